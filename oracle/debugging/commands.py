@@ -1,14 +1,37 @@
-"""What an operator can ask of a run, and whether it can be asked of a run of this tree."""
+"""What an operator can ask for: commands to a run, breakpoints, and why one is refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-from bt_runtime import ForcedResult, Key, TreeDefinition
+from bt_runtime import ExpressionError, ForcedResult, Key, TreeDefinition
+from bt_runtime.expressions import Expression, compile_expression
 from bt_runtime.kind import has_type, in_words, is_in_range, range_in_words
 from bt_runtime.text import brief, did_you_mean, listing
-from oracle.debugging.errors import WrongCommandError
 from oracle.encoding import from_json, to_json
+from oracle.errors import UserError
+from oracle.storage import Breakpoint
+
+
+class DebugRefusedError(UserError):
+    """The run cannot be debugged so, as it stands."""
+
+
+class WrongCommandError(UserError):
+    """A part of a command or of a breakpoint is wrong.
+
+    Args:
+        message: what is wrong, and what would be right.
+        field: the part.
+        column: of the mistake in an expression, from 1; `None` elsewhere.
+    """
+
+    def __init__(self, message: str, *, field: str, value: object = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.loc = ("body", field)
+        self.value = value
+        self.column = column
+
 
 CommandKind = Literal["pause", "resume", "step", "set", "force", "renew"]
 """Pause after the next tick; go on; go on for one tick; change a value; force a node's result; stay paused."""
@@ -127,3 +150,45 @@ def _writable(name: str, definition: TreeDefinition) -> Key:
             value=name,
         )
     return key
+
+
+def check_breakpoint(new: Breakpoint, *, definition: TreeDefinition | None, keys: Mapping[str, Key]) -> None:
+    """Check a breakpoint.
+
+    Args:
+        new: the breakpoint.
+        definition: the tree whose runs it means; `None`: any tree.
+        keys: the blackboard keys that every tree has.
+
+    Raises:
+        WrongCommandError: a part of it is wrong, or it misses one.
+    """
+    if new.kind == "node" and new.path is None:
+        raise WrongCommandError("a breakpoint on a node needs its 'path'", field="path")
+    if new.kind == "condition" and new.expression is None:
+        raise WrongCommandError("a breakpoint on a condition needs an 'expression'", field="expression")
+    if new.path is not None:
+        if new.kind not in ("node", "error"):
+            raise WrongCommandError(f"a breakpoint of the kind {new.kind!r} has no 'path'", field="path")
+        if definition is None:
+            raise WrongCommandError("a path needs the 'tree' or the 'run_id' that it belongs to", field="path")
+        check_path(new.path, definition)
+    if new.expression is not None:
+        if new.kind != "condition":
+            raise WrongCommandError(
+                f"a breakpoint of the kind {new.kind!r} has no 'expression'; make one of the kind 'condition'",
+                field="expression",
+            )
+        compile_condition(new.expression, definition.keys if definition is not None else keys)
+
+
+def compile_condition(text: str, keys: Mapping[str, Key]) -> Expression:
+    """The expression of a breakpoint; private keys of subtrees have no name there.
+
+    Raises:
+        WrongCommandError: it is invalid.
+    """
+    try:
+        return compile_expression(text, names=[name for name in keys if name.isidentifier()])
+    except ExpressionError as error:
+        raise WrongCommandError(str(error), field="expression", value=text, column=error.column) from None

@@ -9,8 +9,7 @@ import structlog
 
 from bt_runtime import Clock, Registry, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library import read_sources
-from oracle.debugging.commands import DebugCommand, check_command
-from oracle.debugging.errors import DebugRefusedError, WrongCommandError
+from oracle.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_command
 from oracle.debugging.session import DebugSession, check_standing
 from oracle.debugging.watching import BreakpointWatch
 from oracle.record import Record

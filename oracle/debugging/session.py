@@ -18,8 +18,7 @@ from bt_runtime.clock import Signal
 from oracle.agent.notices import Notice
 from oracle.answering import ActiveQuery
 from oracle.control import TreeControl
-from oracle.debugging.commands import DebugCommand, check_command
-from oracle.debugging.errors import DebugRefusedError
+from oracle.debugging.commands import DebugCommand, DebugRefusedError, check_command
 from oracle.debugging.watching import BreakpointWatch
 from oracle.record.debug import BreakpointHit, DebugEventKind, Debugged, ResumeCause, Standing
 from oracle.storage import Breakpoint

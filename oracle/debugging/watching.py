@@ -14,8 +14,7 @@ import structlog
 
 from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinition
 from bt_runtime.expressions import Expression
-from oracle.debugging.breakpoints import compile_condition
-from oracle.debugging.errors import WrongCommandError
+from oracle.debugging.commands import WrongCommandError, compile_condition
 from oracle.record.debug import BreakpointHit
 from oracle.storage import Breakpoint
 

@@ -6,10 +6,14 @@
   then they are running, their readers wait, and their conversations are busy.
 - A run that could not be ended is tried again, and one that may have been started without an answer is removed.
 - Texts of old runs are deleted.
+
+Heartbeats are times of the database's clock, and are not compared with another clock. Otherwise a clock that is set, by
+hand or by a time server after a suspend, would make live workers look silent, and their runs would be ended.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
@@ -23,10 +27,46 @@ from oracle.retry import Retry
 from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.runs.silence import SilentWorkers
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
 from oracle.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A heartbeat, and when it was seen first."""
+
+    beat: float
+    since_s: float
+
+
+class SilentWorkers:
+    """The heartbeats that one observer has seen.
+
+    Args:
+        silent_s: how long a heartbeat may stay the same.
+        clock: monotonic time.
+    """
+
+    def __init__(self, *, silent_s: float, clock: Clock) -> None:
+        self._silent_s = silent_s
+        self._clock = clock
+        self._seen: dict[str, _Seen] = {}
+
+    def note(self, beats: Mapping[str, float]) -> dict[str, float]:
+        """Note the latest heartbeat of each worker; returns those of the silent workers."""
+        now_s = self._clock.now()
+        fresh = {worker: _Seen(beat, now_s) for worker, beat in beats.items()}
+        self._seen = {
+            worker: before if (before := self._seen.get(worker)) is not None and before.beat == seen.beat else seen
+            for worker, seen in fresh.items()
+        }
+        return {worker: seen.beat for worker, seen in self._seen.items() if now_s - seen.since_s >= self._silent_s}
+
+    def forget(self) -> None:
+        """Start again: the observer was stopped itself, and does not know what it has missed."""
+        self._seen = {}
+
 
 log = structlog.get_logger(__name__)
 

@@ -22,9 +22,10 @@ from oracle.storage.errors import (
     UnclearRunError,
 )
 from oracle.storage.health import StoreHealth
-from oracle.storage.log import EventLog, LogWatch
+from oracle.storage.log import EventLog, LogWatch, RunLog
 from oracle.storage.prompts import Prompts
 from oracle.storage.records import (
+    MOST_SPANS,
     ChunkPage,
     EventKind,
     Kept,
@@ -35,13 +36,14 @@ from oracle.storage.records import (
     RunEnd,
     RunRecord,
     RunStatus,
+    RunSummary,
+    Span,
+    SpanKind,
     StoredChunk,
 )
 from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Pruned, Retention
-from oracle.storage.run_filters import RunFilter
-from oracle.storage.run_log import RunLog
-from oracle.storage.run_pages import RunCounts, RunOfVersion, RunPage
+from oracle.storage.run_pages import RunCounts, RunFilter, RunOfVersion, RunPage
 from oracle.storage.runs import RunTable
 from oracle.storage.shadow_pairs import (
     Decision,
@@ -55,10 +57,18 @@ from oracle.storage.shadow_pairs import (
     SideFigures,
 )
 from oracle.storage.store import Store, open_store
-from oracle.storage.summary import MOST_SPANS, RunSummary, Span, SpanKind
-from oracle.storage.tree_edits import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
-from oracle.storage.tree_trials import TreeTrial, TreeTrials, TrialKind
-from oracle.storage.tree_versions import TreeVersion, TreeVersions
+from oracle.storage.trees import (
+    EditFigures,
+    EditKind,
+    NewEdit,
+    TreeEdit,
+    TreeEdits,
+    TreeTrial,
+    TreeTrials,
+    TreeVersion,
+    TreeVersions,
+    TrialKind,
+)
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
 

@@ -1,32 +1,32 @@
 """What runs have left behind, read while the service that writes it may be running.
 
 The service has a `Store`, which only it may open; reports, replays and judgments have an `Archive`, which takes no lock
-and writes nothing.
+and writes nothing. SQLite has no notifications: the system says when the file of its log is written. PostgreSQL
+notifies of new chunks; a run under way has some with each turn, and its last one with its end.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from oracle.storage import schema
-from oracle.storage.commits import commits
 from oracle.storage.database import Database, in_words, may_be_id, read_url
-from oracle.storage.errors import StoreSetupError, UnclearRunError
+from oracle.storage.errors import StoreSetupError, StoreUnavailableError, UnclearRunError
 from oracle.storage.log import read_events
 from oracle.storage.prompts import find_prompt
-from oracle.storage.records import EventKind, LogEntry, RunRecord
-from oracle.storage.run_filters import RunFilter, matching_runs
-from oracle.storage.run_rows import record_of
+from oracle.storage.records import EventKind, LogEntry, RunRecord, record_of
+from oracle.storage.run_pages import RunFilter, matching_runs
 from oracle.storage.runs import find_run
 from oracle.storage.setup import check_version
 from oracle.storage.shadow_pairs import PairFilter, ShadowPair, newest_pairs
-from oracle.storage.tree_versions import TreeVersion, find_version
+from oracle.storage.trees import TreeVersion, find_version
 
 _run = schema.run
 _MOST_LIKE_IT = 5
@@ -160,3 +160,65 @@ def _check(database: Database) -> None:
             check_version(connection, database)
     except DBAPIError as error:
         raise StoreSetupError(f"the database {database.name!r} cannot be read: {in_words(error)}") from None
+
+
+_DEBOUNCE_MS = 50
+
+
+def commits(database: Database) -> AsyncGenerator[None, None]:
+    """Yields at once, and then whenever something may have been committed; ends with its consumer.
+
+    Raises:
+        StoreUnavailableError: the database cannot be watched.
+    """
+    return _of_server(database) if database.file is None else _of_file(database.file)
+
+
+async def _of_file(file: Path) -> AsyncGenerator[None, None]:
+    import watchfiles  # noqa: PLC0415  loads a library that only watching needs
+
+    stop = asyncio.Event()
+    names = {file.name, f"{file.name}-wal"}
+    changes = watchfiles.awatch(
+        file.parent,
+        watch_filter=lambda _, path: Path(path).name in names,
+        debounce=_DEBOUNCE_MS,
+        step=_DEBOUNCE_MS // 2,
+        rust_timeout=0,
+        stop_event=stop,
+        recursive=False,
+    )
+    first = asyncio.ensure_future(anext(changes, None))
+    await asyncio.sleep(0)  # it watches before the consumer looks for the first time: no change is missed
+    try:
+        yield
+        while await first is not None:
+            yield
+            first = asyncio.ensure_future(anext(changes, None))
+    except OSError as error:
+        raise StoreUnavailableError(f"the database {str(file)!r} cannot be watched: {error}") from None
+    finally:
+        stop.set()
+        first.cancel()
+        await asyncio.wait({first})
+        await changes.aclose()
+
+
+async def _of_server(database: Database) -> AsyncGenerator[None, None]:
+    import psycopg  # noqa: PLC0415  not with SQLite
+
+    from oracle.storage.commit import CHUNKS_CHANNEL  # noqa: PLC0415
+    from oracle.storage.postgresql import KEEPALIVE  # noqa: PLC0415
+
+    address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    try:
+        connection = await psycopg.AsyncConnection.connect(
+            address, autocommit=True, application_name="oracle-watch", **KEEPALIVE
+        )
+        async with connection, aclosing(connection.notifies()) as notices:
+            await connection.execute(f"LISTEN {CHUNKS_CHANNEL}".encode())
+            yield
+            async for _ in notices:
+                yield
+    except psycopg.Error as error:
+        raise StoreUnavailableError(f"the database cannot be watched: {in_words(error)}") from None

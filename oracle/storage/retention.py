@@ -22,7 +22,7 @@ from oracle.storage.prompts import release_late_prompts
 from oracle.storage.request_keys import delete_expired
 from oracle.storage.schema import command, event, run
 from oracle.storage.tails import Tails
-from oracle.storage.tree_versions import delete_unused
+from oracle.storage.trees import delete_unused
 from oracle.storage.writer import Writer
 
 BATCH = 100

@@ -27,11 +27,11 @@ from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.erasing import remove_run
 from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
-from oracle.storage.records import NewRun, RunRecord
+from oracle.storage.records import NewRun, RunRecord, record_of
 from oracle.storage.request_keys import claim
-from oracle.storage.run_filters import RunFilter
 from oracle.storage.run_pages import (
     RunCounts,
+    RunFilter,
     RunOfVersion,
     RunPage,
     count_by_tree,
@@ -39,7 +39,6 @@ from oracle.storage.run_pages import (
     run_page,
     runs_of_versions,
 )
-from oracle.storage.run_rows import record_of
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 

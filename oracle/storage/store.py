@@ -23,9 +23,7 @@ from oracle.storage.runs import RunTable
 from oracle.storage.setup import prepare
 from oracle.storage.shadow_pairs import ShadowPairs
 from oracle.storage.tails import Tails
-from oracle.storage.tree_edits import TreeEdits
-from oracle.storage.tree_trials import TreeTrials
-from oracle.storage.tree_versions import TreeVersions
+from oracle.storage.trees import TreeEdits, TreeTrials, TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import PATIENCE_S, CommitFigures, Writer
 

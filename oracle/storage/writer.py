@@ -22,10 +22,9 @@ import structlog
 from sqlalchemy import Connection
 
 from oracle.retry import Retry
-from oracle.storage.commit import Committer, Group
+from oracle.storage.commit import Committer, Entry, Group, LogSource, WorkEntry
 from oracle.storage.database import Database, in_words
 from oracle.storage.dialect import EventRow
-from oracle.storage.entries import Entry, LogSource, WorkEntry
 from oracle.storage.errors import StoreUnavailableError
 from oracle.storage.health import StoreHealth
 from oracle.storage.records import StoredChunk

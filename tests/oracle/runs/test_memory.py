@@ -15,7 +15,7 @@ from oracle.models.protocol import ModelFault
 from oracle.runs import LiveRun
 from oracle.runs.recorder import RunRecorder
 from oracle.storage import ConversationBusyError, Store
-from oracle.storage.run_log import RunLog
+from oracle.storage.log import RunLog
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.harness import answers, harness, says
 from tests.oracle.runs.running import CODE_QUESTION, managed, settle

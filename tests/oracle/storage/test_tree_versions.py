@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from oracle.storage import Store, TreeVersion, open_store
 from oracle.storage.schema import tree_version
-from oracle.storage.tree_versions import UNUSED_S
+from oracle.storage.trees import UNUSED_S
 from tests.oracle.storage.runs_made import begun, ended
 
 NODES = ["/", "/0:guards", "/1:ünïcödé"]
