@@ -11,6 +11,7 @@ import pytest
 from oracle.exports import PageNotBuiltError, page, render_run, without_texts
 from oracle.exports.page import embedded, render_page
 from oracle.histories import History
+from oracle.histories.view import add_view
 from oracle.nodes import REGISTRY
 from tests.oracle.exports.browser import Page
 from tests.oracle.exports.synthetic import HOSTILE, hostile, large
@@ -33,6 +34,7 @@ def show(built, tab: Page, tmp_path: Path):
 
     def open_(history: History, *, tick: int | None = None, width: int = 1280, scheme: str = "light") -> Page:
         path = tmp_path / "run.html"
+        add_view(history)  # of what a test has changed
         path.write_text(render_page(history, tick=tick), encoding="utf-8")
         tab.size(width, 800, scheme=scheme)
         tab.open(path)

@@ -1,4 +1,4 @@
-/** The ticks of a run as they come: whole visits, reconnection, and one update for each frame. */
+/** The ticks of a run as they come: whole visits, and reconnection. */
 import type { EndEvent, TickEvent, VisitFacts } from "./facts";
 import { isPassing, type RunService } from "./service";
 
@@ -90,33 +90,4 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
-}
-
-/** Collects items, and hands over all of them once per frame. */
-export class FrameQueue<Item> {
-  private items: Item[] = [];
-  private frame = 0;
-
-  constructor(private readonly apply: (items: Item[]) => void) {}
-
-  push(item: Item): void {
-    this.items.push(item);
-    if (this.frame === 0) this.frame = requestAnimationFrame(this.flush);
-  }
-
-  /** Hand over now what has come since the last frame. */
-  readonly flush = (): void => {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    if (this.items.length === 0) return;
-    const items = this.items;
-    this.items = [];
-    this.apply(items);
-  };
-
-  clear(): void {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    this.items = [];
-  }
 }

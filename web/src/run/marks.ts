@@ -1,5 +1,4 @@
 /** The status of each node at each tick, as one byte. */
-import type { NodeFacts, TickFacts } from "./facts";
 
 /**
  * What the matrix shows for a node at a tick.
@@ -19,12 +18,8 @@ export const Mark = {
 } as const;
 export type Mark = (typeof Mark)[keyof typeof Mark];
 
-const MARK_OF = {
-  SUCCESS: Mark.success,
-  FAILURE: Mark.failure,
-  RUNNING: Mark.running,
-  INVALID: Mark.notAsked,
-} as const;
+/** The characters of the service for the marks, in their order. */
+const CODES = ".+->=/!o";
 const WORDS = [
   "not asked",
   "success",
@@ -48,26 +43,14 @@ export function isAtWork(mark: Mark): boolean {
 
 const FIRST_CAPACITY = 64; // ticks
 
-/**
- * Marks by tick and node. A tick costs as much as the nodes that it visited, and those that are running.
- *
- * Ticks are named by their position in the run, from 0.
- */
+/** Marks by tick and node. Ticks are named by their position in the run, from 0. */
 export class MarkTable {
-  private readonly width: number;
-  private readonly indexOfPath: ReadonlyMap<string, number>;
-  private readonly isGuard: readonly boolean[];
-  private readonly latest: Uint8Array; // mark of each node after the last tick
-  private readonly running = new Set<number>();
   private cells: Uint8Array;
   private length = 0;
 
-  constructor(nodes: readonly NodeFacts[]) {
-    this.width = nodes.length;
-    this.indexOfPath = new Map(nodes.map((node) => [node.path, node.index]));
-    this.isGuard = nodes.map((node) => node.slot === "guards");
-    this.latest = new Uint8Array(nodes.length);
-    this.cells = new Uint8Array(nodes.length * FIRST_CAPACITY);
+  /** @param width how many nodes there are. */
+  constructor(private readonly width: number) {
+    this.cells = new Uint8Array(width * FIRST_CAPACITY);
   }
 
   /** The mark of a node at a tick; not asked beyond the ends. */
@@ -76,31 +59,13 @@ export class MarkTable {
     return (this.cells[position * this.width + node] ?? 0) as Mark;
   }
 
-  /** Add the marks of the next tick. */
-  append(tick: TickFacts): void {
+  /** Add the marks of the next tick, a character for each node. */
+  append(marks: string): void {
     const start = this.length * this.width;
     if (start + this.width > this.cells.length) this.grow();
     this.length += 1;
-    const halted: number[] = [];
-    for (const [node, status] of tick.changes) {
-      if (node >= this.width) continue;
-      const mark = MARK_OF[status];
-      if (this.running.has(node) && mark === Mark.notAsked) halted.push(node);
-      this.latest[node] = mark;
-      if (mark === Mark.running) this.running.add(node);
-      else this.running.delete(node);
-    }
-    for (const node of this.running) this.cells[start + node] = Mark.carried;
-    for (const node of halted) this.cells[start + node] = Mark.halted;
-    for (const node of tick.visited) {
-      const mark = this.latest[node] ?? Mark.notAsked;
-      if (node < this.width)
-        this.cells[start + node] = mark === Mark.success && this.isGuard[node] ? Mark.guard : mark;
-    }
-    for (const [path] of tick.errors) {
-      const node = this.indexOfPath.get(path);
-      if (node !== undefined) this.cells[start + node] = Mark.error;
-    }
+    for (let node = 0; node < marks.length && node < this.width; node++)
+      this.cells[start + node] = CODES.indexOf(marks.charAt(node));
   }
 
   private grow(): void {

@@ -126,8 +126,8 @@ describe("a run", () => {
     }));
     const model = new RunModel({ ...whole, tree: { ...tree, nodes }, ticks: [], next: 0 });
     for (let tick = 1; tick <= 2000; tick++) {
-      const changes = [[tick % 400, "FAILURE"]] as (typeof first)["changes"];
-      model.takeLive([{ ...eventOf(1), tick: { ...first, tick, visited, changes, errors: [] } }], [visits]);
+      const marks = `${"+".repeat(tick % 400)}-`;
+      model.takeLive([{ ...eventOf(1), tick: { ...first, tick, visited, marks, errors: [] } }], [visits]);
     }
     expect(model.mark(7, 406)).toBe(Mark.failure);
     expect(model.visits(1999)?.size).toBe(400);

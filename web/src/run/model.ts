@@ -19,6 +19,7 @@ import type {
   NodeFacts,
   NoticeFacts,
   RunFacts,
+  StepFacts,
   TextFacts,
   TickFacts,
   TickEvent,
@@ -85,7 +86,7 @@ export class RunModel {
     const children: number[][] = this.nodes.map(() => []);
     for (const node of this.nodes) if (node.parent !== null) children[node.parent]?.push(node.index);
     this.children = children;
-    this.marks = new MarkTable(this.nodes);
+    this.marks = new MarkTable(this.nodes.length);
     this.values = new ValueHistory(this.keys);
     this.take(head);
   }
@@ -173,12 +174,18 @@ export class RunModel {
     const tick = this.ticks[at];
     if (tick === undefined) return "";
     const end = this.end?.tick === tick.tick ? this.end : null;
-    const told = tick.headline ?? "";
-    const said = end === null || told.includes(end.sentence) ? told : end.sentence;
+    const said = (end ?? tick).headline ?? "";
     const decision = this.decision(at);
     if (said === OMITTED && decision !== null)
       return `${titleOf(this.nodes[decision])} decided: ${markWord(this.mark(decision, at))}.`;
     return end?.cause ? `${said} Cause: ${end.cause}` : said;
+  }
+
+  /** The steps to the decision of a tick; `undefined` while they are not loaded, empty if they are not known. */
+  why(at: number): readonly StepFacts[] | undefined {
+    const tick = this.ticks[at];
+    const end = this.end?.tick === tick?.tick ? this.end?.why : undefined;
+    return end?.length ? end : tick?.why;
   }
 
   // For loaders
@@ -233,7 +240,7 @@ export class RunModel {
   private append(tick: TickFacts): void {
     const at = this.ticks.length;
     this.ticks.push(withoutVisits(tick));
-    this.marks.append(tick);
+    this.marks.append(tick.marks ?? "");
     this.values.append(at, tick.writes);
     for (const [path, text] of tick.errors)
       this.errors.push({ at, node: this.nodes.find((node) => node.path === path)?.index ?? null, text });

@@ -1,6 +1,6 @@
 /** Where the values of a line's expressions stand: below their operands, as a list below, or behind the line. */
 import type { ClauseFacts, EvaluationFacts } from "./facts";
-import { isTrue, valueText } from "./words";
+import { cut, valueText } from "./words";
 
 /** `none`: a value that was not asked for. */
 export type Tone = "yes" | "no" | "error" | "none";
@@ -55,7 +55,6 @@ export interface RowText {
 }
 
 const LONGEST_PLACED = 24;
-const LONGEST_LISTED = 40;
 const VERDICT_ROOM = 10; // characters, with the space before it
 
 /** The innermost clauses of a line's conditions, in order, without overlaps. */
@@ -65,8 +64,8 @@ export function clauseSpans(evaluations: readonly NodeEvaluation[], row: RowText
     if (evaluation.column === null || !isJudged(evaluation)) continue;
     const offset = evaluation.column - 1 - row.indent;
     for (const clause of innermost(evaluation.clauses)) {
-      const tone = toneOf(clause, evaluation);
-      spans.push({ start: offset + clause.start, end: offset + clause.end, tone });
+      const { start, end, tone = "none" } = clause;
+      spans.push({ start: offset + start, end: offset + end, tone });
     }
   }
   spans.sort((one, other) => one.start - other.start);
@@ -88,7 +87,7 @@ export function placeValues(
   options: { room: number; matters: boolean; taken: number; unasked: (key: string) => unknown },
 ): RowValues {
   const list = evaluations.flatMap((each) =>
-    each.operands.map((operand) => ({ name: operand.name, text: valueText(operand.value, LONGEST_LISTED) })),
+    each.operands.map((operand) => ({ name: operand.name, text: operand.text ?? "" })),
   );
   const verdict = verdictOf(evaluations);
   const error = evaluations.map((each) => each.error).find((each) => each !== "") ?? "";
@@ -121,8 +120,8 @@ function placeBelow(
     for (const operand of evaluation.operands) {
       for (const at of operand.at ?? []) {
         const clause = clauses.find((each) => each.start <= at && at < each.end);
-        const tone = clause === undefined ? "none" : toneOf(clause, evaluation);
-        placed.push({ column: offset + at, text: valueText(operand.value, LONGEST_PLACED), tone });
+        const text = cut(operand.text ?? "", LONGEST_PLACED);
+        placed.push({ column: offset + at, text, tone: clause?.tone ?? "none" });
       }
     }
     for (const clause of clauses.filter((each) => !each.asked)) {
@@ -160,26 +159,14 @@ function innermost(clauses: readonly ClauseFacts[]): ClauseFacts[] {
   );
 }
 
-function toneOf(clause: ClauseFacts, evaluation: EvaluationFacts): Tone {
-  if (!clause.asked) return "none";
-  if (evaluation.error !== "" && (clause.value ?? null) === null) return "error";
-  return isTrue(clause.value) ? "yes" : "no";
-}
-
+/** What came of all of a line's expressions: that of an error or of a "no" before others. */
 function verdictOf(evaluations: readonly NodeEvaluation[]): Verdict | null {
-  const first = evaluations[0];
-  if (first === undefined) return null;
-  if (evaluations.some((each) => each.error !== "")) return { text: "error", tone: "error" };
-  if (first.setting === "until")
-    return isTrue(first.value) ? { text: "stops", tone: "no" } : { text: "goes on", tone: "none" };
-  if (isJudged(first))
-    return evaluations.every((each) => isTrue(each.value))
-      ? { text: "yes", tone: "yes" }
-      : { text: "no", tone: "no" };
-  return first.operands.length > 0 ? { text: valueText(first.value, LONGEST_PLACED), tone: "none" } : null;
+  const told = ["error", "no"].map((tone) => evaluations.find((each) => each.tone === tone));
+  const { verdict = "", tone = "none" } = told.find((each) => each !== undefined) ?? evaluations[0] ?? {};
+  return verdict === "" ? null : { text: verdict, tone };
 }
 
 /** It is asked for yes or no. */
-function isJudged(evaluation: EvaluationFacts): boolean {
-  return evaluation.setting === "when" || typeof evaluation.value === "boolean" || evaluation.error !== "";
+function isJudged({ tone, value }: EvaluationFacts): boolean {
+  return (tone ?? "none") !== "none" || typeof value === "boolean";
 }

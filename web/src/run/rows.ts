@@ -8,7 +8,7 @@ import type { RunModel, Visits } from "./model";
 import { isAtWork, Mark } from "./marks";
 import { clauseSpans, placeValues, type ClauseSpan, type NodeEvaluation, type RowValues } from "./operands";
 import { sourceOf, type Source, type SourceRow } from "./source";
-import { counted, cut, isTrue } from "./words";
+import { counted, cut } from "./words";
 
 /** Trees with more nodes begin with their subtrees folded, except for those on the way to the decision. */
 export const LARGE_TREE = 120;
@@ -150,7 +150,7 @@ class RowMaker {
     const node = row.nodes[0];
     const isOpened = this.view.opened.get(row.index);
     if (node === undefined)
-      return row.summary !== undefined && !(isOpened ?? !this.view.follow) ? row.summary : null;
+      return row.summary !== "" && !(isOpened ?? !this.view.follow) ? row.summary : null;
     const include = row.nodes.find((each) => this.source.isInclude(each));
     const what = include === undefined ? lines : this.source.includedFile(include);
     const mark = this.model.mark(node, this.view.at);
@@ -189,7 +189,7 @@ class RowMaker {
       node,
       mark,
       isFolded: fold !== null,
-      isFoldable: row.last > row.index && (node !== null || row.summary !== undefined),
+      isFoldable: row.last > row.index && (node !== null || row.summary !== ""),
       note: fold ?? "",
       include,
       tag: name !== null && (this.view.follow || fold !== null) && !row.text.includes(name) ? name : "",
@@ -221,7 +221,7 @@ class RowMaker {
   /** Why a folded subtree says no: its first condition that did. */
   private firstNo(row: SourceRow): NodeEvaluation[] {
     for (let at = row.index + 1; at <= row.last; at++) {
-      const no = this.evaluations.get(at)?.find((each) => !isTrue(each.value));
+      const no = this.evaluations.get(at)?.find((each) => each.tone === "no" || each.tone === "error");
       if (no !== undefined) return [no];
     }
     return [];

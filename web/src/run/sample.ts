@@ -1,5 +1,5 @@
 /** Small histories for tests: a tree of a few nodes, and ticks that name what was asked. */
-import type { EvaluationFacts, HistoryPage, NodeFacts, TickFacts, TurnFacts, VisitFacts } from "./facts";
+import type { HistoryPage, NodeFacts, TickFacts, TurnFacts, VisitFacts } from "./facts";
 
 type NodeSketch = Partial<NodeFacts> & Pick<NodeFacts, "kind" | "category">;
 
@@ -37,34 +37,21 @@ export function sampleTick(tick: Partial<TickFacts> & Pick<TickFacts, "tick">): 
     changes: visits.map((visit) => [visit.node, visit.status]),
     writes: [],
     errors: [],
+    marks: marksOf(visits),
     ...tick,
   };
 }
 
-export function sampleTurn(turn: Partial<TurnFacts> & Pick<TurnFacts, "n">): TurnFacts {
-  return { node: null, began_tick: 1, ended_tick: null, began_s: 0, ended_s: null, ...turn };
+const CODES = { SUCCESS: "+", FAILURE: "-", RUNNING: ">", INVALID: "." } as const;
+
+function marksOf(visits: readonly VisitFacts[]): string {
+  const byNode = new Map(visits.map((visit) => [visit.node, CODES[visit.status]]));
+  const count = Math.max(-1, ...byNode.keys()) + 1;
+  return Array.from({ length: count }, (_, node) => byNode.get(node) ?? ".").join("");
 }
 
-/** An evaluation whose clauses are given as their texts, whether asked, and what they were. */
-export function sampleEvaluation(
-  text: string,
-  value: unknown,
-  clauses: readonly (readonly [text: string, asked: boolean, value: unknown])[],
-  error = "",
-): EvaluationFacts {
-  return {
-    text,
-    setting: "when",
-    line: 1,
-    column: 1,
-    value,
-    error,
-    operands: [],
-    clauses: clauses.map(([part, asked, found]) => {
-      const start = text.indexOf(part);
-      return { start, end: start + part.length, asked, value: found };
-    }),
-  };
+export function sampleTurn(turn: Partial<TurnFacts> & Pick<TurnFacts, "n">): TurnFacts {
+  return { node: null, began_tick: 1, ended_tick: null, began_s: 0, ended_s: null, ...turn };
 }
 
 export function samplePage(

@@ -9,7 +9,6 @@ const rowAt = (file: string, line: number): SourceRow => {
   if (row === undefined) throw new Error(`no row ${file}:${line}`);
   return row;
 };
-const nodeNamed = (name: string): number => tree.nodes.findIndex((node) => node.name === name);
 
 describe("the rows of a source", () => {
   it("begin every node in the line of its own file", () => {
@@ -18,41 +17,6 @@ describe("the rows of a source", () => {
       expect(row).toMatchObject({ file: node.file, line: node.line });
       expect(row?.nodes).toContain(node.index);
     }
-  });
-
-  it("fold in a subtree's file behind the line that includes it", () => {
-    const include = rowAt("oracle.yaml", 43);
-    const included = source.rows[include.index + 1];
-    expect(included).toMatchObject({ file: "follow_signal.yaml", line: 1 });
-    expect(source.rows[include.last]?.file).toBe("follow_signal.yaml");
-    expect(source.rows[include.last + 1]).toMatchObject({ file: "oracle.yaml", line: 44, text: "then:" });
-  });
-
-  it("end a node with its last line, its settings and children among them", () => {
-    const sequence = source.rows[source.rowOf(nodeNamed("other_strategy"))];
-    expect(source.rows[sequence?.last ?? 0]).toMatchObject({ file: "fallback.yaml", line: 34 });
-    const grant = rowAt("fallback.yaml", 30);
-    expect(grant.last - grant.index).toBe(4);
-    expect(source.rows[grant.index + 1]).toMatchObject({ kind: "setting", owner: grant.nodes[0] });
-  });
-
-  it("give a comment between children to their parent", () => {
-    const selector = rowAt("fallback.yaml", 19);
-    expect(rowAt("fallback.yaml", 35)).toMatchObject({ kind: "comment", owner: selector.nodes[0] });
-  });
-
-  it("hold all nodes of a flow sequence", () => {
-    const row = rowAt("use_tools.yaml", 20);
-    expect(row.nodes.map((node) => tree.nodes[node]?.kind)).toEqual([
-      "sequence",
-      "turn_budget",
-      "token_budget",
-      "run_tools",
-    ]);
-  });
-
-  it("say what is folded before the root", () => {
-    expect(rowAt("oracle.yaml", 7).summary).toBe("7 lines: description, blackboard");
   });
 
   it("are indented four pixels a space, from the line that includes them", () => {

@@ -5,13 +5,11 @@ import type { NodeFacts } from "./facts";
 export const OMITTED = "…";
 
 /** A value as people read it: numbers with separators, all else as JSON; cut off behind `longest` characters. */
-export function valueText(value: unknown, longest = 60): string {
-  let text: string;
-  if (typeof value === "number") text = value.toLocaleString("en", { maximumFractionDigits: 3 });
-  else if (value === undefined) text = "unknown";
-  else if (value === OMITTED) text = OMITTED;
-  else text = JSON.stringify(value);
-  return cut(text, longest);
+export function valueText(value: unknown, longest = 60, indent = 0): string {
+  if (value === undefined) return "unknown";
+  if (value === OMITTED) return OMITTED;
+  if (typeof value === "number") return value.toLocaleString("en", { maximumFractionDigits: 3 });
+  return cut(JSON.stringify(value, null, indent), longest);
 }
 
 /** The text, with an ellipsis in place of what is too long. */
@@ -19,7 +17,7 @@ export function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, Math.max(0, longest - 1))}…` : text;
 }
 
-/** What people call a node: its name, else the tree that it includes, else its kind. */
+/** What people call a node. */
 export function titleOf(node: NodeFacts | undefined): string {
   if (node === undefined) return "a node";
   return [node.title, node.name].find((text) => text) ?? node.kind;
@@ -28,13 +26,6 @@ export function titleOf(node: NodeFacts | undefined): string {
 /** The place of a node, short: `oracle:22`. */
 export function placeOf(node: NodeFacts): string {
   return `${node.file.replace(/\.ya?ml$/, "")}:${String(node.line)}`;
-}
-
-/** As expressions of trees take a value: empty texts and lists are false, and so are zero and null. */
-export function isTrue(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
-  return Boolean(value);
 }
 
 /** `1 line`, `5 lines`. */

@@ -15,7 +15,7 @@ import { addChunks, type Answer, NO_ANSWER } from "./answer";
 import { isPlaceWanted, takePlace, TURN_MS } from "./background";
 import type { Chunk, NumberedChunk } from "./chunks";
 import { type Connection, Follower, RefusedError, statusOf, type StreamEvent } from "./follow";
-import { FrameQueue } from "./frames";
+import { FrameQueue } from "@/store/frames";
 
 export interface AskedQuestion {
   readonly question: string;

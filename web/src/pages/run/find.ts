@@ -1,5 +1,5 @@
 import type { RunModel } from "@/run/model";
-import { valueText } from "@/run/valueText";
+import { valueText } from "@/run/words";
 
 /** The next blackboard key whose name or value has these words, after another one; `null` if there is none. */
 export function findValue(model: RunModel, at: number, words: string, after: string | null): string | null {

@@ -2,7 +2,7 @@
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import type { RunModel } from "@/run/model";
-import { valueText } from "@/run/valueText";
+import { valueText } from "@/run/words";
 import { titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
 import "./HaltedStrip.css";

@@ -4,10 +4,11 @@ import { plural } from "@/parts/format";
 import { ChevronDownIcon, ChevronRightIcon } from "@/parts/icons";
 import { boardAt, pastValues, type BoardRow } from "@/run/board";
 import type { RunModel } from "@/run/model";
-import { valueText } from "@/run/valueText";
+import { valueText } from "@/run/words";
 import { LongText } from "./LongText";
 import "./Blackboard.css";
 
+const LONGEST = 200; // characters of a value in its row
 const SHORT = 30; // characters of a value that its row shows whole
 
 interface BlackboardProps {
@@ -49,7 +50,7 @@ export const Blackboard = memo(function Blackboard({
                 <span className="board-old">{valueText(each.before, 24)}</span> →{" "}
               </>
             )}
-            <b>{valueText(each.value)}</b>
+            <b>{valueText(each.value, LONGEST)}</b>
           </span>
         </button>
         {isOpen && (
@@ -116,7 +117,7 @@ function KeyDetails({ model, at, row, onSelectTick, onChange }: KeyDetailsProps)
               onClick={() => onSelectTick(each.at)}
             >
               <span>{each.at < 0 ? "before" : `tick ${model.ticks[each.at]?.tick ?? ""}`}</span>
-              <b className="truncate">{valueText(each.value)}</b>
+              <b className="truncate">{valueText(each.value, LONGEST)}</b>
             </button>
           </li>
         ))}

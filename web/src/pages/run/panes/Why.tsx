@@ -2,8 +2,8 @@
 import { memo, useLayoutEffect, useRef } from "react";
 import { Mark } from "@/parts/Mark";
 import { Skeleton } from "@/parts/Skeleton";
+import type { StepFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
-import { whyOf, type Piece } from "@/run/why";
 import { placeOf } from "@/run/words";
 import { markKind } from "@/source";
 import "./Why.css";
@@ -19,7 +19,7 @@ interface WhyProps {
 }
 
 export const Why = memo(function Why({ model, at, onNode }: WhyProps) {
-  const steps = whyOf(model, at);
+  const steps = model.why(at);
   const list = useRef<HTMLOListElement>(null);
   const count = steps?.length ?? 0;
   useLayoutEffect(() => {
@@ -65,7 +65,7 @@ function showDecision(list: HTMLElement | null): void {
   if (hidden > 0) box.scrollTop = hidden;
 }
 
-function pieceOf(piece: Piece, index: number) {
+function pieceOf(piece: StepFacts["pieces"][number], index: number) {
   if (piece.kind === "name") return <b key={index}>{piece.text}</b>;
   if (piece.kind === "code") return <code key={index}>{piece.text}</code>;
   return <span key={index}>{piece.text}</span>;

@@ -21,11 +21,16 @@ export class FrameQueue<T> {
 
   /** Apply what is queued now. */
   readonly flush = (): void => {
+    const items = this.#items;
+    this.clear();
+    if (items.length > 0) this.#apply(items);
+  };
+
+  /** Drop what is queued. */
+  clear(): void {
     if (this.#frame !== null) cancelAnimationFrame(this.#frame);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#frame = this.#timer = null;
-    const items = this.#items;
     this.#items = [];
-    if (items.length > 0) this.#apply(items);
-  };
+  }
 }
