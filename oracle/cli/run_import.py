@@ -6,7 +6,7 @@ import click
 
 from oracle.cli.archive import DATA_DIR
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources.imports import imported_runs
+from oracle.cli.run_sources import imported_runs
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.exports import read_export

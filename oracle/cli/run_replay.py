@@ -12,7 +12,7 @@ from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library import read_source, read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.named_trees import named_tree
-from oracle.cli.run_sources.imports import imported_runs
+from oracle.cli.run_sources import imported_runs
 from oracle.cli.run_view.tree import evaluated
 from oracle.cli.run_view.words import path_end
 from oracle.cli.setup import settings_for

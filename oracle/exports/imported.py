@@ -27,8 +27,8 @@ class Kept:
     """What has become of a file that was imported.
 
     Args:
-        history: what is in it.
-        path: where it is kept.
+        history: the run that the file holds.
+        path: where the file is kept.
         what: `new`, or `same`: it had been imported before.
     """
 

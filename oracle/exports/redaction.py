@@ -9,55 +9,39 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
-from oracle.histories import History
-from oracle.histories.model import (
-    BreachFacts,
-    CallFacts,
-    ClauseFacts,
-    DebugFacts,
-    EndFacts,
-    EvaluationFacts,
-    FigureFacts,
-    KeyFacts,
-    NodeFacts,
-    NoticeFacts,
-    OperandFacts,
-    RequestFacts,
-    RunFacts,
-    SignalFacts,
-    TextFacts,
-    TickFacts,
-    TreeFacts,
-    TurnFacts,
-    VisitFacts,
-)
+from oracle.histories import History, model
 from oracle.histories.view import OMITTED, add_view
 
 _KEPT: Final[Mapping[type, frozenset[str]]] = {
     History: frozenset({"format", "version"}),
-    RunFacts: frozenset({"id", "status", "tree", "tree_version", "model", "termination_reason", "limits", "kept"}),
-    TreeFacts: frozenset({"name", "version", "file", "files", "rows"}),
-    NodeFacts: frozenset(field.name for field in fields(NodeFacts)),
-    KeyFacts: frozenset({"name", "type", "description"}),
-    FigureFacts: frozenset({"name", "unit"}),
-    OperandFacts: frozenset({"name", "at"}),
-    ClauseFacts: frozenset(),
-    EvaluationFacts: frozenset({"text", "setting"}),
-    VisitFacts: frozenset({"status"}),
-    TickFacts: frozenset({"cause", "causes", "visited", "changes"}),
-    RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
-    SignalFacts: frozenset({"action"}),
-    TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools"}),
-    CallFacts: frozenset({"id", "caller"}),
-    NoticeFacts: frozenset({"type", "severity"}),
-    DebugFacts: frozenset({"what", "path", "key", "result", "why"}),
-    BreachFacts: frozenset({"rule", "text", "enforcement"}),
-    TextFacts: frozenset({"type"}),
-    EndFacts: frozenset({"reason", "by"}),
+    model.RunFacts: frozenset(
+        {"id", "status", "tree", "tree_version", "model", "termination_reason", "limits", "kept"}
+    ),
+    model.TreeFacts: frozenset({"name", "version", "file", "files", "rows"}),
+    model.NodeFacts: frozenset(field.name for field in fields(model.NodeFacts)),
+    model.RowFacts: frozenset(field.name for field in fields(model.RowFacts)),
+    model.KeyFacts: frozenset({"name", "type", "description"}),
+    model.FigureFacts: frozenset({"name", "unit"}),
+    model.OperandFacts: frozenset({"name", "at"}),
+    model.ClauseFacts: frozenset(),
+    model.EvaluationFacts: frozenset({"text", "setting"}),
+    model.VisitFacts: frozenset({"status"}),
+    model.TickFacts: frozenset({"cause", "causes", "visited", "changes"}),
+    model.StepFacts: frozenset(),  # worded anew
+    model.PieceFacts: frozenset({"kind"}),
+    model.RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
+    model.SignalFacts: frozenset({"action"}),
+    model.TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools"}),
+    model.CallFacts: frozenset({"id", "caller"}),
+    model.NoticeFacts: frozenset({"type", "severity"}),
+    model.DebugFacts: frozenset({"what", "path", "key", "result", "why"}),
+    model.BreachFacts: frozenset({"rule", "text", "enforcement"}),
+    model.TextFacts: frozenset({"type"}),
+    model.EndFacts: frozenset({"reason", "by"}),
 }
 """The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
 
-_WORDS: Final[Mapping[type, str]] = {CallFacts: "name", SignalFacts: "type"}
+_WORDS: Final[Mapping[type, str]] = {model.CallFacts: "name", model.SignalFacts: "type"}
 """The field that the model writes and that remains if it is a plain word, as the names of tools and signals are."""
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 

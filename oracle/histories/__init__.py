@@ -17,12 +17,11 @@ from oracle.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.histories.answers import (
-        Answer,
+        ConditionAnswer,
         NothingRecordedError,
         Replayed,
         queries_of,
         replay_query,
-        supposed_answer,
     )
     from oracle.histories.codec import history_from_json, history_to_json
     from oracle.histories.differences import HistoryDifference
@@ -37,7 +36,7 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.histories.supposing import supposed_history
 
 __all__ = [
-    "Answer",
+    "ConditionAnswer",
     "DamagedHistoryError",
     "ExplainedTick",
     "Explainer",
@@ -55,14 +54,13 @@ __all__ = [
     "queries_of",
     "read_history",
     "replay_query",
-    "supposed_answer",
     "supposed_history",
 ]
 
 __getattr__ = lazy_door(
     __name__,
     {
-        "oracle.histories.answers": "Answer NothingRecordedError Replayed queries_of replay_query supposed_answer",
+        "oracle.histories.answers": "ConditionAnswer NothingRecordedError Replayed queries_of replay_query",
         "oracle.histories.codec": "history_from_json history_to_json",
         "oracle.histories.differences": "HistoryDifference",
         "oracle.histories.diffs": "diff_histories",

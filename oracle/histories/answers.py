@@ -1,14 +1,14 @@
 """Recorded queries replayed on another tree, and what its nodes would have answered, from which values."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime import Registry, TreeDefinition
 from oracle.errors import UserError
-from oracle.histories.model import ClauseFacts, EvaluationFacts, History, OperandFacts
+from oracle.histories.model import EvaluationFacts, History, OperandFacts
+from oracle.histories.steps import innermost
 from oracle.histories.supposing import supposed_history
-from oracle.replays import Comparison, RecordedRun, UnreplayableError, compare, read_run
+from oracle.replays import Comparison, UnreplayableError, compare, read_run
 from oracle.storage import Archive, RunRecord
 
 _YES = {"SUCCESS": True, "FAILURE": False}
@@ -16,11 +16,11 @@ _ID_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ConditionAnswer:
     """What a condition answered.
 
     Args:
-        yes: it is true.
+        yes: whether the condition was true.
         text: the clause that decided it, or the whole condition.
         operands: the values that this text has read.
     """
@@ -45,7 +45,7 @@ class Replayed:
     """
 
     comparison: Comparison
-    answer: Answer | None = None
+    answer: ConditionAnswer | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The wire form: that of the comparison, with the answer in its difference."""
@@ -96,32 +96,11 @@ async def replay_query(
     difference = found.difference
     if difference is None or not difference.is_new:
         return Replayed(found)
-    answer = supposed_answer(run, new, tick=difference.tick, path=difference.path, registry=registry)
-    return Replayed(found, answer)
+    history = supposed_history(run, new, registry=registry)
+    return Replayed(found, answer_in(history, tick=difference.tick, path=difference.path))
 
 
-def supposed_answer(
-    run: RecordedRun, definition: TreeDefinition, *, tick: int, path: str, registry: Registry
-) -> Answer | None:
-    """What a node of a tree would have answered, and from which values.
-
-    Args:
-        run: what was recorded.
-        definition: the tree.
-        tick: of the run.
-        path: of the node.
-        registry: the kinds that both trees are read with.
-
-    Returns:
-        `None` if the node has no condition, or was not asked.
-
-    Raises:
-        UnreplayableError: the run's own version of the tree cannot be read any more.
-    """
-    return answer_in(supposed_history(run, definition, registry=registry), tick=tick, path=path)
-
-
-def answer_in(history: History, *, tick: int, path: str) -> Answer | None:
+def answer_in(history: History, *, tick: int, path: str) -> ConditionAnswer | None:
     """What a node answered in a tick, and from which values; `None` if it has no condition, or was not asked."""
     nodes = history.tree.nodes if history.tree is not None else ()
     visits = (visit for each in history.ticks if each.tick == tick for visit in each.visits)
@@ -138,18 +117,10 @@ def answer_in(history: History, *, tick: int, path: str) -> Answer | None:
     return None
 
 
-def _answer(yes: bool, evaluation: EvaluationFacts) -> Answer:  # noqa: FBT001  it is the answer
-    deciding = [] if yes else [each for each in _innermost(evaluation.clauses) if each.asked and not each.value]
+def _answer(yes: bool, evaluation: EvaluationFacts) -> ConditionAnswer:  # noqa: FBT001  it is the answer
+    deciding = [] if yes else [each for each in innermost(evaluation) if each.asked and not each.value]
     if len(deciding) != 1:
-        return Answer(yes, evaluation.text, evaluation.operands)
+        return ConditionAnswer(yes, evaluation.text, evaluation.operands)
     start, end = deciding[0].start, deciding[0].end
     read = (each for each in evaluation.operands if any(start <= at < end for at in each.at))
-    return Answer(yes, evaluation.text[start:end].strip(), tuple(read))
-
-
-def _innermost(clauses: tuple[ClauseFacts, ...]) -> Iterator[ClauseFacts]:
-    """Those that have no other one in them."""
-    for clause in clauses:
-        inside = (other for other in clauses if other is not clause)
-        if not any(clause.start <= other.start and other.end <= clause.end for other in inside):
-            yield clause
+    return ConditionAnswer(yes, evaluation.text[start:end].strip(), tuple(read))

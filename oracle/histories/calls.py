@@ -1,12 +1,17 @@
 """The tool calls of a run: asked for, begun, ended; by the model, by its provider, and by the tree itself."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
-from oracle.agent.outcomes import CallResult, TurnOutcome
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import OWN_CALL
 from oracle.chunks import ToolCall, ToolReturned
 from oracle.histories.model import CallFacts
+from oracle.models.protocol import ToolUse
+
+T = TypeVar("T")
 
 
 class Calls:
@@ -107,3 +112,36 @@ class Calls:
             if self._calls[at].node == node:
                 self._calls[at] = replace(self._calls[at], ended_tick=tick)
                 del self._open[call_id]
+
+
+class NumberedCalls:
+    """Gives ids to the tool calls of a run whose texts were deleted, and their ids with them.
+
+    They are numbers, so that a result finds its call: in the order in which the model asked, by the name of the tool.
+    Takes the outcomes of the run, in their order.
+    """
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._waiting: deque[ToolUse] = deque()
+
+    def with_ids(self, value: T) -> T:
+        """The value of an outcome, with ids for its calls."""
+        if isinstance(value, TurnOutcome):
+            self._waiting = deque(map(self._numbered, value.calls))
+            return replace(value, calls=tuple(self._waiting))
+        if isinstance(value, ToolsOutcome):
+            return replace(value, results=tuple(replace(each, call=self._call_of(each.call)) for each in value.results))
+        return value
+
+    def _numbered(self, call: ToolUse) -> ToolUse:
+        self._asked += 1
+        return replace(call, id=f"call-{self._asked}")
+
+    def _call_of(self, call: ToolUse) -> ToolUse:
+        """The first call of that tool that waits for its result."""
+        found = next((each for each in self._waiting if each.name == call.name), None)
+        if found is None:
+            return call
+        self._waiting.remove(found)
+        return found

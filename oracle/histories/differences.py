@@ -22,18 +22,18 @@ class ValueDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class RunParting:
     """A point at which two runs differ.
 
     Args:
-        kind: in what.
+        kind: how they differ there, as `PartKind` says.
         tick: 0: before the first tick.
         path: of the first node that does something else; empty if no node does.
         old_node: its index in the first run; `None` if it is not there.
-        new_node: likewise in the second.
+        new_node: its index in the second run; `None` if it is not there.
         old: what it did, or what came, in the first run; empty: nothing.
-        new: likewise in the second.
-        values: that differ there.
+        new: what it did, or what came, in the second run; empty: nothing.
+        values: the values that differ at this point.
     """
 
     kind: PartKind
@@ -85,16 +85,16 @@ class HistoryDifference:
         input: the first point at which something else came from outside; `None`: nowhere before the control parts.
         way: the first point at which the control did something else; `None`: nowhere.
         ticks: those in which nodes returned something else, the first thousand.
-        further_ticks: how many more there are.
-        answers: of all turns.
+        further_ticks: how many such ticks there are beyond those.
+        answers: the raw answers of all turns, in order.
         old_end: why the first run ended; empty: it has not.
-        new_end: likewise the second.
+        new_end: why the second run ended; empty: it has not.
         tree: what differs between the versions of their trees; `None`: one of them cannot be read.
         has_texts: both runs are kept whole; else their causes, results and ends alone were compared.
     """
 
-    input: Parting | None
-    way: Parting | None
+    input: RunParting | None
+    way: RunParting | None
     ticks: tuple[TickDifference, ...]
     further_ticks: int
     answers: tuple[AnswerDifference, ...]

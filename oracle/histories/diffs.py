@@ -17,12 +17,11 @@ from oracle.histories.differences import (
     AnswerDifference,
     HistoryDifference,
     NodeDifference,
-    Parting,
+    RunParting,
     TickDifference,
     ValueDifference,
 )
-from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, VisitFacts
-from oracle.histories.turn_ways import way_by_turns
+from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, TurnFacts, VisitFacts
 from oracle.histories.versions import definition_of
 
 _ASKS: Final = ("messages to the model", "tools offered to the model", "notes to the model")
@@ -45,12 +44,12 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
     before = _Side(old, old.tree or (new.tree if is_one else None), has_texts=has_texts)
     after = _Side(new, new.tree or (old.tree if is_one else None), has_texts=has_texts)
     came = _beginning(old, new, has_texts=has_texts)
-    way: Parting | None = None
+    way: RunParting | None = None
     ticks: list[TickDifference] = []
     further = 0
     has_ticks = bool(old.ticks and new.ticks)
     if not has_ticks:
-        way = way_by_turns(old, new)
+        way = _way_by_turns(old, new)
     for was, would_be in zip_longest(before.steps(), after.steps()) if has_ticks else ():
         if came is None and way is None and was and would_be:
             came = _outcome(before, after, was.tick, would_be.tick)
@@ -64,7 +63,7 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
                 further += 1
     ends = (old.end.reason if old.end else "", new.end.reason if new.end else "")
     if way is None and ends[0] != ends[1]:
-        way = Parting("end", max(len(old.ticks), len(new.ticks)), old=ends[0], new=ends[1])
+        way = RunParting("end", max(len(old.ticks), len(new.ticks)), old=ends[0], new=ends[1])
     tree = _tree(old.tree, new.tree, registry) if registry is not None else None
     return HistoryDifference(came, way, tuple(ticks), further, _answers(old, new), *ends, tree, has_texts)
 
@@ -146,7 +145,7 @@ class _Side:
                 self._came.setdefault(call.ended_tick, []).append((call.name, call.result))
 
 
-def _beginning(old: History, new: History, *, has_texts: bool) -> Parting | None:
+def _beginning(old: History, new: History, *, has_texts: bool) -> RunParting | None:
     """What differed before the first tick."""
     was, now = (
         {"question": each.run.question, **each.run.limits, **{key.name: key.value for key in each.keys}}
@@ -158,26 +157,26 @@ def _beginning(old: History, new: History, *, has_texts: bool) -> Parting | None
     values = tuple(ValueDifference(name, was[name], now[name]) for name in shared if was[name] != now[name])
     if not values:
         return None
-    return Parting("beginning", 0, old=brief(values[0].old), new=brief(values[0].new), values=values)
+    return RunParting("beginning", 0, old=brief(values[0].old), new=brief(values[0].new), values=values)
 
 
-def _outcome(before: _Side, after: _Side, was: TickFacts, would_be: TickFacts) -> Parting | None:
+def _outcome(before: _Side, after: _Side, was: TickFacts, would_be: TickFacts) -> RunParting | None:
     values = _values(before.came(was), after.came(would_be))
     if not values:
         return None
     first = values[0]
-    return Parting(
+    return RunParting(
         "outcome", was.tick, old=_came(first.name, first.old), new=_came(first.name, first.new), values=values
     )
 
 
-def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None) -> Parting | None:
+def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None) -> RunParting | None:
     """The first node of a tick that does something else; `None` if none does."""
     if was is None or would_be is None:
         step, side = (was, before) if was else (would_be, after)
         if step is None:
             return None
-        return Parting(
+        return RunParting(
             "end",
             step.tick.tick,
             old=_headline(side, step) if was else "has ended",
@@ -186,7 +185,7 @@ def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None)
     path = _first_unlike(was, would_be)
     if path:
         visits = before.visit(was.tick, path), after.visit(would_be.tick, path)
-        return Parting(
+        return RunParting(
             "way",
             was.tick.tick,
             path,
@@ -202,7 +201,7 @@ def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None)
         return None
     first = values[0]
     node = _writer(before, was.tick, first.name)
-    return Parting(
+    return RunParting(
         "effect",
         was.tick.tick,
         node,
@@ -317,3 +316,29 @@ def _tree(old: TreeFacts | None, new: TreeFacts | None, registry: Registry) -> t
     versions = [definition_of(tree, registry=registry) for tree in (old, new)]
     readable = [each for each in versions if each is not None]
     return difference(*readable).changes if len(readable) == len(versions) else None
+
+
+def _way_by_turns(old: History, new: History) -> RunParting | None:
+    """The first visible turn that calls other tools, or with other arguments; `None` if all do the same.
+
+    Its tick is that of the run which has ticks, 0 if neither has any. Arguments that were deleted are not compared.
+    """
+    turns = zip_longest(*([turn for turn in each.turns if turn.visible] for each in (old, new)))
+    for n, (was, now) in enumerate(turns, start=1):
+        if was is None or now is None or _calls_of(old, was) != _calls_of(new, now):
+            tick = (was.began_tick if was else 0) or (now.began_tick if now else 0)
+            return RunParting("effect", tick, old=_did_in(n, old, was), new=_did_in(n, new, now))
+    return None
+
+
+def _calls_of(history: History, turn: TurnFacts) -> list[tuple[str, Any]]:
+    asked = set(turn.calls)
+    made = [(call.name, call.arguments) for call in history.calls if call.id in asked and call.turn == turn.n]
+    return [*made, *((name, None) for name in turn.server_tools)]
+
+
+def _did_in(n: int, history: History, turn: TurnFacts | None) -> str:
+    if turn is None:
+        return "had ended"
+    names = ", ".join(name for name, _ in _calls_of(history, turn))
+    return f"turn {n} calls {names}" if names else f"turn {n} calls nothing"

@@ -37,8 +37,8 @@ class ExplainedTick:
         head: the fields of `TickFacts` before `visits`, and the brace before them.
         visits: of `TickFacts`, each as JSON; the same objects in all ticks in which a node did the same.
         seen: of each visit, the tick before this one in which the node was ticked last, if it did the same; else 0.
-        given_back: of `TickFacts`.
-        parts: what belongs to it.
+        given_back: the field of `TickFacts`, as JSON.
+        parts: the turns, calls, notices and texts that came with the tick.
     """
 
     n: int
@@ -115,7 +115,7 @@ class _LastVisit(NamedTuple):
     data: bytes
 
 
-class Encoder:
+class TickEncoder:
     """Encodes the ticks of one history as they come, each item once.
 
     Args:

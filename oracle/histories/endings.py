@@ -15,9 +15,18 @@ from typing import Any
 from bt_runtime.text.phrases import clipped, counted, number
 from oracle.agent.faults import control_failed
 from oracle.histories.model import BreachFacts, EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
-from oracle.histories.naming import node_of, sentence_of, title_at, title_of, titles_of
-from oracle.histories.paths import Paths, with_because
-from oracle.histories.statuses import own_ticks, running_leaves, statuses_after
+from oracle.histories.naming import (
+    node_of,
+    own_ticks,
+    running_leaves,
+    sentence_of,
+    statuses_after,
+    title_at,
+    title_of,
+    titles_of,
+    visit_tree,
+    with_because,
+)
 
 _BY_CATEGORY: Mapping[str, EndedBy] = {"guard": "guard"}
 _LIMITS = ("max_iterations", "token_budget", "timeout")
@@ -36,7 +45,7 @@ def ending(history: History, reason: str, *, error: Mapping[str, Any] | None = N
 
     Args:
         history: all of it but its end.
-        reason: with which it ended.
+        reason: the reason for the end, as the row of the run has it.
         error: of its row: `error`, `error_type`, `cause`; `None` if it did not fail.
     """
     return _Ending(history, reason, error or {}).found()
@@ -92,7 +101,7 @@ class _Ending:
             by = "stop" if node is not None and node.kind == "stop" else by
             if writer is None:
                 return self._end(by, tick, None, f"The tree stopped the query as {written}")
-            paths = Paths(self._history, tick)
+            paths = visit_tree(self._history, tick)
             reason = paths.because(paths.to(writer.node)) if by == "stop" else ""
             return self._end(by, tick, index, with_because(sentence_of(self._history, writer), reason))
         who = title_of(self._history, index) if writer else "The tree"

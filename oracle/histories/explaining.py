@@ -28,16 +28,14 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.histories.calls import Calls
+from oracle.histories.calls import Calls, NumberedCalls
 from oracle.histories.debugged import debug_facts
 from oracle.histories.endings import ending
 from oracle.histories.headlines import headline
 from oracle.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
-from oracle.histories.numbered_calls import NumberedCalls
-from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
+from oracle.histories.repetition import Reasons, RepeatedRun, UnrepeatableError, Work, WorkKind
 from oracle.histories.rows import run_facts
-from oracle.histories.texts import Texts
-from oracle.histories.ticks import Ticks
+from oracle.histories.ticks import ReadTexts, Ticks
 from oracle.histories.turns import Turns, signal_action
 from oracle.histories.versions import read_version
 from oracle.histories.view import reasons_of, with_end_shown
@@ -90,7 +88,7 @@ class Explainer:
         self._opened: Opened | None = None
         self._start_at = record.created_at
         self._problems: list[str] = []
-        self._repetition: Repetition | None = None
+        self._repetition: RepeatedRun | None = None
         self._has_begun = False
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
@@ -98,7 +96,7 @@ class Explainer:
         self._numbered = None if has_texts else NumberedCalls()
         self._turns = Turns(self._history.turns, self._since_start, has_texts=has_texts)
         self._calls = Calls(self._history.calls, self._since_start, has_texts=has_texts)
-        self._texts = Texts(self._history.texts)
+        self._texts = ReadTexts(self._history.texts)
         self._read_tree(version)
         self._ticks = Ticks(
             self._history.ticks,
@@ -184,7 +182,7 @@ class Explainer:
             return
         self._has_begun = True
         try:
-            self._repetition = Repetition(
+            self._repetition = RepeatedRun(
                 self._record,
                 opened,
                 self._definition,

@@ -8,8 +8,16 @@ from collections.abc import Sequence
 from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, value_of
 from oracle.histories.model import History, TickFacts, TurnFacts, VisitFacts
-from oracle.histories.naming import lowered, node_of, sentence_of, title_at, title_of, titles_of
-from oracle.histories.paths import Paths, with_because
+from oracle.histories.naming import (
+    lowered,
+    node_of,
+    sentence_of,
+    title_at,
+    title_of,
+    titles_of,
+    visit_tree,
+    with_because,
+)
 from oracle.nodes.turn_words import turn_sentence
 
 MOST_CHARACTERS = 400
@@ -114,7 +122,7 @@ def _decided(history: History, tick: TickFacts) -> str:
 
     Where that node only passes on what others say, the one on the way that goes on by itself says more.
     """
-    paths = Paths(history, tick)
+    paths = visit_tree(history, tick)
     path = paths.to(tick.decision)
     if not path or path[-1].errors:  # these are said already
         return ""

@@ -21,7 +21,7 @@ def source_rows(nodes: Sequence[NodeFacts], files: Mapping[str, str]) -> tuple[R
     """The rows of a version of a tree; empty if its places are not known.
 
     Args:
-        nodes: of the tree, by index.
+        nodes: the nodes of the tree, each at its index.
         files: their texts, by name.
     """
     return _Layout(nodes, files).rows() if nodes else ()

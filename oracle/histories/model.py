@@ -112,7 +112,7 @@ class TreeFacts:
     """The version of the tree that ran.
 
     Args:
-        file: of the root.
+        file: the file that the root stands in.
         files: the texts, by file as in the places of the nodes.
         rows: the lines of the files in the order in which they are shown; of a tree that cannot be read any more none.
     """
@@ -205,7 +205,7 @@ class VisitFacts:
     """One step of one node in a tick.
 
     Args:
-        status: that it returned.
+        status: what the node returned, or `INVALID` if it was halted.
         parent: the node that ticked it.
         decider: the child that decided its status; `None`: the node itself.
         text: what it says, as a phrase: `5 of 10 turns`.
@@ -292,7 +292,7 @@ class RequestFacts:
     Args:
         segments: of the system prompt, by name.
         prompt: its text.
-        tools: that were offered.
+        tools: the names of the tools that were offered.
         notes: of the control, in this request.
         messages: those that are new in this request, as the provider gets them; they are made by repeating the run,
             which does not know the conversation before the question.
@@ -386,7 +386,7 @@ class CallFacts:
     Args:
         turn: the turn that asked for it, or that ended last before the tree did.
         began_tick: the tick that ran it; the one after the request, as long as no tick has.
-        began_s: likewise.
+        began_s: the time of that tick.
         ended_s: `None` while it is under way, or if it was never run.
         arguments: as text or JSON; `None` if they were deleted.
         result: its text; `None` while there is none, or if it was deleted.
@@ -444,7 +444,7 @@ class DebugFacts:
         path: of the node whose result was forced, or that a breakpoint was hit at.
         key: of the blackboard, that was set.
         value: to which; its size, if the texts were deleted.
-        result: that was forced: `success`, `failure`.
+        result: the forced result of a node, `success` or `failure`.
         why: the kind of breakpoint that paused the run; why it was resumed: `command`, `lease`, `cancel`, `stopping`.
         paused_s: how long it was paused, when it was resumed.
     """
@@ -489,7 +489,7 @@ class EndFacts:
         tick: in which that was decided; `None` if no tick decided it.
         node: that decided it; `None` if no node did.
         sentence: what decided it, and why, for people.
-        by: what decided it.
+        by: which part of the system decided the end.
         cause: for operators: the failure behind it in the provider's or the service's own words, and what to check;
             empty if there is none, and for other users.
         headline: of its tick, in place of the tick's own: what happened and why the run ended.

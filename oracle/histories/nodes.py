@@ -1,21 +1,32 @@
-"""Nodes and expressions of a tree, with their places in the files."""
+"""Nodes, expressions and visits as facts, with their places in the files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, TreeDefinition
+from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, Status, TreeDefinition, Visit
 from bt_runtime.rendering.labels import children_of, label_of
 from oracle.encoding import from_json, to_json
 from oracle.histories.layout import source_rows
 from oracle.histories.model import (
     ClauseFacts,
     EvaluationFacts,
+    FigureFacts,
     KeyFacts,
     NodeFacts,
     OperandFacts,
+    StatusName,
     TreeFacts,
+    VisitFacts,
 )
 from oracle.histories.view import with_verdict
 from oracle.storage import TreeVersion
+
+STATUS_NAMES: Mapping[Status, StatusName] = {
+    Status.SUCCESS: "SUCCESS",
+    Status.FAILURE: "FAILURE",
+    Status.RUNNING: "RUNNING",
+    Status.INVALID: "INVALID",
+}
+_PLAIN = frozenset({bool, int, float, str, type(None)})
 
 
 def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
@@ -103,3 +114,53 @@ def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> Evaluation
         tuple(OperandFacts(name, as_json(value), at) for name, value, at in evaluation.operands),
     )
     return with_verdict(facts)
+
+
+class Visits:
+    """Makes facts of the visits of a trace; one that repeats what its node did before is kept once.
+
+    Args:
+        nodes: the nodes of the tree, each at its index.
+    """
+
+    def __init__(self, nodes: Sequence[NodeDefinition]) -> None:
+        self._nodes = nodes
+        self._last: dict[int, tuple[Visit, VisitFacts]] = {}
+
+    def facts(self, visit: Visit) -> VisitFacts:
+        """The facts of a visit: those of the last one of its node, if it is the same again."""
+        known = self._last.get(visit.index)
+        if known is not None and (visit is known[0] or _is_same(visit, known[0])):
+            return known[1]
+        words, node = visit.words, self._nodes[visit.index]
+        facts = VisitFacts(
+            visit.index,
+            STATUS_NAMES[visit.status],
+            visit.parent,
+            visit.decider,
+            words.text,
+            words.sentence,
+            tuple(FigureFacts(*figure) for figure in words.figures),
+            tuple(evaluation_facts(node, each) for each in visit.evaluations),
+            tuple((key, as_json(value)) for key, value in visit.writes),
+            tuple(each.error for each in visit.errors),
+        )
+        self._last[visit.index] = (visit, facts)
+        return facts
+
+
+def _is_same(visit: Visit, before: Visit) -> bool:
+    """Whether two visits have the same facts; 1, 1.0 and true are equal, and not the same."""
+    return visit == before and all(
+        one is other or (type(one) is type(other) and type(one) in _PLAIN)
+        for one, other in zip(_values(visit), _values(before), strict=True)
+    )
+
+
+def _values(visit: Visit) -> Iterator[object]:
+    for _, value in visit.writes:
+        yield value
+    for evaluation in visit.evaluations:
+        yield evaluation.value
+        for operand in evaluation.operands:
+            yield operand.value

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from bt_runtime import Registry
 from oracle.errors import InternalError
-from oracle.histories.encoding import Encoder, ExplainedTick, Parts, encode
+from oracle.histories.encoding import ExplainedTick, Parts, TickEncoder, encode
 from oracle.histories.explaining import Explainer
 from oracle.record.reading import prompts_of
 from oracle.storage import LogEntry, RunRecord, Store
@@ -43,10 +43,10 @@ class Pass:
 
     Args:
         record: the row of the run.
-        store: has its log.
+        store: where its log is read.
         registry: the node kinds of today.
-        thread: of all explanations.
-        kept_bytes: of explained ticks in memory.
+        thread: the one thread in which all runs are explained.
+        kept_bytes: how many bytes of explained ticks stay in memory.
         has_reasons: its ticks are explained; without, nothing is repeated, and they have what was recorded alone.
 
     Attributes:
@@ -82,7 +82,7 @@ class Pass:
         self._ahead: Sequence[LogEntry] = ()  # events that were read and not explained yet
         self._ticks: deque[ExplainedTick] = deque()
         self._bytes = 0
-        self._begun: tuple[Explainer, Encoder] | None = None
+        self._begun: tuple[Explainer, TickEncoder] | None = None
         self._reading: asyncio.Task[bool] | None = None
 
     def reaches(self, tick: int) -> bool:
@@ -218,19 +218,19 @@ class Pass:
             if text is not None:
                 prompts[sha] = text
 
-    async def _parts(self) -> tuple[Explainer, Encoder]:
+    async def _parts(self) -> tuple[Explainer, TickEncoder]:
         if self._begun is None:
             sha = self.record.tree_sha
             version = await self._store.trees.find(sha) if sha else None
             ticks = None if self.has_reasons else range(0)
             explainer = await self._run(partial(Explainer, self.record, version, registry=self._registry, ticks=ticks))
-            self._begun = explainer, Encoder(explainer)
+            self._begun = explainer, TickEncoder(explainer)
         return self._begun
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _explain(self, explainer: Explainer, encoder: Encoder, events: Sequence[LogEntry]) -> int:
+    def _explain(self, explainer: Explainer, encoder: TickEncoder, events: Sequence[LogEntry]) -> int:
         """Explain events for the time of a slice; returns how many. Runs in the thread."""
         until_s = time.monotonic() + _SLICE_S
         explained: list[ExplainedTick] = []

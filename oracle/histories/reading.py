@@ -22,7 +22,7 @@ async def read_history(
     Explaining takes place in a thread, so that the event loop goes on.
 
     Args:
-        archive: has the run.
+        archive: where the log of the run is read.
         record: its row.
         registry: the node kinds of today.
         ticks: those whose reasons are wanted; `None`: all. All others have their figures alone, which needs less time

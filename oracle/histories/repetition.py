@@ -19,9 +19,8 @@ from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Source
 from oracle.errors import UserError
 from oracle.histories.model import KeyFacts, RequestFacts, VisitFacts
-from oracle.histories.nodes import key_facts
+from oracle.histories.nodes import Visits, key_facts
 from oracle.histories.requests import Requested
-from oracle.histories.visits import Visits
 from oracle.logs import quiet
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
@@ -42,9 +41,9 @@ class Work:
 
     Args:
         kind: a turn of the model, the tool calls of its last turn, or a call of the tree's own.
-        node: that asked for it.
+        node: the index of the node that asked for it.
         request: of a turn, as the repetition knows it.
-        visible: of a turn.
+        visible: whether a turn is part of the answer.
     """
 
     kind: WorkKind
@@ -63,12 +62,12 @@ class Reasons:
     work: tuple[Work, ...]
 
 
-class Repetition:
+class RepeatedRun:
     """A query that is built anew, and then repeats its recorded ticks.
 
     Args:
         record: its row.
-        opened: what it began with.
+        opened: the values and limits that the query began with.
         definition: the version of the tree that ran.
         registry: the kinds that it was read with.
         sources: what was found before each tick, by its number; may be filled while the run is repeated.

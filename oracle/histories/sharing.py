@@ -25,9 +25,9 @@ class Passes:
     A pass without readers is kept for a short time, for the next page; the one that was left first is dropped first.
 
     Args:
-        store: has the logs of runs.
+        store: where the logs of runs are read.
         registry: the node kinds of today, when it is asked for.
-        most: how many there may be.
+        most: how many passes may be in use at a time.
         idle_s: how long one without readers is kept.
         kept_bytes: of explained ticks, in memory, of each.
     """

@@ -22,7 +22,7 @@ from oracle.histories.model import (
     TurnFacts,
     VisitFacts,
 )
-from oracle.histories.naming import lowered
+from oracle.histories.naming import VisitTree, lowered
 
 _MOST_LISTED = 3
 _MOST_GUARDS = 2
@@ -45,8 +45,8 @@ def steps_of(
     """The steps of a tick; empty if no node decided it, or its reasons are not known.
 
     Args:
-        nodes: of the tree.
-        tick: with its visits.
+        nodes: the nodes of the tree, each at its index.
+        tick: the tick, with the visits of its nodes.
         decision: the node that they lead to.
         turns: of the model, those that ended in this tick among them.
     """
@@ -76,16 +76,15 @@ class _Steps:
     def __init__(self, nodes: Sequence[NodeFacts], tick: TickFacts, ended: Mapping[int, TurnFacts]) -> None:
         self._nodes = nodes
         self._ended = ended
-        self._visits = {visit.node: visit for visit in tick.visits}
-        self._asked_by: dict[int | None, list[VisitFacts]] = {}
-        for visit in self._visits.values():
-            self._asked_by.setdefault(visit.parent, []).append(visit)
+        self._visits = VisitTree(nodes, tick.visits)
         self._steps: list[StepFacts] = []
         self._raised: set[int] = set()  # errors that have a step
         self._said: set[str] = set()  # clauses that an earlier step has named
 
     def to(self, decision: int) -> list[StepFacts]:
-        path = self._path(decision)
+        path = self._visits.to(decision)
+        if not path or path[0].parent is not None:
+            return []
         owner: _Owner | None = None
         for visit, child in zip_longest(path, path[1:]):
             if owner is None or child is None or self._is_named(visit.node):
@@ -95,25 +94,15 @@ class _Steps:
             if child is None:
                 self._decide(visit)
             else:
-                self._read_before(owner, visit, child)
+                self._read_before(owner, child)
         self._errors_elsewhere()
         return self._steps
 
-    def _path(self, decision: int) -> list[VisitFacts]:
-        path: list[VisitFacts] = []
-        node: int | None = decision
-        while node is not None and node in self._visits and len(path) <= len(self._visits):
-            path.append(self._visits[node])
-            node = self._visits[node].parent
-        return path[::-1] if path and path[-1].parent is None else []
-
-    def _read_before(self, owner: _Owner, visit: VisitFacts, child: VisitFacts) -> None:
-        """Take what was asked under a node before the child that the way goes on with."""
-        siblings = self._asked_by.get(visit.node, [])
-        before = siblings[: next((at for at, each in enumerate(siblings) if each is child), 0)]
+    def _read_before(self, owner: _Owner, child: VisitFacts) -> None:
+        """Take what was asked before the child that the way goes on with."""
         later: list[tuple[VisitFacts, VisitFacts | None]] = []  # ended turns, and branches with what raised in them
         no: list[VisitFacts] = []
-        for each in before:
+        for each in self._visits.before(child):
             node, fault = self._node(each.node), self._fault_below(each)
             if node is not None and node.category == "guard":
                 owner.guards += _used(each)
@@ -134,10 +123,10 @@ class _Steps:
             self._said_no(no)
 
     def _take_condition(self, owner: _Owner, visit: VisitFacts) -> None:
-        condition = self._condition_of(visit)
+        condition = self._visits.condition_of(visit)
         if condition is not None:
             owner.held += _true_clauses(condition)
-            owner.first_held = self._deepest(visit).node if owner.first_held is None else owner.first_held
+            owner.first_held = self._visits.deepest(visit).node if owner.first_held is None else owner.first_held
 
     def _close(self, owner: _Owner, following: int | None) -> None:
         """Make the step of a node on the way, if it has something to say; what it said is not said twice."""
@@ -178,7 +167,7 @@ class _Steps:
             titles.append(_words(f"{len(no) - len(listed)} more"))
         reasons: list[str] = []
         if len(no) <= _MOST_REASONS:
-            found = [self._deepest(visit).text.removesuffix(" → no").removeprefix("no: ") for visit in listed]
+            found = [self._visits.deepest(visit).text.removesuffix(" → no").removeprefix("no: ") for visit in listed]
             reasons = [text for text in dict.fromkeys(found) if text and len(text) <= _LONGEST_REASON]
         pieces = [*_joined(titles), _words(" says no" if len(no) == 1 else " say no")]
         if reasons:
@@ -200,7 +189,7 @@ class _Steps:
 
     def _errors_elsewhere(self) -> None:
         """Add the errors of nodes that are neither on the way nor before it."""
-        for visit in self._visits.values():
+        for visit in self._visits.by_node.values():
             if visit.errors and visit.node not in self._raised:
                 self._push(visit.node, [_name(self._title(visit.node)), _words(f": {_error_sentence(visit)}")])
 
@@ -239,22 +228,8 @@ class _Steps:
                 return each
             if each.node not in seen:
                 seen.add(each.node)
-                waiting += reversed(self._asked_by.get(each.node, []))
+                waiting += reversed(self._visits.below(each))
         return None
-
-    def _deepest(self, visit: VisitFacts) -> VisitFacts:
-        """The visit that decided a visit: its own, or that of the child that decided it, and so on."""
-        seen = {visit.node}
-        while visit.decider in self._visits and visit.decider not in seen:
-            visit = self._visits[visit.decider]
-            seen.add(visit.node)
-        return visit
-
-    def _condition_of(self, visit: VisitFacts) -> EvaluationFacts | None:
-        last = self._deepest(visit)
-        node = self._node(last.node)
-        is_condition = node is not None and node.category == "condition"
-        return last.evaluations[-1] if is_condition and last.evaluations else None
 
 
 def _words(text: str) -> PieceFacts:

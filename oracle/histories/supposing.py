@@ -23,7 +23,7 @@ def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: 
     the texts it has those that the recorded requests have brought.
 
     Args:
-        run: what was recorded.
+        run: the recorded query that is played on the tree.
         definition: the other tree.
         registry: the kinds that both trees are read with.
 

@@ -1,4 +1,4 @@
-"""The ticks of a run, as they were recorded, with their reasons where these are known."""
+"""The ticks of a run, as they were recorded, with their reasons where these are known; and what the user could read."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,10 +6,10 @@ from itertools import chain
 from typing import Any, Final, TypeVar, cast, get_args
 
 from bt_runtime import CauseKind, Status, TickRecord
-from oracle.histories.model import NodeFacts, StepFacts, TickFacts
+from oracle.histories.model import NodeFacts, StepFacts, TextFacts, TickFacts
+from oracle.histories.nodes import STATUS_NAMES
 from oracle.histories.repetition import Reasons
 from oracle.histories.view import Marks
-from oracle.histories.visits import STATUS_NAMES
 
 _T = TypeVar("_T")
 
@@ -22,9 +22,9 @@ class Ticks:
 
     Args:
         ticks: gets them.
-        nodes: of the tree.
-        headline: of a tick.
-        why: the steps to its decision.
+        nodes: the nodes of the tree, each at its index.
+        headline: words the headline of a tick.
+        why: words the steps to the decision of a tick.
 
     Attributes:
         last: the number of the last tick; 0 before the first.
@@ -101,3 +101,32 @@ class Ticks:
         if len(self._shared) >= _MOST_SHARED:
             self._shared.clear()
         return cast("tuple[_T, ...]", self._shared.setdefault(part, part))
+
+
+class ReadTexts:
+    """Collects what the user could read of a run, piece by piece; the pieces of a tick are joined.
+
+    Args:
+        texts: gets them; the last one is complete after `flush`.
+    """
+
+    def __init__(self, texts: list[TextFacts]) -> None:
+        self._texts = texts
+        self._pieces: list[str] = []  # of the last text; joined when they are asked for, not one by one
+
+    def say(self, piece: TextFacts, *, is_whole: bool = False) -> None:
+        """Add a piece; one that `is_whole` is not joined with the text before."""
+        last = self._texts[-1] if self._texts else None
+        is_same = last and (last.type, last.tick, last.turn) == (piece.type, piece.tick, piece.turn)
+        if is_same and not is_whole:
+            self._pieces.append(piece.text)
+            return
+        self.flush()
+        self._texts.append(piece)
+
+    def flush(self) -> None:
+        """Complete the last text."""
+        if self._pieces:
+            last = self._texts[-1]
+            self._texts[-1] = replace(last, text=last.text + "".join(self._pieces))
+            self._pieces.clear()

@@ -17,7 +17,7 @@ class _Open:
     """A turn whose outcome no tick has got yet.
 
     Args:
-        position: in the list.
+        position: the index of the turn in the list.
         began_at: seconds since the epoch; of a recorded event, so the same whenever the history is made.
         has_ended: its outcome is known.
         has_shown: something of it is known beside that a node asked for it.

@@ -141,8 +141,8 @@ def shown_value(value: Any, longest: int) -> str:  # noqa: ANN401  of a blackboa
     """A value as people read it: numbers with separators, all else as JSON; cut off with an ellipsis.
 
     Args:
-        value: JSON data.
-        longest: of the text, in characters.
+        value: a value as JSON has it.
+        longest: how many characters the text may have.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         text = f"{value:,.{_DECIMALS}f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"

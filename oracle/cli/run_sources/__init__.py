@@ -3,7 +3,88 @@
 history = with_source(SourceOptions(data_dir, url), lambda source: source.history(run))
 """
 
-from oracle.cli.run_sources.opening import RUN_SOURCE, SourceOptions, with_source
-from oracle.cli.run_sources.protocol import ListedRun, RunSource
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["RUN_SOURCE", "ListedRun", "RunSource", "SourceOptions", "with_source"]
+import click
+
+from oracle.cli.archive import DATA_DIR
+from oracle.cli.run_sources.local import LocalSource, imported_runs
+from oracle.cli.run_sources.protocol import ListedRun, RunSource
+from oracle.cli.setup import settings_for
+from oracle.logs import configure_logging
+from oracle.storage import Archive, StoreSetupError, open_archive
+
+if TYPE_CHECKING:  # not loaded for a list of runs
+    from bt_runtime import Registry
+
+__all__ = ["RUN_SOURCE", "ListedRun", "RunSource", "SourceOptions", "imported_runs", "with_source"]
+
+T = TypeVar("T")
+Command = Callable[..., Any]
+
+_URL = click.option(
+    "--url", metavar="URL", help="A running service, in place of the database; its token is read from ORACLE_TOKEN."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The options that name the place.
+
+    Args:
+        data_dir: the folder of the database; `None`: as the settings say.
+        url: of a service; `None`: the database.
+    """
+
+    data_dir: Path | None = None
+    url: str | None = None
+
+
+def RUN_SOURCE(command: Command) -> Command:  # noqa: N802  like the options beside it, which are objects
+    """Give a command the options `data_dir` and `url`."""
+    return DATA_DIR(_URL(command))
+
+
+def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    """Open the place, and do the work.
+
+    Raises:
+        SettingsError: settings are invalid.
+        StoreSetupError: there is no database, or this version cannot read it.
+        StoreUnavailableError: it cannot be read at present.
+    """
+    if options.url is not None and options.data_dir is not None:
+        raise click.UsageError("--url and --data-dir exclude each other; give one of them")
+    work_on = _served(options.url, work) if options.url is not None else _local(options.data_dir, work)
+    return asyncio.run(work_on)
+
+
+async def _served(url: str, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    from oracle.cli.run_sources.served import open_service  # noqa: PLC0415  its HTTP client is slow to load
+
+    configure_logging("critical")  # its settings are the service's: those of this machine do not matter
+    async with open_service(url) as source:
+        return await work(source)
+
+
+async def _local(data_dir: Path | None, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    settings = settings_for(log="critical", data_dir=data_dir)
+
+    def registry() -> "Registry":
+        from oracle.wiring import tree_library  # noqa: PLC0415  slow to load
+
+        return tree_library(settings).registry
+
+    async with AsyncExitStack() as stack:
+        archive: Archive | StoreSetupError
+        try:
+            archive = await stack.enter_async_context(open_archive(settings.database_address))
+        except StoreSetupError as error:
+            archive = error
+        return await work(LocalSource(archive, registry, partial(imported_runs, settings)))

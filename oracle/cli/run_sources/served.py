@@ -18,20 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 from bt_runtime.text import iso
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.cli.run_sources.streamed import StreamedTicks
 from oracle.cli.text import one_line
 from oracle.encoding import from_json, to_json
-from oracle.histories import History, history_from_json
-from oracle.histories.model import (
-    BreachFacts,
-    CallFacts,
-    DebugFacts,
-    EndFacts,
-    NoticeFacts,
-    RunFacts,
-    TextFacts,
-    TurnFacts,
-)
+from oracle.histories import History, history_from_json, model
 from oracle.replays import DELETED
 from oracle.server_sent_events import EventReader
 from oracle.shadow import ShadowReport
@@ -46,15 +35,15 @@ _WHOLE_ID = 32
 
 _BELONGING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 _ITEMS: Mapping[str, TypeAdapter[Any]] = {
-    "turns": TypeAdapter(list[TurnFacts]),
-    "calls": TypeAdapter(list[CallFacts]),
-    "notices": TypeAdapter(list[NoticeFacts]),
-    "texts": TypeAdapter(list[TextFacts]),
-    "breaches": TypeAdapter(list[BreachFacts]),
-    "debug": TypeAdapter(list[DebugFacts]),
+    "turns": TypeAdapter(list[model.TurnFacts]),
+    "calls": TypeAdapter(list[model.CallFacts]),
+    "notices": TypeAdapter(list[model.NoticeFacts]),
+    "texts": TypeAdapter(list[model.TextFacts]),
+    "breaches": TypeAdapter(list[model.BreachFacts]),
+    "debug": TypeAdapter(list[model.DebugFacts]),
 }
 _REPORT = TypeAdapter(ShadowReport)
-_RUN, _END = TypeAdapter(RunFacts), TypeAdapter(EndFacts | None)
+_RUN, _TICK, _END = TypeAdapter(model.RunFacts), TypeAdapter(model.TickFacts), TypeAdapter(model.EndFacts | None)
 
 
 class ServedSource:
@@ -95,12 +84,12 @@ class ServedSource:
             return
         for items in (history.ticks, *(getattr(history, name) for name in _LISTS)):
             items.clear()  # they come with the stream, each once
-        ticks = StreamedTicks()
+        seen: dict[int, model.VisitFacts] = {}
         async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run):
             for name in _LISTS:
                 getattr(history, name).extend(_ITEMS[name].validate_python(event.get(name, [])))
             if event["type"] == "tick":
-                history.ticks.append(ticks.take(event))
+                history.ticks.append(_whole_tick(event, seen))
             else:
                 history.run, history.end = _RUN.validate_python(event["run"]), _END.validate_python(event["end"])
                 history.problem = str(event["problem"])
@@ -220,6 +209,20 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
         raise CommandError(f"the answer is not one of an Oracle service ({problem}); check --url") from None
 
 
+def _whole_tick(event: Mapping[str, Any], seen: dict[int, model.VisitFacts]) -> model.TickFacts:
+    """The tick of an event of a stream, which leaves out what each node did before.
+
+    Args:
+        event: the next one of the stream.
+        seen: the last visit of each node in this stream; gets those of the event.
+    """
+    tick = _TICK.validate_python(event["tick"])
+    seen.update((visit.node, visit) for visit in tick.visits)
+    if not event.get("omitted_visits"):
+        return tick
+    return replace(tick, visits=tuple([seen[node] for node in tick.visited]))
+
+
 def _check(response: httpx2.Response, run: str) -> None:
     """Refuse what is no success.
 
@@ -264,7 +267,7 @@ def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:
 
 def _listed(body: Mapping[str, Any]) -> ListedRun:
     summary = body.get("summary")
-    run = RunFacts(
+    run = model.RunFacts(
         id=str(body["run_id"]),
         user_id=str(body["user_id"]),
         context_id=str(body["context_id"]),

@@ -12,7 +12,7 @@ from oracle.cli.run_view.tree import SYMBOLS
 from oracle.cli.run_view.words import fitted, outcome, path_end, safe, shortened, tree_label, value_of, wrapped
 from oracle.cli.text import clean
 from oracle.histories import History
-from oracle.histories.differences import HistoryDifference, Parting
+from oracle.histories.differences import HistoryDifference, RunParting
 from oracle.histories.model import NodeFacts, StatusName, TreeFacts
 
 _SIDE_BY_SIDE: Final = 120  # columns from which two answers stand beside each other
@@ -60,7 +60,7 @@ def _summary(found: HistoryDifference, ticks: int) -> Iterator[Text]:
         yield Text("Texts were deleted or left out, so causes, results and ends alone are compared.", "warn")
 
 
-def _parting(name: str, parting: Parting, runs: Mapping[str, History]) -> Iterator[Text]:
+def _parting(name: str, parting: RunParting, runs: Mapping[str, History]) -> Iterator[Text]:
     at = f"tick {parting.tick}" if parting.tick else "before the first tick"
     yield Text.assemble((f"{name}  ", "dim"), (at, "strong"), f"  {path_end(parting.path)}")
     sides = ((parting.old_node, parting.old), (parting.new_node, parting.new))

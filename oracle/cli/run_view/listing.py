@@ -20,8 +20,8 @@ def run_list(rows: Sequence[ListedRun], *, width: int, now: float, has_head: boo
     """The lines of a list.
 
     Args:
-        rows: of the list.
-        width: of the terminal, in cells.
+        rows: the runs, in the order in which they are listed.
+        width: how many cells a line may have.
         now: seconds since the epoch.
         has_head: whether the first line names the columns.
     """

@@ -11,7 +11,17 @@ from bt_runtime import forced_path
 from bt_runtime.text import visible
 from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.overview import head, overview, so_far
-from oracle.cli.run_view.tree import SYMBOLS, Source, decision_of, equal, heading, in_time, lines_of, mark_of, rows_of
+from oracle.cli.run_view.tree import (
+    SYMBOLS,
+    NodeSources,
+    decision_of,
+    equal,
+    heading,
+    in_time,
+    lines_of,
+    mark_of,
+    rows_of,
+)
 from oracle.cli.run_view.words import fitted, safe, seconds, shortened, value_of, wrapped
 from oracle.histories import History
 from oracle.histories.debugged import debug_words
@@ -88,10 +98,10 @@ def run_page(history: History, position: int | None, *, width: int, sections: Se
     """The view of a run.
 
     Args:
-        history: of the run.
-        position: of the tick among its ticks; `None` if it has none.
-        width: of the terminal, in cells.
-        sections: what is shown.
+        history: what is known of the run.
+        position: where the tick stands among the ticks, from 0; `None` if there are none.
+        width: how many cells a line may have.
+        sections: which parts of the tick are shown.
         now: seconds since the epoch, for a run that is under way.
     """
     most = max(width // 4, width - _LEFT) - 1  # columns of the matrix
@@ -237,7 +247,7 @@ def _way(history: History, tick: TickFacts, width: int) -> Iterator[Text]:
         because = " The texts of the run were deleted, so its ticks have no reasons." if is_deleted else ""
         yield Text(f"The node that decided is not known.{because}", "dim")
         return
-    source, parents = Source(tree), {node.parent for node in tree.nodes}
+    source, parents = NodeSources(tree), {node.parent for node in tree.nodes}
     nodes = [tree.nodes[step.node] for step in steps]
     places = [f"{safe(node.file)}:{node.line}" for node in nodes]
     places = [place if len(place) <= _LONGEST_PLACE else f"…{place[1 - _LONGEST_PLACE // 2 :]}" for place in places]

@@ -39,8 +39,8 @@ class Screen:
 
     Args:
         color: whether in colours; `auto`: on a terminal, unless NO_COLOR is set.
-        stream: by default standard output.
-        environ: the environment.
+        stream: what is written to; standard output if it is left out.
+        environ: where `COLUMNS` is looked up.
     """
 
     def __init__(

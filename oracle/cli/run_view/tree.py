@@ -55,8 +55,8 @@ class Matrix(NamedTuple):
 
     Args:
         columns: the ticks of each, from left to right.
-        tick: that is looked at; its column has its marks alone.
-        head: that column.
+        tick: the one that is looked at; its column has its marks alone.
+        head: the position of that column.
         turns: the number of the turn that begins in a column.
         before: ticks that are left of the first column.
         after: ticks that are right of the last one.
@@ -127,15 +127,15 @@ class Row(NamedTuple):
 
     Args:
         node: the outermost one on the line; `None`: the row stands for several nodes.
-        number: of the line.
+        number: the number of the line in its file.
         depth: below the first row.
-        mark: at the tick.
+        mark: the character of its mark in `SYMBOLS`.
         code: the text of the line, with the marks of other nodes on it.
         note: what the node saw and did; may be shortened.
         verdict: what came of it; may not.
         errors: exceptions of the node.
         matters: it leads to the decision, or was asked beside a node that does; what it saw is not left out.
-        is_decision: it decided the tick.
+        is_decision: a node of the line decided the tick.
     """
 
     node: int | None
@@ -154,8 +154,8 @@ def rows_of(history: History, tick: TickFacts, *, before: Mapping[str, Any]) -> 
     """The rows of the tree at the tick, from the first node on which it went more than one way.
 
     Args:
-        history: of the run.
-        tick: one of its ticks.
+        history: what is known of the run.
+        tick: the one that is shown.
         before: the values on the blackboard before the tick.
     """
     if history.tree is None or not history.tree.nodes:
@@ -178,7 +178,7 @@ class _Rows:
         while at is not None and at not in self._path:
             self._path.add(at)
             at = tree.nodes[at].parent
-        self._source = Source(tree)
+        self._source = NodeSources(tree)
 
     def all(self) -> Iterator[Row]:
         top = 0
@@ -316,7 +316,7 @@ def _turn_words(turn: TurnFacts) -> str:
     return " · ".join(parts)
 
 
-class Source:
+class NodeSources:
     """The text of the nodes of a tree in their files."""
 
     def __init__(self, tree: TreeFacts) -> None:

@@ -10,9 +10,10 @@ import httpx2
 import pytest
 
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources import RunSource, archived
-from oracle.cli.run_sources.archived import ArchiveSource
+from oracle.cli.run_sources import RunSource, local
+from oracle.cli.run_sources.local import LocalSource
 from oracle.cli.run_sources.served import ServedSource, open_service
+from oracle.exports import ImportedRuns
 from oracle.histories import History, history_to_json
 from oracle.nodes import REGISTRY
 from oracle.storage import RunFilter, UnclearRunError, open_archive
@@ -45,7 +46,7 @@ def shown(history: History) -> bytes:
 class Places:
     """One service, and its runs by way of its database and of its API."""
 
-    def __init__(self, service, archive: ArchiveSource, served: ServedSource) -> None:
+    def __init__(self, service, archive: LocalSource, served: ServedSource) -> None:
         self.service = service
         self.all = {"archive": archive, "served": served}
 
@@ -59,7 +60,11 @@ async def places(start, tmp_path, database_url):  # noqa: F811
             service = await start(turns, url=database_url)
             url = database_url or f"sqlite:///{tmp_path / 'oracle.db'}"
             archive = await stack.enter_async_context(open_archive(url))
-            return Places(service, ArchiveSource(archive, lambda: REGISTRY), ServedSource(service.client))
+            return Places(
+                service,
+                LocalSource(archive, lambda: REGISTRY, lambda: ImportedRuns(tmp_path / "imports")),
+                ServedSource(service.client),
+            )
 
         yield begin
 
@@ -235,7 +240,7 @@ async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
         source = found.all["archive"]
         assert (await source.history(asked.run_id)).problem == ""
         beat = (await source.archive.find(asked.run_id)).heartbeat_at
-        monkeypatch.setattr(archived, "time", SimpleNamespace(time=lambda: beat + 42))
+        monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: beat + 42))
         assert "last heard of 42 s ago" in (await source.history(asked.run_id)).problem
         await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
         await asked.rest()

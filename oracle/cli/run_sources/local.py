@@ -1,0 +1,122 @@
+"""Runs of a database, which a service may be writing, and beside them those that were imported."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from oracle.cli.run_sources.protocol import ListedRun
+from oracle.histories.model import History
+from oracle.histories.rows import run_facts
+from oracle.settings import Settings
+from oracle.storage import Archive, RunFilter, RunRecord, StoreSetupError, UnclearRunError
+
+if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, which are slow to load
+    from bt_runtime import Registry
+    from oracle.exports import ImportedRuns
+
+FOLDER: Final = "imports"
+_SILENT_S: Final = 30.0
+"""A worker writes a heartbeat every few seconds, by the clock of the database, which may differ from this machine's."""
+
+
+def imported_runs(settings: Settings) -> "ImportedRuns":
+    """The imported runs of the data folder."""
+    from oracle.exports import ImportedRuns  # noqa: PLC0415  slow to load
+
+    return ImportedRuns(Path(settings.data_dir) / FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSource:
+    """The runs of a database; those that it does not have are looked for among the imported ones.
+
+    Args:
+        archive: the database; or why there is none, which every call says that finds no imported run.
+        registry: makes the node kinds of today.
+        imported: opens the imported runs, which lists leave out.
+    """
+
+    archive: Archive | StoreSetupError
+    registry: "Callable[[], Registry]"
+    imported: "Callable[[], ImportedRuns]"
+
+    async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
+        """The newest of those runs of the database."""
+        records = await self._archive().matching(wanted, limit=limit)
+        return [ListedRun(run_facts(record), record.summary) for record in records]
+
+    async def history(self, run: str) -> History:
+        """Everything that is known of the run."""
+        found = await self._find(run)
+        return found if isinstance(found, History) else await self._recorded(found)
+
+    async def follow(self, run: str) -> AsyncGenerator[History, None]:
+        """The history as it grows, looked at when something was committed; that of a run that has ended at once."""
+        from oracle.histories import Explainer  # noqa: PLC0415  slow to load
+        from oracle.histories.reading import event_pages  # noqa: PLC0415
+
+        found = await self._find(run)
+        if isinstance(found, History) or found.status == "finished":
+            yield found if isinstance(found, History) else await self._recorded(found)
+            return
+        archive, record = self._archive(), found
+        version = await archive.tree(record.tree_sha) if record.tree_sha else None
+        explainer = await asyncio.to_thread(Explainer, record, version, registry=self.registry())
+        seq, is_first = 0, True
+        async with aclosing(archive.changes()) as changes:
+            async for _ in changes:
+                record = await archive.find(record.id)  # before its events: those of its end are there then
+                is_new = is_first or record.status == "finished"
+                is_first = False
+                async for page in event_pages(archive, record, after_seq=seq):
+                    await asyncio.to_thread(explainer.feed_all, page)
+                    seq, is_new = page[-1].seq, True
+                if record.status == "finished":
+                    explainer.ended(record)
+                if is_new:
+                    yield explainer.history
+                if record.status == "finished":
+                    return
+
+    def _archive(self) -> Archive:
+        if isinstance(self.archive, StoreSetupError):
+            raise self.archive
+        return self.archive
+
+    async def _find(self, run: str) -> RunRecord | History:
+        """The row of a run of the database, or the history of an imported one.
+
+        Raises:
+            UnclearRunError: neither has the run, or more than one begins so.
+            StoreSetupError: there is no database, and no such imported run.
+        """
+        error: StoreSetupError | UnclearRunError
+        try:
+            return await self._archive().find(run)
+        except (StoreSetupError, UnclearRunError) as raised:
+            error = raised
+        is_unclear = isinstance(error, UnclearRunError) and bool(error.alike)
+        imported = None if is_unclear else self.imported().find(run)
+        if imported is None:
+            raise error
+        return imported
+
+    async def _recorded(self, record: RunRecord) -> History:
+        from oracle.histories import read_history  # noqa: PLC0415  slow to load
+
+        history = await read_history(self._archive(), record, registry=self.registry())
+        if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):
+            history.problem = "; ".join(filter(None, (history.problem, silent)))
+        return history
+
+
+def _silence(quiet_s: float) -> str:
+    """What a run under way says whose worker has not been heard of for so long; empty if it probably lives."""
+    if quiet_s < _SILENT_S:
+        return ""
+    last = f"the service that runs it was last heard of {quiet_s:,.0f} s ago"
+    return f"{last}; if it has died, the run ends when a service starts"
