@@ -10,7 +10,7 @@ from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Value
 from bt_runtime.reading.fixes import with_fixes
 from bt_runtime.reading.header import TREE_NAME, read_header
-from bt_runtime.reading.loading import Loading, TreeText
+from bt_runtime.reading.loading import Loading, TreeSource
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YAML_ENDINGS, read_yaml
@@ -118,7 +118,7 @@ class TreeLibrary:
                     return path
         raise TreeNotFoundError(name, self.names(), self.folders)
 
-    def source(self, name: str) -> TreeText:
+    def source(self, name: str) -> TreeSource:
         """The text of a tree, not read yet.
 
         Raises:
@@ -168,7 +168,7 @@ class TreeLibrary:
         Raises:
             TreeFileError: with every mistake.
         """
-        return self.load_source(TreeText(file, text, name), samples=True)
+        return self.load_source(TreeSource(file, text, name), samples=True)
 
     def check(self, paths: Iterable[Path]) -> CheckReport:
         """Check files, or the tree files of folders.
@@ -199,11 +199,11 @@ class TreeLibrary:
             text: the text.
         """
         sources: dict[str, str] = {}
-        checked = self._check_source(TreeText(str(path), text, path.stem), path.parent, sources)
+        checked = self._check_source(TreeSource(str(path), text, path.stem), path.parent, sources)
         return CheckReport((checked,), sources)
 
     def load_source(
-        self, source: TreeText, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+        self, source: TreeSource, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition:
         """A tree from any source, with the subtrees of the library; `samples` fills parameters without a default.
 
@@ -225,7 +225,7 @@ class TreeLibrary:
             return CheckedFile(str(path), None, error.mistakes)
         return self._check_source(source, path.parent, sources)
 
-    def _check_source(self, source: TreeText, folder: Path, sources: dict[str, str]) -> CheckedFile:
+    def _check_source(self, source: TreeSource, folder: Path, sources: dict[str, str]) -> CheckedFile:
         loading = Loading(self.registry, self.beside(folder).source)
         tree = loading.load(source, samples=True)
         sources.update(loading.sources)
@@ -236,18 +236,18 @@ class TreeLibrary:
         found = judged(tree, registry=self.registry)
         return CheckedFile(source.file, tree, mistakes, found.warnings, found.used)
 
-    def _of_the_rest(self, source: TreeText, folder: Path, sources: Mapping[str, str]) -> list[Mistake]:
+    def _of_the_rest(self, source: TreeSource, folder: Path, sources: Mapping[str, str]) -> list[Mistake]:
         """The mistakes in what can be read of a file whose syntax is wrong."""
         rest = readable_part(sources[source.file])
         if rest is None:
             return []
         loading = Loading(self.registry, self.beside(folder).source)
-        loading.load(TreeText(source.file, rest.text, source.name), samples=True)
+        loading.load(TreeSource(source.file, rest.text, source.name), samples=True)
         return [each for each in loading.mistakes if each.place.file == source.file and rest.bears_out(each)]
 
-    def _read(self, path: Path, *, name: str) -> TreeText:
+    def _read(self, path: Path, *, name: str) -> TreeSource:
         text = self._text(path)
-        return TreeText(str(path), text, name) if text is not None else read_source(path, name=name)
+        return TreeSource(str(path), text, name) if text is not None else read_source(path, name=name)
 
     def _text(self, path: Path) -> str | None:
         """The text that takes the place of a file."""
@@ -260,7 +260,7 @@ def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefini
     Raises:
         TreeFileError: with every mistake of the file.
     """
-    return TreeLibrary((), registry=registry).load_source(TreeText(file, text))
+    return TreeLibrary((), registry=registry).load_source(TreeSource(file, text))
 
 
 def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> TreeDefinition:
@@ -271,10 +271,10 @@ def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> 
         TreeNotFoundError: a text is missing.
     """
 
-    def find(wanted: str) -> TreeText:
+    def find(wanted: str) -> TreeSource:
         if wanted not in texts:
             raise TreeNotFoundError(wanted, texts)
-        return TreeText(f"{wanted}.yaml", texts[wanted], wanted)
+        return TreeSource(f"{wanted}.yaml", texts[wanted], wanted)
 
     loading = Loading(registry, find)
     tree = loading.load(find(name))
@@ -303,7 +303,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def read_source(path: Path, *, name: str) -> TreeText:
+def read_source(path: Path, *, name: str) -> TreeSource:
     """The bytes of a file, up to the largest size that is read.
 
     Raises:
@@ -313,7 +313,7 @@ def read_source(path: Path, *, name: str) -> TreeText:
         if path.exists() and not path.is_file():
             raise TreeFileError([_mistake(path, "this is not a file")])
         with path.open("rb") as file:
-            return TreeText(str(path), file.read(LARGEST_FILE_BYTES + 1), name)
+            return TreeSource(str(path), file.read(LARGEST_FILE_BYTES + 1), name)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TreeFileError([_mistake(path, f"the file cannot be read: {reason}")]) from None

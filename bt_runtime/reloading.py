@@ -21,7 +21,7 @@ from bt_runtime.differences import difference
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.library import TreeLibrary
 from bt_runtime.reading.header import read_header
-from bt_runtime.reading.loading import Loading, TreeText
+from bt_runtime.reading.loading import Loading, TreeSource
 from bt_runtime.text import Mistake
 from bt_runtime.text.yaml_reader import read_yaml
 from bt_runtime.tree_files import TreeFiles, fingerprint_of, read_tree_files
@@ -43,11 +43,11 @@ class TreeState:
     """
 
     name: str
-    source: TreeText | None
+    source: TreeSource | None
     tree: TreeDefinition | None
     error: TreeFileError | None
     internal: bool
-    asked: Mapping[str, TreeText | TreeFileError | None] = field(default_factory=dict)
+    asked: Mapping[str, TreeSource | TreeFileError | None] = field(default_factory=dict)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -127,7 +127,7 @@ class ReloadingTrees:
         """All trees, sorted by name."""
         return tuple(self.state(name) for name in self.names())
 
-    def with_source(self, name: str, source: TreeText) -> tuple[TreeState, ...]:
+    def with_source(self, name: str, source: TreeSource) -> tuple[TreeState, ...]:
         """What a tree, and those that include it, would be if this were its file; nothing is changed.
 
         Raises:
@@ -199,9 +199,9 @@ class ReloadingTrees:
         """The state of a tree; the one before if none of its files has changed."""
         if before is not None and all(files.found.get(each) == source for each, source in before.asked.items()):
             return before
-        asked: dict[str, TreeText | TreeFileError | None] = {}
+        asked: dict[str, TreeSource | TreeFileError | None] = {}
 
-        def find(wanted: str) -> TreeText:
+        def find(wanted: str) -> TreeSource:
             found = asked[wanted] = files.found.get(wanted)
             if found is None:
                 raise TreeNotFoundError(wanted, files.names, self.library.folders)
@@ -221,7 +221,7 @@ class ReloadingTrees:
         wrong = TreeFileError(loading.mistakes, loading.sources) if loading.mistakes else None
         return TreeState(name, source, kept, wrong, self._is_internal(source, kept), asked)
 
-    def _is_internal(self, source: TreeText, kept: TreeDefinition | None) -> bool:
+    def _is_internal(self, source: TreeSource, kept: TreeDefinition | None) -> bool:
         if kept is not None:
             return kept.internal
         return read_header(read_yaml(source.text, file=source.file), registry=self.library.registry).internal

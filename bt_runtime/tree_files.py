@@ -10,7 +10,7 @@ from pathlib import Path
 from bt_runtime.errors import TreeFileError
 from bt_runtime.library import read_source
 from bt_runtime.reading.header import TREE_NAME
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from bt_runtime.text import Mistake, Place
 
 MOST_FILES = 1_000
@@ -34,7 +34,7 @@ class TreeFiles:
         missing: the folders that do not exist.
     """
 
-    found: Mapping[str, TreeText | TreeFileError]
+    found: Mapping[str, TreeSource | TreeFileError]
     fingerprint: Fingerprint
     missing: frozenset[Path] = frozenset()
 
@@ -43,7 +43,7 @@ class TreeFiles:
         """The names that are served, sorted."""
         return tuple(sorted(self.found))
 
-    def with_source(self, name: str, source: TreeText) -> "TreeFiles":
+    def with_source(self, name: str, source: TreeSource) -> "TreeFiles":
         """The same files, if this one served the name."""
         return replace(self, found={**self.found, name: source})
 
@@ -111,7 +111,7 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
                 yield entry.name, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
 
-def _read(path: Path, folder: Path, name: str, *, is_closed: bool) -> TreeText | TreeFileError:
+def _read(path: Path, folder: Path, name: str, *, is_closed: bool) -> TreeSource | TreeFileError:
     try:
         if is_closed and path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
             message = "the file is a link that leads out of its folder, and is not read"

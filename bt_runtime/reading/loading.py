@@ -25,7 +25,7 @@ DEEPEST_INCLUSION = 16
 
 
 @dataclass(frozen=True, slots=True)
-class TreeText:
+class TreeSource:
     """The text of a tree before it is read.
 
     Args:
@@ -37,7 +37,7 @@ class TreeText:
     name: str | None = None
 
 
-Find = Callable[[str], TreeText]
+Find = Callable[[str], TreeSource]
 """The source of a tree by its name; raises `TreeNotFoundError`, or `TreeFileError` if it cannot be read."""
 
 
@@ -59,7 +59,7 @@ class Loading:
         self._inserted: dict[str, set[str]] = {}
 
     def load(
-        self, source: TreeText, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+        self, source: TreeSource, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition | None:
         """A tree with everything that it includes; `None` if there are mistakes, or if a sample value does not fit."""
         header = self._header(source)
@@ -110,7 +110,7 @@ class Loading:
                         parameter.key, header.places[name], header.name, is_parameter=True, is_inserted=inserted
                     )
 
-    def _header(self, source: TreeText) -> Header:
+    def _header(self, source: TreeSource) -> Header:
         """Read the header of a file, and record its text, version and keys."""
         document = read_yaml(source.text, file=source.file)
         header = read_header(document, registry=self._registry)

@@ -22,7 +22,7 @@ import structlog
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
 from bt_runtime.checking import Budget, warnings_of
 from bt_runtime.reading.header import TREE_NAME
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from bt_runtime.text import in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.comparing import compared
@@ -253,13 +253,13 @@ class TreeEditor:
 
     # In a thread:
 
-    def _present(self, name: str) -> TreeText | None:
+    def _present(self, name: str) -> TreeSource | None:
         """The present file of a tree; `None` if there is none, or if it cannot be read."""
         try:
             found = self.trees.read_files().found.get(name)
         except OSError as error:
             raise TreeFolderError(_unreadable(error)) from None
-        return found if isinstance(found, TreeText) else None
+        return found if isinstance(found, TreeSource) else None
 
     def _prepare(self, save: Save) -> PreparedFile:
         mistakes = self._check(save.text, save.name, budget=None).mistakes
@@ -278,13 +278,13 @@ class TreeEditor:
             except TreeFileError as error:
                 tree, mistakes = None, error.mistakes
         else:
-            tree, mistakes = self._with(name, TreeText(str(self._path(name)), data, name))
+            tree, mistakes = self._with(name, TreeSource(str(self._path(name)), data, name))
         warnings: tuple[Mistake, ...] = ()
         if tree is not None and budget is not None:
             warnings = warnings_of(tree, registry=registry, budget=budget)
         return CheckedText(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
 
-    def _with(self, name: str, source: TreeText) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
+    def _with(self, name: str, source: TreeSource) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
         """A tree with this file, and the mistakes that this would bring anywhere."""
         try:
             states = self.trees.with_source(name, source)
@@ -299,7 +299,7 @@ class TreeEditor:
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.yaml"
 
-    async def _require_current(self, save: Save, present: TreeText | None) -> None:
+    async def _require_current(self, save: Save, present: TreeSource | None) -> None:
         version = sha_of(_bytes(present)) if present is not None else None
         if save.base == version:
             return
@@ -342,7 +342,7 @@ def version_of(state: TreeState) -> str | None:
     return None if state.source is None else sha_of(_bytes(state.source))
 
 
-def _bytes(source: TreeText) -> bytes:
+def _bytes(source: TreeSource) -> bytes:
     return source.text.encode() if isinstance(source.text, str) else source.text
 
 

@@ -24,7 +24,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import Field, TypeAdapter
 
 from bt_runtime import ReloadingTrees
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.histories import Replayed
@@ -184,7 +184,7 @@ class Trials:
             raise TreeFolderError(f"the folder of trees cannot be read: {error}") from None
         if name not in found:
             raise NoSuchTreeError(name)
-        texts = {each: source.text for each, source in found.items() if isinstance(source, TreeText)}
+        texts = {each: source.text for each, source in found.items() if isinstance(source, TreeSource)}
         for place, changed in ((OLD, texts), (NEW, {**texts, name: text})):
             (folder / place).mkdir()
             for each, content in changed.items():

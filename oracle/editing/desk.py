@@ -8,7 +8,7 @@ from bt_runtime import TreeLibrary
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import KEY_TYPES, Key, KeyType
 from bt_runtime.reading.header import Header, read_header
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from bt_runtime.registry import Registry
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.editing.lines import Lines
@@ -39,7 +39,7 @@ class Desk:
         """The library as the tree of a file sees it: its own folder comes first."""
         return self.library.beside(file.parent)
 
-    def source(self, name: str, *, beside: Path) -> TreeText | None:
+    def source(self, name: str, *, beside: Path) -> TreeSource | None:
         """The text of a tree that a file includes; `None` if it cannot be read."""
         try:
             return self.beside(beside).source(name)

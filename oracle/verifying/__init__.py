@@ -5,10 +5,9 @@ kind of response, tool result, failure, cancel and deadline that the tree can di
 """
 
 from oracle.verifying.exploring import Bounds, Headway
-from oracle.verifying.recordings import recording_of
 from oracle.verifying.report import Report, Result
 from oracle.verifying.scripts import scenario_file
-from oracle.verifying.stories import Counterexample, StoryStep
+from oracle.verifying.stories import Counterexample, StoryStep, recording_of
 from oracle.verifying.verify import Scope, verify
 
 __all__ = [

@@ -43,7 +43,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class PropertyViolation:
     """A violation.
 
     Args:
@@ -71,7 +71,7 @@ class Explored:
     ends: int = 0
     seconds: float = 0.0
     megabytes: float = 0.0
-    found: dict[str, tuple[Violation, ...]] = field(default_factory=dict)
+    found: dict[str, tuple[PropertyViolation, ...]] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
     stopped: str = ""
 
@@ -253,7 +253,7 @@ class Exploration:
         )
         if (name, kind) not in self._kinds_found:
             self._kinds_found.add((name, kind))
-            self._result.found[name] = (*found, Violation(problem, (*self._way_to(before), event)))
+            self._result.found[name] = (*found, PropertyViolation(problem, (*self._way_to(before), event)))
 
     def _way_to(self, state: int) -> Iterator[Event]:
         """The events from the question to a state."""
@@ -272,7 +272,7 @@ class Exploration:
         for state, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
             events.append(self._event_between(state, following))
         problem = "this goes round without an end; only the floor's bound on free steps stops it"
-        self._result.found[ENDS.name] = (Violation(problem, (*self._way_to(cycle[0]), *events), len(events)),)
+        self._result.found[ENDS.name] = (PropertyViolation(problem, (*self._way_to(cycle[0]), *events), len(events)),)
 
     def _event_between(self, state: int, following: int) -> Event:
         """An event that leads from one state to another, by playing the way again."""

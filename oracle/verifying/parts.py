@@ -24,7 +24,7 @@ class NoAudit(SignalAudit):
 
 
 @dataclass(slots=True)
-class Store:
+class ChosenStore:
     """Keeps the exchange of one query; saving fails if that was chosen."""
 
     saved: tuple[Exchange, ...] = ()

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Status, TickRecord, TreeDefinition
 from bt_runtime.kind import CALLS_HOST
 from bt_runtime.nodes import Node
 from oracle.chunks import Chunk, Closing, SystemNotice, ToolReturned
+from oracle.encoding import to_json
 from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.record.ticks import plain_tick
 from oracle.scenarios.model import Scenario
 from oracle.verifying.events import (
     ActionEnded,
@@ -27,6 +29,7 @@ from oracle.verifying.replies import PLAIN, QUESTION, Reply, Result
 from oracle.verifying.scripts import Script
 from oracle.verifying.world import World
 
+RUN_ID: Final = "counterexample"
 _MOST_ACTORS = 8
 _MOST_EVENTS = 100
 _RESULTS = {
@@ -256,3 +259,17 @@ def _actors(records: Sequence[TickRecord], nodes: Sequence[Node[Any]]) -> tuple[
 def where(node: NodeDefinition) -> str:
     """The place of a node, as `file:line`."""
     return f"{PurePath(node.place.file).name}:{node.place.line}"
+
+
+def recording_of(story: Counterexample) -> bytes:
+    """The recorded ticks as a JSON object: `{run_id, tree, version, nodes, ticks, next}`."""
+    return to_json(
+        {
+            "run_id": RUN_ID,
+            "tree": story.definition.name,
+            "version": story.definition.sha,
+            "nodes": list(story.definition.paths),
+            "ticks": [plain_tick(record) for record in story.records],
+            "next": None,
+        }
+    )

@@ -11,7 +11,7 @@ from oracle.nodes import REGISTRY
 from oracle.tools import Tool
 from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
-from oracle.verifying.exploring import Bounds, Exploration, Explored, Violation, Watch
+from oracle.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
@@ -173,7 +173,7 @@ def _judged(each: Property, explored: Explored, world: World, reads: Reads, scop
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
 
 
-def _told(each: Property, found: Violation, world: World) -> Counterexample:
+def _told(each: Property, found: PropertyViolation, world: World) -> Counterexample:
     return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
 
 

@@ -54,9 +54,9 @@ from oracle.verifying.memory import Memory, Stored
 from oracle.verifying.parts import (
     MODEL,
     TIMESTAMP,
+    ChosenStore,
     ChosenTools,
     NoAudit,
-    Store,
     disarmed,
 )
 from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
@@ -151,7 +151,7 @@ class World:
         registry: Registry = REGISTRY,
     ) -> None:
         self.definition = definition
-        self.clock, self.store, self.intents = StillClock(), Store(), _Watched()
+        self.clock, self.store, self.intents = StillClock(), ChosenStore(), _Watched()
         self.chunks: list[Chunk] = []
         self.visited: set[int] = set()
         self.path: list[int] = []  # which nodes each tick of the last event has visited

@@ -12,7 +12,7 @@ from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.checking import warnings_of
 from bt_runtime.checking.budget import OverBudgetError
 from bt_runtime.checking.flow import flow_of
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from oracle.nodes import REGISTRY
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS, play
@@ -31,7 +31,7 @@ def examples(number: int) -> Any:
 async def check(root: Any, **options: Any) -> None:
     file = wild.tree_file(root)
     with suppress(TreeFileError):  # refused before anything runs
-        tree = LIBRARY.load_source(TreeText("wild.yaml", json.dumps(file), "wild"))
+        tree = LIBRARY.load_source(TreeSource("wild.yaml", json.dumps(file), "wild"))
         warnings_of(tree, registry=REGISTRY)
         try:
             flow = flow_of(tree, registry=REGISTRY)

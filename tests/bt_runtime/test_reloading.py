@@ -6,7 +6,7 @@ import pytest
 import structlog
 
 from bt_runtime import ReloadingTrees, TreeFileError, TreeLibrary, TreeNotFoundError, tree_files
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from bt_runtime.testing import registry_of
 
 OUTER = "tree: outer\nroot: {sequence: [{subtree: inner}]}\n"
@@ -249,7 +249,7 @@ def test_a_folder_with_too_many_files_is_not_read(folder, trees, monkeypatch):
 
 def test_what_another_text_would_bring_is_known_before_it_is_there(folder, trees):
     trees.refresh(is_first=True)
-    source = TreeText(str(folder.path / "inner.yaml"), WRONG, "inner")
+    source = TreeSource(str(folder.path / "inner.yaml"), WRONG, "inner")
     states = {state.name: state for state in trees.with_source("inner", source)}
     assert states.keys() == {"inner", "outer"}
     assert all(state.mistakes for state in states.values())

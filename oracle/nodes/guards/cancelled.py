@@ -8,7 +8,7 @@ from oracle.nodes.roles import SEES_CANCEL
 
 
 @node("cancelled", facts=Facts(roles=(SEES_CANCEL,), reads=("cancel_requested",)), flow=guard("cancel asked"))
-class Cancelled(AgentGuard[NoSettings]):
+class CancelGuard(AgentGuard[NoSettings]):
     """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
 
     SUCCESS while no cancel was requested.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bt_runtime import TreeFileError, TreeLibrary
-from bt_runtime.reading.loading import TreeText
+from bt_runtime.reading.loading import TreeSource
 from oracle.histories import Explainer, history_from_json, history_to_json
 from oracle.nodes import REGISTRY
 from oracle.scenarios import Player, read_scenario_file
@@ -70,7 +70,7 @@ def test_every_shipped_scenario(file: Any):
 async def check_wild(root: Any, *, parts: int, **options: Any) -> None:
     file = wild.tree_file(root)
     with suppress(TreeFileError):  # refused before anything runs
-        LIBRARY.load_source(TreeText("wild.yaml", json.dumps(file), "wild"))
+        LIBRARY.load_source(TreeSource("wild.yaml", json.dumps(file), "wild"))
         with taped() as tapes:
             await wild.play(file, **options)
         (tape,) = tapes
