@@ -90,7 +90,7 @@ class Replaying:
 
     Args:
         tree: built, not yet run.
-        before_outcome: as for `replay`.
+        before_outcome: repeats what the work has done besides returning.
 
     Attributes:
         missing: keys of recorded outcomes that the tree has not requested.
@@ -203,7 +203,7 @@ class Retrace:
         recording: all records of a run, from the first tick.
         match: for outcomes whose key no open request has.
         supervisor: bounds the run from outside, as it bounds one that is under way.
-        before_outcome: as for `replay`.
+        before_outcome: repeats what the work has done besides returning.
 
     Attributes:
         is_running: the tree has not ended.

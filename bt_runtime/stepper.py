@@ -384,6 +384,16 @@ class Stepper:
         status = FAILURE if error or self.is_stopped else self._tree.root.status
         return RunResult(status, self._context.tick, self._errors, error, self.is_stopped)
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """The state between two steps, for `put_back`; that of the tree and its context is theirs."""
+        return dict(self.under_way), self.interrupted, self.is_stopped, self._errors, tuple(self._events)
+
+    def put_back(self, snapshot: tuple[Any, ...]) -> None:
+        """Return to the state of a snapshot."""
+        under_way, self.interrupted, self.is_stopped, self._errors, events = snapshot
+        self.under_way, self._events = dict(under_way), list(events)
+        self._free_ticks = self._free_visits = self._visits = 0
+
     def _from_events(self, now_s: float, cause: CauseKind | None) -> TickInput:
         """The pending events; if a deadline lies between them, those from before it."""
         wake_at_s = self.wake_at_s
@@ -422,9 +432,9 @@ def tick_tree(tree: LiveTree, given: TickInput, *, is_timed: bool = False) -> Ti
     """Step the tree once; the outcomes are set on their requests already.
 
     Args:
-        tree: is stepped.
-        given: the inputs of the tick.
-        is_timed: the record tells how long it took.
+        tree: built, and not ended.
+        given: all inputs of the tick.
+        is_timed: whether the record tells how long the tick took.
     """
     began_s = perf_counter() if is_timed else 0.0
     tree.context.begin_tick(given.at_s)

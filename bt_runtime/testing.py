@@ -288,7 +288,7 @@ async def run_text(
         text: one tree, without subtrees of other files.
         kinds: besides the built-in ones and `scripted`.
         keys: of the blackboard, besides those that the text declares.
-        options: as for `run_tree`.
+        options: further arguments of `run_tree`.
 
     Raises:
         TreeFileError: the text has mistakes.

@@ -72,7 +72,6 @@ class Checked:
     """A question that has been checked, with everything that was loaded for it; `Oracle.open` loads nothing again.
 
     Args:
-        ask: what the user asks for.
         question: the text that is sent.
         config: the limits in force.
         control: the tree, or the decision tree in Python.
@@ -118,7 +117,6 @@ class ActiveQuery:
 
     Args:
         agent: the state and the parts of the query.
-        control: what drives it.
         closing: ends it.
         asked_at: when the question came, ISO 8601 in UTC.
         tree: the version of the tree that drives it; `None` if a decision tree in Python does.

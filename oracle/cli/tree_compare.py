@@ -17,7 +17,7 @@ from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.histories import ConditionAnswer, Replayed, queries_of, replay_query
-from oracle.replays import Comparison, Difference, Verdict
+from oracle.replays import Comparison, FirstDifference, Verdict
 from oracle.storage import Archive
 from oracle.wiring import tree_library
 
@@ -107,7 +107,7 @@ def _report(compared: Replayed) -> str:
     return "\n".join(lines)
 
 
-def _where(difference: Difference, verdict: Verdict, answer: ConditionAnswer | None) -> list[str]:
+def _where(difference: FirstDifference, verdict: Verdict, answer: ConditionAnswer | None) -> list[str]:
     lines = [f"  from tick {difference.tick} on"]
     if difference.place is not None:
         tree = "" if difference.is_new else ", of the old tree"

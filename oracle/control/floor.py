@@ -142,7 +142,7 @@ class TreeFloor(Floor):
         count; one `run_tools` at a time, because they are about the same calls.
 
         Args:
-            request: what could begin.
+            request: a posted request, which nothing else keeps from beginning.
             beside: the others; not empty.
             new: how many of them begin now, and have reserved no tokens yet.
         """

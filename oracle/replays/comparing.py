@@ -17,13 +17,13 @@ or the user would notice. `unknown`: the recording fits neither tree, or cannot 
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """The first difference.
+class FirstDifference:
+    """Where two trees part on a recorded run.
 
     Args:
         tick: the recorded tick.
         path: the first node that does something else; empty if only the effects differ.
-        place: of that node.
+        place: the line of that node; `None` without a node.
         is_new: the node is one of the new tree.
         old: what the old tree does; empty: nothing.
         new: what the new tree does; empty: nothing.
@@ -66,7 +66,7 @@ class Comparison:
     run_id: str
     question: str
     verdict: Verdict
-    difference: Difference | None = None
+    difference: FirstDifference | None = None
     old_end: TerminationReason | None = None
     new_end: TerminationReason | None = None
     unknown: str = ""
@@ -123,7 +123,7 @@ def _saved(before: Course, after: Course) -> tuple[int, int] | tuple[None, None]
     return turns - new_turns, tokens - new_tokens
 
 
-def _first_effect(before: Course, after: Course) -> Difference | None:
+def _first_effect(before: Course, after: Course) -> FirstDifference | None:
     """Where the first effect differs; `None` if none does."""
     for at in range(max(len(before.steps), len(after.steps))):
         old, new = _step(before, at), _step(after, at)
@@ -133,22 +133,22 @@ def _first_effect(before: Course, after: Course) -> Difference | None:
         missed, added = _unlike(old.effects if old else (), new.effects if new else ())
         if missed or added:
             path, place, is_new = _node(before, after, at, effects=(missed, added))
-            return Difference(tick, path, place, is_new, _words(missed), _words(added))
+            return FirstDifference(tick, path, place, is_new, _words(missed), _words(added))
     if before.reason != after.reason and not (before.unknown or after.unknown):
         at = min(len(before.steps), len(after.steps)) - 1
         path, place, is_new = _node(before, after, at, effects=((), ()))
-        return Difference(
+        return FirstDifference(
             after.steps[at].tick, path, place, is_new, f"ends as {before.reason}", f"ends as {after.reason}"
         )
     return None
 
 
-def _first_way(before: Course, after: Course) -> Difference | None:
+def _first_way(before: Course, after: Course) -> FirstDifference | None:
     """Where the trees first visit other leaves, or get other results; `None` if nowhere."""
     for at, (old, new) in enumerate(zip(before.steps, after.steps, strict=False)):
         if old.results != new.results:
             path, place, is_new = _node(before, after, at, effects=((), ()))
-            return Difference(new.tick, path, place, is_new, "", "")
+            return FirstDifference(new.tick, path, place, is_new, "", "")
     return None
 
 

@@ -7,7 +7,7 @@ the same; from the first request that was never made, nothing more is known.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bt_runtime import Registry, TreeDefinition
+from bt_runtime import Registry, Trace, TreeDefinition, Visit
 from oracle.agent.outcomes import TurnOutcome
 from oracle.chunks import TerminationReason
 from oracle.replays.playing import Effect, EffectKind, PlayedStep, Playing
@@ -60,7 +60,7 @@ def course_of(
     """Play a recorded run on a tree.
 
     Args:
-        run: what was recorded.
+        run: the recorded run, with the values of all outcomes.
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
         answered: the requests of the recorded tree, whose answers are known; `None`: this is that tree.
@@ -86,6 +86,31 @@ def course_of(
         last = steps[-1]
         steps[-1] = replace(last, effects=(*last.effects, *effects))
     return Course(definition, tuple(steps), reason)
+
+
+def visits_at(run: RecordedRun, definition: TreeDefinition, *, tick: int, registry: Registry) -> Mapping[str, Visit]:
+    """The last visit of each node when the tree is given the event of a recorded tick, by the node's path.
+
+    Args:
+        run: the recorded run, with the values of all outcomes.
+        definition: the tree that it ran, or another one.
+        tick: the number of the recorded tick that the event caused.
+        registry: the kinds that the tree was read with.
+
+    Returns:
+        Empty if the tree has ended before.
+    """
+    trace = Trace()
+    playing = Playing(run, definition, registry=registry, trace=trace)
+    for event in playing.events:
+        if not playing.is_running:
+            break
+        trace.is_on = event.tick == tick
+        playing.step(event)
+        if event.tick == tick:
+            paths = definition.paths
+            return {paths[visit.index]: visit for visit in trace.take()}
+    return {}
 
 
 def _unanswered(effects: Sequence[Effect], asked: dict[EffectKind, int], answered: Requests) -> str:

@@ -37,7 +37,6 @@ class Effect:
     """Something that a tree did that the model, a tool or the user would notice.
 
     Args:
-        kind: of the effect.
         text: for people: the notification, the sentence, the tool.
         digest: equal for equal effects: of a turn it covers the whole request.
         path: the node; empty if the effect is not a request.
@@ -63,9 +62,9 @@ class PlayedStep:
 
     Args:
         tick: the number of the recorded tick that the event caused.
-        effects: in order.
+        effects: everything that the tree did, in order.
         results: of the leaves that were visited, in order.
-        records: of the tree's own ticks.
+        records: the records of the tree's own ticks.
     """
 
     tick: int
@@ -78,7 +77,7 @@ class Playing:
     """One recorded run on one tree.
 
     Args:
-        run: what was recorded.
+        run: the recorded run, with the values of all outcomes.
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
         trace: watches the tree.

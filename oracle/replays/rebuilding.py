@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, Trace, TreeDefinition
+from bt_runtime import LiveTree, Outcome, Registry, Replay, Request, TickRecord, Trace, TreeDefinition, replay
 from bt_runtime.text import iso
 from oracle.agent.equipment import Equipment
 from oracle.agent.outcomes import TurnOutcome
@@ -18,6 +18,7 @@ from oracle.chunks import Chunk, Source
 from oracle.control.opening import OpenAgent, StillClock, UnaskedModel, open_agent
 from oracle.conversations import MemoryConversations
 from oracle.decision import AgentConfig
+from oracle.logs import quiet
 from oracle.models.protocol import ModelFault
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.record.events import KnownTool, Opened
@@ -86,7 +87,7 @@ def rebuild(
     """The query of a recorded run, under the control of a tree.
 
     Args:
-        run: what was recorded.
+        run: the recorded run, with the values of all outcomes.
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
         trace: watches the tree.
@@ -94,6 +95,17 @@ def rebuild(
     return rebuild_query(
         run.record, run.opened, definition, registry=registry, sources=run.sources(), stops=run.stops, trace=trace
     )
+
+
+def repeat(run: RecordedRun, *, registry: Registry) -> Replay:
+    """Replay a run on its own version of the tree.
+
+    Raises:
+        UnreplayableError: that version cannot be read any more.
+    """
+    rebuilt = rebuild(run, run.tree(registry), registry=registry)
+    with quiet():
+        return replay(rebuilt.tree, run.ticks, before_tick=rebuilt.prepare, before_outcome=rebuilt.speak)
 
 
 def rebuild_query(
@@ -110,7 +122,7 @@ def rebuild_query(
 
     Args:
         record: its row.
-        opened: what it began with.
+        opened: the first event of its log: what the query knew when it began.
         definition: the tree that it runs, or another one.
         registry: the kinds that the tree was read with.
         sources: what was found before each tick, by its number; read when the tick is repeated.

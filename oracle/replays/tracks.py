@@ -47,7 +47,7 @@ def tracks(before: Course, after: Course, *, tick: int) -> tuple[Track, ...]:
     Args:
         before: the course of the old tree.
         after: the course of the new one.
-        tick: of the first difference.
+        tick: the recorded tick in which they first differ.
     """
     was, would_be = _cells(before), _cells(after)
     nodes = {node.path: node for course in (before, after) for node in course.definition.nodes()}

@@ -68,13 +68,13 @@ class Played:
     Args:
         facts: chunks, outcomes and ticks, in order.
         tree: the tree that was in control.
-        requests: to the model.
+        requests: all requests to the model, in order.
         tool_runs: name and arguments of each tool that ran, in order.
         signals: the audit.
-        blackboard: at the end.
+        blackboard: the values of all keys at the end.
         saved: the answer that the conversation keeps.
         turns_scripted: how many turns the script has; `None` if it has no end.
-        elapsed_s: of the scenario's own time.
+        elapsed_s: how long it took, in seconds of the scenario's own time.
     """
 
     facts: Sequence[Fact]

@@ -100,7 +100,7 @@ class StagedEncoder:
     """The encoder of a scenario, which reads everything as the scenario says.
 
     Args:
-        scenario: has the shares.
+        scenario: states the shares of the question and of each turn.
         model: plays its turns.
     """
 
@@ -125,7 +125,7 @@ class StagedModel:
     """The scripted model, which makes moments known.
 
     Args:
-        scenario: has the turns.
+        scenario: states what the model says, turn by turn.
         moments: get each request.
         sleep: on the scenario's time.
     """

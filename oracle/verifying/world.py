@@ -63,7 +63,7 @@ from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS
 from oracle.verifying.tokens import TokenWatch
 from signals import ParsedResponse, SignalStream
 
-Saved = tuple[Stored, tuple[Chunk, ...]]
+Saved = tuple[Stored, tuple[Any, ...], tuple[Chunk, ...]]
 
 _INJECTED = "RuntimeError: an error in the service"
 PARTIAL = "The beginning of an"
@@ -115,6 +115,7 @@ class WorldProgress:
         began_after_cancel: the path of what began after the cancel, if anything did.
         has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
         node_error: the path of the first node that raised by itself.
+        node_problem: the error of that node, as `Type: message`.
         reserved: the tokens that the turns under way have reserved.
         forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
         delivered: the keys that have got a value from outside.
@@ -138,7 +139,9 @@ class World:
     Args:
         definition: the tree.
         config: the user's limits.
+        tools: those of the service; none of them is run.
         registry: the kinds of the tree.
+        question: the question until `Start` puts another one in its place.
     """
 
     def __init__(
@@ -193,7 +196,7 @@ class World:
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
                 *(agent.ending, agent.gathering),
-                *(self.stepper, self.floor, opened.host, self.store, self.progress),
+                *(self.floor, opened.host, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],
         )
@@ -210,13 +213,14 @@ class World:
     def save(self) -> Saved:
         """The state now, to come back to."""
         requests = {*self.under_way, *self.stepper.posted}
-        return self._memory.store(requests), tuple(self.chunks)
+        return self._memory.store(requests), self.stepper.snapshot(), tuple(self.chunks)
 
     def restore(self, saved: Saved) -> None:
         """Come back to a state."""
         self.moment += 1
-        stored, self.chunks[:] = saved
+        stored, steps, self.chunks[:] = saved
         self._memory.restore(stored)
+        self.stepper.put_back(steps)
         self.clock.now_s = self.context.now_s
 
     def begin_again(self) -> None:
