@@ -136,7 +136,9 @@ class Record:
     _calls: dict[str, ToolCall] = field(default_factory=dict)
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _steps: list[tuple[float, SystemNotice | ToolCalled | ToolReturned]] = field(default_factory=list)
-    _uncounted: int = 0
+    _texts_before: int = 0  # of the answer, when the last turn ended; behind them is what a turn has said since
+    _own_characters: int = 0  # of the control, in those
+    _thought_characters: int = 0
     _decoder: LogDecoder = field(default_factory=LogDecoder)
     _opened_at: float | None = None
     _last_at: float = 0.0
@@ -189,9 +191,10 @@ class Record:
         """
         if self.keeps_events:
             self.events.append((self.ticks + 1, event))
+        if isinstance(event, ChunkSent):  # as most are, and a third of the time that `match` takes
+            self._add_chunk(event.chunk, at_s=at_s, at=at)
+            return
         match event:
-            case ChunkSent(chunk):
-                self._add_chunk(chunk, at_s=at_s, at=at)
             case Ticked(tick):
                 self._add_tick(tick)
             case TurnFinished(outcome) | ToolFinished(outcome):
@@ -209,20 +212,18 @@ class Record:
             case RunEnded():
                 self.end = event
 
-    def say(self, text: Content | Thinking) -> None:
-        """Add a piece of the answer or of the model's thinking, of which there are thousands a second."""
-        self.answer.add(text)
-        if isinstance(text, Closing):
-            self.closing = None
-        elif self.answer.failed is None or isinstance(text, Thinking):
-            self._uncounted += len(text.content)
-
     def _add_chunk(self, chunk: Chunk, *, at_s: float, at: float | None) -> None:
-        if isinstance(chunk, Content | Thinking):
-            self.say(chunk)
-            return
+        has_failed = self.answer.failed is not None
         self.answer.add(chunk)
-        if isinstance(chunk, SystemNotice):
+        if isinstance(chunk, Content):  # as most are
+            if isinstance(chunk, Closing):
+                self.closing = None
+                self._own_characters += len(chunk.content)
+            elif has_failed:
+                self._own_characters += len(chunk.content)
+        elif isinstance(chunk, Thinking):
+            self._thought_characters += len(chunk.content)
+        elif isinstance(chunk, SystemNotice):
             self._notices += 1
             self._add_span(Span("notice", self._ms(at_s), 0))
         elif isinstance(chunk, ToolCalled):
@@ -254,7 +255,8 @@ class Record:
                     self._add_span(Span("tool", self._ms(result.started_s), result.duration_ms))
 
     def _add_turn(self, turn: TurnOutcome) -> None:
-        self._uncounted = 0
+        self._texts_before = len(self.answer.texts)
+        self._own_characters = self._thought_characters = 0
         self.fault = turn.fault
         self.tokens += turn.tokens
         self.tokens_estimated |= turn.estimated
@@ -275,7 +277,8 @@ class Record:
     @property
     def uncounted_tokens(self) -> int:
         """Estimated output tokens of a turn that has not ended."""
-        return estimate_tokens(self._uncounted)
+        said = sum(map(len, self.answer.texts[self._texts_before :]))
+        return estimate_tokens(said - self._own_characters + self._thought_characters)
 
     @property
     def steps(self) -> list[ConversationStep]:

@@ -20,7 +20,7 @@ from bt_runtime.text import extent, without_long
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Answer, Chunk, Content, Done, Thinking
+from oracle.chunks import Answer, Chunk, Content, Done
 from oracle.metrics import Metrics
 from oracle.record import Opened, Record
 from oracle.record.debug import Debugged
@@ -115,6 +115,7 @@ class RunRecorder:
         is_broken: a part of the run can never be written, so the run must be ended from its log.
         keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
         record: what the run has come to so far.
+        answer: what its chunks add up to so far.
     """
 
     log: RunLog
@@ -131,13 +132,12 @@ class RunRecorder:
     is_broken: bool = False
     keep_prompt: Callable[[str, str], None] = lambda _sha, _text: None
     record: Record = field(default_factory=Record)
+    answer: Answer = field(init=False)
     _prompts: set[str] = field(default_factory=set)
     _has_given_up: bool = False
 
-    @property
-    def answer(self) -> Answer:
-        """What the chunks add up to so far."""
-        return self.record.answer
+    def __post_init__(self) -> None:
+        self.answer = self.record.answer
 
     def opened(self, opened: Opened) -> None:
         """Record what the query begins with."""
@@ -145,13 +145,13 @@ class RunRecorder:
 
     def emit(self, chunk: Chunk) -> None:
         """Record a chunk of the query; never waits."""
-        if self.is_closed or self.record.answer.done is not None:
+        if self.is_closed or self.answer.done is not None:
             return
         if self.first_chunk_s is None:
             self.first_chunk_s = self.clock.now() - self.started_s
             self.metrics.first_chunk(self.first_chunk_s)
-        if isinstance(chunk, Content | Thinking):  # as most are
-            self.record.say(chunk)
+        if type(chunk) is Content:  # as most are: a record has nothing to add to the answer
+            self.answer.add(chunk)
         else:
             self.record.add(ChunkSent(chunk), at_s=self.clock.now())
             if isinstance(chunk, Done):
