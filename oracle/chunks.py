@@ -218,9 +218,9 @@ class Answer:
     """What the chunks of a query add up to so far.
 
     Args:
-        texts: of the content chunks.
+        texts: the text of each content chunk, in order.
         sources: in the order in which they were found.
-        notices: in order.
+        notices: the system notices, oldest first.
         calls: tool calls by id, in order.
         results: of tool calls, by the id of the call.
         failed: the last error; `None` if there was none.

@@ -47,8 +47,8 @@ class Retry:
         """Run the work until it succeeds; returns its result.
 
         Args:
-            work: is called for each attempt.
-            clock: for the waits.
+            work: starts one attempt, and is called again for the next one.
+            clock: times the waits between attempts, in seconds.
             when: failures after which it is tried again.
             on_failure: called with each of them, before the wait.
             unless: a failure is the last one if this is true by then.

@@ -21,7 +21,7 @@ class ToolEntry:
         name: the name that the model calls it by.
         when_to_use: one sentence.
         arguments: their names in order, optional ones with a question mark: `query, limit?`.
-        writes: it changes something.
+        writes: whether a call of the tool changes data.
     """
 
     name: str

@@ -26,7 +26,7 @@ class SignalRecord(BaseModel):
         raw_xml: the block as the model wrote it; `None` for `absent`.
         warnings: the reader's warnings.
         action: what the control did, in its own terms (`another_turn`, `fallback`, ...); empty if unknown.
-        at: when it was read; aware.
+        at: the time at which the signal was read, with its time zone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

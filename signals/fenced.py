@@ -18,7 +18,7 @@ class Wrapping:
 
     Args:
         start: of the marks that open the fence.
-        signal_start: of the signal's `<`.
+        signal_start: the index of the signal's `<` in the text.
         type_end: after the signal's `type=`.
         end: after the marks and blanks that close the fence; `None`: not closed.
     """

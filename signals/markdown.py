@@ -123,7 +123,7 @@ def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int
 
     Args:
         view: the text.
-        start: of the signal's `<`.
+        start: the index of the signal's `<` in the text.
         type_end: the result of `markup.find_type`.
         open_runs: lengths of the runs before the signal that may have opened a span.
 

@@ -114,7 +114,7 @@ class SignalBlock:
     """A signal block in a text.
 
     Args:
-        start: of its `<`.
+        start: the index of its `<` in the text.
         body_start: after its start tag; `end` if that is not complete.
         end: after its last character.
         closed: it has its end tag, or needs none.
@@ -159,7 +159,7 @@ def find_block(view: TextView, start: int, type_end: int) -> SignalBlock:
 
     Args:
         view: the text, of which at most `WINDOW_CHARS` from `start` may be read.
-        start: of the `<`.
+        start: the index of the `<` in the text.
         type_end: the result of `find_type`.
 
     Raises:

@@ -34,7 +34,7 @@ class Reservation:
         """Grow for an output of this size, as far as the budget goes; returns the characters that are reserved.
 
         Args:
-            characters: of the output so far.
+            characters: length of the output so far.
             tokens_left: of the budget, without the turns in progress.
         """
         wanted = characters // CHARACTERS_PER_TOKEN + GROWTH_TOKENS

@@ -74,8 +74,8 @@ class GatheringLog:
         """Take over the results of a turn's tools.
 
         Args:
-            results: of all its calls.
-            tools: of the process.
+            results: one for each call of the turn, in the order of the calls.
+            tools: knows each tool's group, and whether it writes.
             turn: its number.
             signal: of the same turn, if it had one.
         """
@@ -113,8 +113,8 @@ class GatheringLog:
 
         Args:
             calls: the open ones of the last turn.
-            tools: of the process.
-            state: of the query.
+            tools: knows each tool's group, and whether it writes.
+            state: where the query stands; its turn number is noted with each call.
             words: what the model reads in their place, after the reason.
         """
         for call in calls:

@@ -14,7 +14,7 @@ class LastTurn:
 
     Args:
         outcome: how the turn ended; of the latest turn of the answer.
-        tools: how its tool calls ended.
+        tools: the outcome of its tool calls; `None` while none has ended.
         open_calls: its tool calls that have no result yet.
         fault: what went wrong at the provider, also in a turn that is not part of the answer.
         model: the model that answered last; empty if none has.

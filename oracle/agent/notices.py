@@ -99,7 +99,7 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
 
     Args:
         reason: why the query stopped.
-        state: at its end.
+        state: where the query stood when it ended; gives the figures of the sentence.
         detail: the blocker when `stuck`, the error's text when `error`, why it was reached when a limit.
     """
     match reason:

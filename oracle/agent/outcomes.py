@@ -28,7 +28,7 @@ class TurnOutcome:
         calls: tool calls, in the model's order; none of a turn that was interrupted or failed.
         server_tools: names of the tools that the provider has run itself.
         stop_reason: as the provider reports it; `None` if the turn was interrupted or failed.
-        tokens: as the budget counts them.
+        tokens: input and output that count against the budget; cached input does not.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
         output_tokens: thinking included; an estimate if the provider reported none.
         caches: the provider has put the request into its cache, or read it from there.
@@ -148,7 +148,7 @@ class CallResult:
         is_error: it failed, was refused, or was cancelled.
         counts: it was run to its end, so it is an action, and an error if it failed (decision 5). One that shares the
             result of an identical call of its turn does not (decision 34).
-        is_empty: it worked and found nothing.
+        is_empty: the call succeeded, but its result has no content.
         group: the tool's group; `None` if there is no such tool.
         began: the tool was started, also if the call was cancelled then; `None` in a record from before this was
             recorded.

@@ -156,7 +156,7 @@ class AgentRun:
         """Apply the outcome of a turn of the answer.
 
         Args:
-            outcome: how it ended.
+            outcome: text, calls, tokens and fault of the turn.
             halted: the control has halted it, so that an earlier fault stays.
             model: that the turn has named; `None`: the query's.
         """

@@ -253,7 +253,7 @@ class OpenTurn:
         """What is recorded of the request.
 
         Args:
-            request: it.
+            request: what is about to be sent to the model.
             step: the key of the outcome that the turn will have.
         """
         run, prompt = self._run, self._run.prompt

@@ -40,7 +40,7 @@ def classify_query_with(
     Args:
         text: the user's message.
         encoded: the encoder's shares; `None`: the rules decide alone.
-        previous: as in `classify_query`.
+        previous: the classification of the conversation's last question; `None` if there is none.
     """
     if encoded is None:
         return classify_query(text, previous=previous)

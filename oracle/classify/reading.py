@@ -45,7 +45,7 @@ class CommandVerb:
     """A verb that requests an action.
 
     Args:
-        verb: as spelled in the lexicon.
+        verb: its base form, in the spelling of the lexicon.
         kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several
             uses.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.

@@ -69,7 +69,7 @@ class ResponseIntent:
 
     Args:
         signal_type: one of the six signals (decision 15).
-        confidence: how sure, 0.0-1.0.
+        confidence: probability that the intent is right, 0.0-1.0.
     """
 
     signal_type: SignalType

@@ -87,7 +87,7 @@ class Text:
     """A message, split.
 
     Args:
-        segments: in order, none empty.
+        segments: sentences and clauses in their order; none is empty.
         signs: the kinds of code in it: `trace`, `call`, `snake`, …, `fence`, `backtick`; also `note_path`,
             `link`, `quote`.
         identifiers: the pieces of code, for display; at most ten.

@@ -72,7 +72,7 @@ class Repetition:
     """How an agent repeats itself.
 
     Args:
-        kind: which rule found it.
+        kind: `same_action`, `cycle` or `same_error`: the rule that found the repetition.
         period: how many actions make one round: 1, or 2 or 3 for a cycle.
         times: how many rounds the examined actions end with; at least 3, unless fewer were asked for.
         cycle: the actions of the last round, oldest first.
@@ -113,7 +113,7 @@ def find_repetition(
     """How the latest actions repeat themselves; `None` if they do not.
 
     Args:
-        actions: as for `detect_no_progress`.
+        actions: oldest first, in any form that `detect_no_progress` takes.
         times: what counts; fewer than `TIMES` is no lack of progress yet.
     """
     if len(actions) < times:

@@ -41,12 +41,12 @@ class GatheredResult:
 
     Args:
         tool: its name.
-        arguments: as the model gave them.
+        arguments: the JSON object that the model sent, unchanged.
         group: of the tool; empty if there is no such tool.
-        text: of the result.
+        text: what the tool returned to the model.
         sources: the paths of what the text rests on.
-        is_error: it failed.
-        is_empty: it worked, and found nothing.
+        is_error: the call failed; `text` says why.
+        is_empty: the call succeeded, but its result has no content.
         writes: the tool changes data.
     """
 
@@ -65,11 +65,11 @@ class Tried:
     """One call as it is remembered.
 
     Args:
-        turn: in which it was made.
+        turn: the number of the turn that made the call, from 1.
         arguments: canonical JSON text.
         words: what it searched for, as stems; none if it is a read.
         shown: what it searched for, as the model wrote it, on one short line.
-        brought: what came of it.
+        brought: `new`, `known`, `nothing` or `error`, by what its result added.
         new_sources: how many sources were not cited before.
     """
 

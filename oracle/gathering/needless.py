@@ -39,10 +39,10 @@ def why_needless(
     """Why a call need not be run; empty if it may bring something.
 
     Args:
-        gathered: what is known.
+        gathered: the results of all earlier calls of the query.
         verdict: whether that suffices.
-        tool: that is called.
-        arguments: as the model gave them.
+        tool: the name of the tool that the model calls.
+        arguments: the JSON object that the model sent, unchanged.
         writes: the tool changes data.
         recent: the latest actions, oldest first.
         is_first: no call was held back since anything new was found.

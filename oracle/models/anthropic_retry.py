@@ -42,7 +42,7 @@ class Attempts:
     """The attempts of one turn.
 
     Args:
-        policy: how requests are repeated.
+        policy: the waits between attempts, and the most attempts.
         time_left_s: of the query, at the start of the turn; `None` if there is no deadline.
     """
 

@@ -155,7 +155,7 @@ class TurnEnded:
 
     Args:
         stop_reason: why it ended.
-        usage: of the whole turn.
+        usage: tokens of the whole turn, all its requests together.
         content: the assistant's content blocks, to be sent back unmodified within this query; they never end in
             thinking, which the provider would reject.
         model: the model that answered.

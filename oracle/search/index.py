@@ -48,8 +48,8 @@ class FileReading:
     """What was read of a file.
 
     Args:
-        title: of the file.
-        documents: in it, in any order.
+        title: the file's title, shown with what is found in it.
+        documents: the units of search that the file contains, in any order.
         unchanged: how many documents of the previous reading remain; `documents` are those that follow them.
         memo: passed to the reader when the file has changed.
     """
@@ -79,7 +79,7 @@ class FileIndex:
     """An index over files; safe to use from several threads.
 
     Args:
-        field_weights: of the documents' short fields.
+        field_weights: the weight of each short field of a document, relative to its body's 1.0.
         read: reads a file, by its path and the memo of the previous reading; returns `None` if it cannot be read.
         wall_clock_ns: the clock that file times are compared with, in nanoseconds.
     """
@@ -150,7 +150,7 @@ class FileIndex:
         """The documents that contain a term, best first; equal ones in the order of their paths.
 
         Args:
-            terms: of the question.
+            terms: the words that are looked for, with their weights.
             limit: the maximum number of documents; by default all, unsorted.
             only: the paths to look at; all by default.
         """

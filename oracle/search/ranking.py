@@ -43,7 +43,7 @@ class SearchDocument(NamedTuple):
         fields: its short fields, in the order of the weights given to `Ranking`.
         line: its first line in the file, from 1.
         end: the line after its last one.
-        title: for display.
+        title: the heading under which a result is shown.
     """
 
     body: str
@@ -117,7 +117,7 @@ class Ranking:
         """Score the documents that contain a term.
 
         Args:
-            terms: of the question.
+            terms: the words that are looked for, with their weights.
             among: the documents to score; all by default.
 
         Returns:

@@ -53,7 +53,7 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
     """The lines to show around a hit.
 
     Args:
-        lines: of the whole file.
+        lines: all lines of the file, without line ends.
         hit: the index of the line that was found.
         path: of the file; its extension distinguishes prose from code.
 

@@ -12,9 +12,9 @@ class Around:
     """The lines that are wanted.
 
     Args:
-        line: from 1; `None`: the beginning.
-        before: how many lines before it.
-        after: how many lines after it.
+        line: the number of the middle line, from 1; `None` means the beginning of the file.
+        before: the number of lines shown before `line`.
+        after: the number of lines shown after `line`.
     """
 
     line: int | None = None
@@ -29,7 +29,7 @@ class Excerpt:
     Args:
         first_line: the number of the first one, from 1.
         lines: without line ends; none of an empty file.
-        total_lines: of the file.
+        total_lines: the number of lines in the whole file.
         is_exact: the file is valid in its encoding; otherwise wrong bytes are U+FFFD.
         is_whole: the whole file was read; otherwise its first 16 MB.
     """

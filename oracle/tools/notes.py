@@ -38,8 +38,8 @@ class ThreadEntry(NamedTuple):
     """An entry of a thread.
 
     Args:
-        line: of its heading, from 1.
-        time: as written.
+        line: the line number of the entry's heading, from 1.
+        time: the text of the time in the heading; not parsed.
         text: everything between its heading and the next one, unchanged.
     """
 

@@ -45,7 +45,7 @@ class Tool:
     """A tool.
 
     Args:
-        name: as the model calls it.
+        name: the name under which the model calls the tool, unique in a registry.
         description: for the model: what it does and returns.
         when_to_use: one sentence for the prompt's tool reference.
         input_schema: JSON Schema of its arguments.

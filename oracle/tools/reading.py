@@ -27,7 +27,7 @@ def range_of(
     """Read `path:12` and `path:12-40`, as in search results; a line given as an argument takes precedence.
 
     Args:
-        path: as written by the model.
+        path: the path that the model sent; used in errors.
         start_line: the argument, if any.
         end_line: the argument, if any.
         exists: whether a file of exactly that name exists, which is then used.
@@ -54,7 +54,7 @@ def read_range(
     Args:
         root: the root of the file.
         wanted: the file and the range of lines; a start below 1 means 1.
-        source_type: of the source.
+        source_type: `code`, `vault` or `thread`: the kind of source that is cited.
         continuation: gives the call that continues with a line of a path, for the note on what is missing.
         missing: the text for a file that does not exist, with suggestions.
         folder_advice: what to do instead for a folder.

@@ -94,7 +94,7 @@ class ToolRegistry:
         """Run a tool; raises nothing but `CancelledError`.
 
         Args:
-            name: as the model wrote it.
+            name: the tool that the model asked for; it may not exist.
             arguments: as written by the model, not validated; a mapping if they follow the schema.
         """
         tool = self._tools.get(name)

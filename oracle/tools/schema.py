@@ -51,7 +51,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         when_to_use: one sentence for the prompt's tool reference.
         name: as the model calls it; the function's name by default.
         description: for the model; the first paragraph of the docstring by default.
-        writes: it changes data.
+        writes: whether a call changes data outside the query.
         timeout_s: time limit of a call in seconds.
         workers: the threads for a synchronous function; new ones by default.
         query_types: the types of queries that are offered the tool, `always` for all; by default its group decides, and

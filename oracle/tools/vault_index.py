@@ -155,9 +155,9 @@ class _Tail:
 
     Args:
         size: the number of bytes read.
-        digest: of these bytes.
+        digest: hash of the `size` bytes that were read, to see whether they have changed.
         at: the byte position of the last entry's heading.
-        line: of that heading, from 1.
+        line: the line number of the tail's heading, from 1.
         documents: the number of documents before that entry.
         title: of the thread, which begins with it and so keeps it.
     """

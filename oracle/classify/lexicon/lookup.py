@@ -22,8 +22,8 @@ class Match:
     """A known phrase in a token list.
 
     Args:
-        phrase: as the lexicon writes it.
-        tags: what it tells; never empty.
+        phrase: the entry's words in the spelling of the lexicon.
+        tags: the meanings that the lexicon gives the phrase, at least one.
         start: index of its first token.
         end: index after its last token.
     """
