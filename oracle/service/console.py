@@ -5,7 +5,6 @@ An address of the console is known here as well as there, so that any other one 
 
 import base64
 import hashlib
-import re
 import secrets
 from pathlib import Path
 from typing import Final
@@ -34,8 +33,8 @@ ADDRESSES = (
 
 _NO_CONSOLE: Final = (Path(__file__).parent / "no_console.html").read_text(encoding="utf-8")
 """The page where the console has not been built: what this is, how it is reached, and how the console is built."""
-_STYLES: Final = re.findall(r"<style>(.*?)</style>", _NO_CONSOLE, re.DOTALL)
-_STYLE_HASH: Final = base64.b64encode(hashlib.sha256("".join(_STYLES).encode()).digest()).decode()
+_STYLE: Final = _NO_CONSOLE.partition("<style>")[2].partition("</style>")[0]
+_STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _NO_CONSOLE_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
 )
