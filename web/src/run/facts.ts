@@ -17,7 +17,6 @@ export type NoticeFacts = Schemas["NoticeFacts"];
 export type RowFacts = Schemas["RowFacts"];
 export type RunFacts = Schemas["RunFacts"];
 export type SignalFacts = Schemas["SignalFacts"];
-export type StatusName = Schemas["VisitFacts"]["status"];
 export type StepFacts = Schemas["StepFacts"];
 export type TextFacts = Schemas["TextFacts"];
 export type TickEvent = Schemas["TickEvent"];

@@ -117,12 +117,6 @@ export class RunModel {
     return this.ticks[tick - first]?.tick === tick ? tick - first : -1;
   }
 
-  /** The turn of the model that a tick belongs to. */
-  turnAt(at: number): TurnFacts | undefined {
-    const turn = this.ticks[at]?.turn;
-    return turn === undefined ? undefined : this.turns.find((each) => each.n === turn);
-  }
-
   /** The mark of a node at a tick. */
   mark(node: number, at: number): Mark {
     return this.marks.at(node, at);

@@ -5,7 +5,7 @@
  * and all but the first line of a comment. Without it all lines of the files are shown as they are.
  */
 import type { RunModel, Visits } from "./model";
-import { isAtWork, Mark } from "./marks";
+import { Mark } from "./marks";
 import { clauseSpans, placeValues, type ClauseSpan, type NodeEvaluation, type RowValues } from "./operands";
 import { sourceOf, type Source, type SourceRow } from "./source";
 import { counted, cut } from "./words";
@@ -391,9 +391,4 @@ export function around(source: Source, row: number): number[] {
     if (at >= 0 && found[0] !== at) found.unshift(at);
   }
   return found;
-}
-
-/** The mark goes on into the next tick: its bar is open at the end. */
-export function goesOn(mark: Mark, next: Mark): boolean {
-  return isAtWork(mark) && (isAtWork(next) || next === Mark.halted);
 }
