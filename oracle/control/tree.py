@@ -1,14 +1,26 @@
 """A query under the control of a YAML tree."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime import ForcedResult, Observer, Pacer, RunLoop, RunResult, TickRecord
+from oracle.agent.run import AgentRun
 from oracle.control.opening import OpenAgent
 
 HALT_GRACE_S = 0.08
 """How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit (decision 7), and
 turns and tools take up to 50 ms to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeErrors:
+    """Collects the exceptions of nodes, for the error message if the tree fails; the control would make a cycle."""
+
+    run: AgentRun
+
+    def on_tick(self, record: TickRecord) -> None:
+        self.run.ending.note_errors(record.errors)
 
 
 class TreeControl:
@@ -25,17 +37,13 @@ class TreeControl:
         self._loop = RunLoop(
             self.tree,
             clock=self._run.equipment.clock,
-            observers=[self, *observers, *((rules,) if rules else ())],
+            observers=[_NodeErrors(self._run), *observers, *((rules,) if rules else ())],
             journal=rules or self._run.journal,
             supervisor=opened.floor,
             pacer=pacer,
             halt_grace_s=HALT_GRACE_S,
         )
         opened.cancel = self._loop.cancel
-
-    def on_tick(self, record: TickRecord) -> None:
-        """Note the exceptions of nodes, for the error message if the tree fails."""
-        self._run.ending.note_errors(record.errors)
 
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
