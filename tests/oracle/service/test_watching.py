@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from oracle.histories import passes
-from oracle.histories.repetition import Repetition
+from oracle.histories.repetition import RepeatedRun
 from oracle.service.history_replies import TICK_STREAM
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import HANGS, running_service
@@ -100,7 +100,7 @@ async def test_a_plain_stream_repeats_nothing(start, monkeypatch):
     asked = await service.ask(QUESTION)
     explained = ticks_of(await watched(service, asked.run_id))
     with monkeypatch.context() as patched:
-        patched.setattr(Repetition, "play", None)
+        patched.setattr(RepeatedRun, "play", None)
         streamed = await watched(service, asked.run_id, reasons="false")
         rest = await watched(service, asked.run_id, reasons="false", after=2)
     assert rest.events == streamed.events[2:]
