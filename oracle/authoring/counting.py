@@ -40,8 +40,8 @@ class NodeAnswers:
 
     Args:
         path: of the node, in its own tree.
-        line: from 1.
-        column: from 1.
+        line: the line in the file, counted from 1.
+        column: the column in that line, counted from 1.
         yes: ticks in which it answered SUCCESS.
         no: ticks in which it answered FAILURE.
     """
@@ -75,7 +75,7 @@ class AnswerCounts:
 
     Args:
         store: has the runs and their logs.
-        trees: what new runs use.
+        trees: the snapshot of all trees that the next runs are opened with.
         most_s: how long one count may take.
         clock: monotonic seconds.
     """
@@ -100,7 +100,7 @@ class AnswerCounts:
 
         Args:
             tree: a tree as it is served.
-            runs: how many.
+            runs: the most runs that are read, the latest first.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.

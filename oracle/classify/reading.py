@@ -15,7 +15,7 @@ from oracle.classify.lexicon.lookup import (
     load_lexicon,
     load_question_words,
 )
-from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Clause, Text, take_apart, word_set
+from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Text, TextSegment, take_apart, word_set
 
 WRITING = frozenset({"keep", "change"})
 MAX_COMMANDS = 5
@@ -135,7 +135,7 @@ def read(text: str) -> MessageReading:
     return MessageReading(parts, tuple(sentences))
 
 
-def _sentence(segment: Clause) -> Sentence:
+def _sentence(segment: TextSegment) -> Sentence:
     lexicon = load_lexicon()
     tokens = _known_tokens(segment.tokens, lexicon)
     matches = tuple(lexicon.matches(tokens))

@@ -68,7 +68,7 @@ _CODE_SIGNS: dict[str, re.Pattern[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class TextSegment:
     """A sentence or clause.
 
     Args:
@@ -93,7 +93,7 @@ class Text:
         identifiers: the pieces of code, for display; at most ten.
     """
 
-    segments: tuple[Clause, ...]
+    segments: tuple[TextSegment, ...]
     signs: frozenset[str]
     identifiers: tuple[str, ...] = field(default=())
 
@@ -176,9 +176,9 @@ def _set_code_apart(text: str, is_public: Callable[[str], bool], signs: set[str]
     return text
 
 
-def _segments(text: str) -> tuple[Clause, ...]:
+def _segments(text: str) -> tuple[TextSegment, ...]:
     folded = fold(text)
-    segments: list[Clause] = []
+    segments: list[TextSegment] = []
     start = 0
     for end in _SEGMENT_END.finditer(folded):
         _append(segments, folded[start : end.start()], is_question="?" in end.group(), is_opener=end.group() == ":")
@@ -187,7 +187,7 @@ def _segments(text: str) -> tuple[Clause, ...]:
     return tuple(segments)
 
 
-def _append(segments: list[Clause], piece: str, *, is_question: bool, is_opener: bool = False) -> None:
+def _append(segments: list[TextSegment], piece: str, *, is_question: bool, is_opener: bool = False) -> None:
     tokens = tuple(split_tokens(piece))
     if any(token != COMMA for token in tokens):
-        segments.append(Clause(tokens, is_question, is_opener))
+        segments.append(TextSegment(tokens, is_question, is_opener))

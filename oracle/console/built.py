@@ -48,7 +48,7 @@ class ConsoleFile:
 
     Args:
         body: its bytes.
-        media_type: with its charset, for text.
+        media_type: the value of `Content-Type`; a text type names its charset.
         etag: a weak one, because the copies share it.
         copies: by content coding, the smallest first.
     """

@@ -49,7 +49,7 @@ class DebugCommand:
         key: the blackboard key that `set` writes.
         value: the JSON data that `set` writes.
         path: the node whose next result `force` decides.
-        result: what `force` makes it return.
+        result: the status that `force` makes the node return; `None` for other commands.
     """
 
     kind: CommandKind

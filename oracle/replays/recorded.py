@@ -31,7 +31,7 @@ class RecordedRun:
     Args:
         record: its row.
         version: the version of the tree that it ran.
-        opened: what it began with.
+        opened: the first event of its log: settings, tools and time at the start.
         ticks: its tick records, with the values of all outcomes.
         chunks: what the user was sent, each with the number of the tick record that follows it in the log.
         stops: rules of the tree that ended the run, by the number of the tick record that followed.
