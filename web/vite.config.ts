@@ -1,3 +1,4 @@
+import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -34,7 +35,7 @@ const export_ = {
 
 /** `vite build` builds the console; with `--mode export`, the page of an exported run. */
 export default defineConfig(({ mode }) => ({
-  plugins: [react(), mode === "export" ? singleFile(EXPORT_POLICY) : precompress()],
+  plugins: [react(), tailwind(), mode === "export" ? singleFile(EXPORT_POLICY) : precompress()],
   resolve: { alias: { "@": here("./src") } },
   build: {
     outDir: here("../oracle/console/files"),

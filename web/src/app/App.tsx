@@ -13,7 +13,6 @@ import { Failure } from "./Failure";
 import { Header } from "./Header";
 import { KeysDialog } from "./KeysDialog";
 import { PaletteAhead, PaletteDoor } from "./PaletteDoor";
-import "./App.css";
 
 const Chat = lazy(() => import("@/pages/chat"));
 const Runs = lazy(() => import("@/pages/runs"));
@@ -80,9 +79,9 @@ function Shell() {
     },
   });
   return (
-    <div className="app">
+    <div className="app flex flex-col h-dvh bg-canvas">
       <a
-        className="app-skip"
+        className="absolute z-50 -top-15 left-2 py-2 px-3 rounded-md bg-ink text-on-ink focus:top-1.5"
         href="#main"
         onClick={(event) => {
           event.preventDefault(); // what follows # in an address is the page's
@@ -97,7 +96,7 @@ function Shell() {
         }}
       />
       <ConnectionStrip />
-      <main className="app-main" id="main" ref={main} tabIndex={-1}>
+      <main className="flex-1 min-h-0 overflow-auto outline-none" id="main" ref={main} tabIndex={-1}>
         <Failure key={page}>
           <Suspense fallback={<Skeleton label="Loading the page" />}>
             <Pages />

@@ -1,14 +1,25 @@
 import { Link, useLocation } from "wouter";
 import { SECTIONS } from "./sections";
-import "./BottomNav.css";
+
+const SECTION =
+  "flex flex-1 flex-col items-center justify-center gap-[3px] h-12 text-ink-3 text-xs no-underline";
+const CHOSEN = "aria-[current=page]:text-ink aria-[current=page]:font-medium";
 
 /** The sections on a narrow screen. */
 export function BottomNav() {
   const [path] = useLocation();
   return (
-    <nav className="bottom-nav" aria-label="Sections">
+    <nav
+      className="hidden max-narrow:flex flex-none pb-[env(safe-area-inset-bottom)] border-t border-line bg-surface"
+      aria-label="Sections"
+    >
       {SECTIONS.map(({ href, label, owns, Icon }) => (
-        <Link key={href} href={href} aria-current={owns(path) ? "page" : undefined}>
+        <Link
+          key={href}
+          className={`${SECTION} ${CHOSEN}`}
+          href={href}
+          aria-current={owns(path) ? "page" : undefined}
+        >
           <Icon />
           {label}
         </Link>

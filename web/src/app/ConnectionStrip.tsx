@@ -5,7 +5,6 @@ import { heard } from "@/api/client";
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import { useSession } from "@/store/session";
-import "./ConnectionStrip.css";
 
 const LONGEST_S = 15;
 
@@ -44,10 +43,13 @@ function Offline() {
     };
   });
   return (
-    <div className="connection-strip" role="alert">
+    <div
+      className="flex flex-none items-center gap-2 min-h-9 py-1 px-4 border-b border-line bg-surface-2"
+      role="alert"
+    >
       <Mark kind="warning" size={14} label={null} />
-      <span>
-        <strong>The service does not answer.</strong> What was loaded stays.{" "}
+      <span className="flex-1 text-ink-2">
+        <strong className="text-ink">The service does not answer.</strong> What was loaded stays.{" "}
         <span aria-hidden="true">{isTrying ? "Trying now." : `Trying again in ${leftS} s.`}</span>
       </span>
       <Button size="small" disabled={isTrying} onClick={() => void attempt()}>

@@ -44,7 +44,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <dialog ref={ref} className="palette" aria-label="Go to" onClose={onClose}>
       <input
-        className="palette-input"
+        className="sticky top-0 w-full h-11 py-0 px-4 border-0 border-b border-line bg-overlay text-lg outline-none"
         placeholder="Go to run, tree, node…"
         role="combobox"
         aria-expanded="true"
@@ -58,7 +58,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <div className="palette-list" id={id} role="listbox" aria-label="Found">
+      <div className="palette-list p-1" id={id} role="listbox" aria-label="Found">
         {found.map((target, index) => (
           // eslint-disable-next-line jsx-a11y/click-events-have-key-events -- the input has the keys, as the pattern of a combobox has it
           <div
@@ -72,11 +72,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             }}
           >
             <span className="truncate">{target.label}</span>
-            <span className="palette-detail">{target.detail}</span>
+            <span className="flex-none text-ink-3 text-sm">{target.detail}</span>
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="palette-none">Nothing has this name.</p>}
+      {found.length === 0 && <p className="py-3 px-4 text-ink-3">Nothing has this name.</p>}
     </dialog>
   );
 }

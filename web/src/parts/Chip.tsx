@@ -9,6 +9,8 @@ interface ChipProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   shape?: "round" | "square";
 }
 
+const SHAPES = { round: "rounded-[22px]", square: "rounded-md" };
+
 /** A small button: a filter that is on or off, a choice, a source. */
 export function Chip({
   icon,
@@ -20,10 +22,10 @@ export function Chip({
   ...rest
 }: ChipProps) {
   return (
-    <button type="button" className={`chip chip-${shape} ${className}`} aria-pressed={pressed} {...rest}>
+    <button type="button" className={`chip ${SHAPES[shape]} ${className}`} aria-pressed={pressed} {...rest}>
       {icon}
       {children}
-      {count !== undefined && <span className="chip-count">{count.toLocaleString("en")}</span>}
+      {count !== undefined && <span className="chip-count text-ink-3">{count.toLocaleString("en")}</span>}
     </button>
   );
 }

@@ -37,7 +37,7 @@ export function Dialog({ title, onClose, children, actions, width = 480 }: Dialo
         if (event.target === event.currentTarget) event.currentTarget.close();
       }}
     >
-      <div className="dialog-head">
+      <div className="flex items-center justify-between gap-3 pt-3 pr-3 pb-2 pl-4">
         <h2 id={id}>{title}</h2>
         <Button
           variant="ghost"
@@ -47,8 +47,10 @@ export function Dialog({ title, onClose, children, actions, width = 480 }: Dialo
           onClick={() => ref.current?.close()}
         />
       </div>
-      <div className="dialog-body">{children}</div>
-      {actions && <div className="dialog-actions">{actions}</div>}
+      <div className="dialog-body flex-1 min-h-0 overflow-auto pt-0 px-4 pb-4">{children}</div>
+      {actions && (
+        <div className="dialog-actions flex justify-end gap-2 py-3 px-4 border-t border-line">{actions}</div>
+      )}
     </dialog>
   );
 }

@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import "./EmptyState.css";
 
 interface EmptyStateProps {
   icon?: ReactNode;
@@ -14,10 +13,10 @@ interface EmptyStateProps {
 export function EmptyState({ icon, title, children, action, isPage = false }: EmptyStateProps) {
   const Heading = isPage ? "h1" : "h2";
   return (
-    <div className="empty-state">
+    <div className="flex flex-col items-center gap-2.5 max-w-95 mt-[15vh] mx-auto mb-0 p-6 text-center">
       {icon}
-      <Heading>{title}</Heading>
-      {children && <div className="empty-state-text">{children}</div>}
+      <Heading className="text-lg leading-normal">{title}</Heading>
+      {children && <div className="text-ink-3 wrap-anywhere">{children}</div>}
       {action}
     </div>
   );

@@ -5,7 +5,7 @@ import "./KeyMapTable.css";
 /** The keys by where they work: all, or those of some groups. */
 export function KeyMapTable({ groups }: { groups?: readonly string[] }) {
   return (
-    <div className="key-map">
+    <div className="key-map [columns:2_240px] gap-x-8">
       {KEY_GROUPS.filter(({ title }) => groups?.includes(title) ?? true).map(({ title, keys }) => (
         <section key={title}>
           <h3>{title}</h3>

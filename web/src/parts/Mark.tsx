@@ -60,13 +60,14 @@ interface MarkProps {
   size?: number;
   /** What it says to a screen reader; null where words beside it say the same. */
   label?: string | null;
+  className?: string;
 }
 
-export function Mark({ kind, size = 12, label = WORDS[kind] }: MarkProps) {
+export function Mark({ kind, size = 12, label = WORDS[kind], className = "" }: MarkProps) {
   const spoken = label === null ? { "aria-hidden": true } : { role: "img", "aria-label": label };
   return (
     <svg
-      className={`mark mark-${kind}`}
+      className={`mark mark-${kind} ${className}`}
       width={size}
       height={size}
       viewBox="0 0 12 12"

@@ -28,6 +28,13 @@ export interface MenuButtonProps {
   onClick: () => void;
 }
 
+const PLACES = {
+  start: "left-0",
+  end: "right-0",
+  below: "top-[calc(100%_+_4px)]",
+  above: "bottom-[calc(100%_+_4px)]",
+};
+
 /** A menu below its button. Arrow keys move, Escape closes. */
 export function Menu({ button, label, items, align = "start", side = "below" }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
@@ -64,7 +71,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
     event.stopPropagation();
   };
   return (
-    <div className="menu" ref={root}>
+    <div className="menu relative inline-flex" ref={root}>
       {button({
         "aria-haspopup": "menu",
         "aria-expanded": isOpen,
@@ -75,7 +82,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
       })}
       {isOpen && (
         <div
-          className={`menu-list menu-${align} menu-${side}`}
+          className={`menu-list ${PLACES[align]} ${PLACES[side]}`}
           id={id}
           role="menu"
           tabIndex={-1}
@@ -96,7 +103,9 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
               }}
             >
               <span>{item.label}</span>
-              {item.detail !== undefined && <span className="menu-detail">{item.detail}</span>}
+              {item.detail !== undefined && (
+                <span className="text-ink-3 text-sm font-regular">{item.detail}</span>
+              )}
             </button>
           ))}
         </div>

@@ -1,5 +1,3 @@
-import "./Meter.css";
-
 interface MeterProps {
   label: string;
   value: number;
@@ -15,10 +13,10 @@ export function Meter({ label, value, limit, warnPercent, text }: MeterProps) {
   const percent = limit > 0 ? Math.min(100, (value / limit) * 100) : 0;
   const isNear = warnPercent !== undefined && percent >= warnPercent;
   return (
-    <span className={`meter${isNear ? " meter-near" : ""}`}>
-      <span className="meter-label">{label}</span>
+    <span className="meter inline-flex items-center gap-2 text-sm whitespace-nowrap">
+      <span className="text-ink-3">{label}</span>
       <svg
-        className="meter-bar"
+        className="meter-bar w-14 h-1 rounded-[2px]"
         viewBox="0 0 100 8"
         preserveAspectRatio="none"
         role="meter"
@@ -28,13 +26,13 @@ export function Meter({ label, value, limit, warnPercent, text }: MeterProps) {
         aria-valuenow={Math.min(value, limit)}
         aria-valuetext={text}
       >
-        <rect className="meter-rest" width="100" height="8" />
-        <rect className="meter-used" width={percent} height="8" />
+        <rect className="fill-surface-3" width="100" height="8" />
+        <rect className={isNear ? "fill-warn-fill" : "fill-ink-2"} width={percent} height="8" />
         {warnPercent !== undefined && (
-          <rect className="meter-tick" x={warnPercent - 1} width="1.5" height="8" />
+          <rect className="fill-surface" x={warnPercent - 1} width="1.5" height="8" />
         )}
       </svg>
-      <span className="meter-text" aria-hidden="true">
+      <span className="font-medium" aria-hidden="true">
         {text}
       </span>
     </span>

@@ -1,5 +1,4 @@
 import type { SelectHTMLAttributes } from "react";
-import "./Select.css";
 
 interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
   label: string;
@@ -9,7 +8,11 @@ interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
 /** The browser's own select, in the console's looks. The label is for screen readers. */
 export function Select({ label, options, className = "", ...rest }: SelectProps) {
   return (
-    <select className={`select ${className}`} aria-label={label} {...rest}>
+    <select
+      className={`min-h-6 px-1.5 border border-line rounded-[13px] bg-surface text-sm pointer-coarse:min-h-11 ${className}`}
+      aria-label={label}
+      {...rest}
+    >
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.label}

@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import "./Skeleton.css";
 
 const WIDTHS = [215, 118, 163, 118, 183, 118];
 const INDENTS = [0, 13, 26, 26, 39, 26];
@@ -17,12 +16,12 @@ export function Skeleton({ label = "Loading" }: { label?: string }) {
     };
   }, []);
   return (
-    <div className="skeleton" role="status" aria-label={label}>
+    <div className="skeleton flex flex-col gap-3 p-4" role="status" aria-label={label}>
       {isShown &&
         WIDTHS.map((width, index) => (
-          <div key={index} className="skeleton-row" style={{ marginLeft: INDENTS[index] }}>
-            <i />
-            <b style={{ width }} />
+          <div key={index} className="flex items-center gap-3" style={{ marginLeft: INDENTS[index] }}>
+            <i className="size-3 rounded-full bg-surface-3" />
+            <b className="h-2 rounded-[4px] bg-surface-3" style={{ width }} />
           </div>
         ))}
     </div>

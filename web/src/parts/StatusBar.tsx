@@ -28,7 +28,7 @@ export function StatusBar({ children, keys = [], note }: StatusBarProps) {
 
 function Keys({ keys }: Required<Pick<StatusBarProps, "keys">>) {
   return keys.map(([combinations, does]) => (
-    <span key={does} className="status-bar-key">
+    <span key={does} className="inline-flex items-center gap-1">
       {combinations.map((each) => (
         <Kbd key={each} keys={each} />
       ))}

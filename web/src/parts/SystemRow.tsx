@@ -1,5 +1,5 @@
 import { Mark } from "./Mark";
-import "./SystemRow.css";
+import { STRIP, STRIP_MARK } from "./Problem";
 
 interface SystemRowProps {
   children: string;
@@ -12,11 +12,15 @@ interface SystemRowProps {
 /** A system message: amber, labelled, announced, and read-only. */
 export function SystemRow({ children, at, isPast = false }: SystemRowProps) {
   return (
-    <div className="system-row" role="status" aria-live={isPast ? "off" : "polite"}>
-      <Mark kind="warning" size={14} label={null} />
-      <strong className="system-row-label">System</strong>
-      <span className="system-row-text">{children}</span>
-      {at !== undefined && <span className="system-row-at">{at}</span>}
+    <div
+      className={`system-row gap-2 ${STRIP} border-warn-line border-l-warn-fill bg-warn-soft`}
+      role="status"
+      aria-live={isPast ? "off" : "polite"}
+    >
+      <Mark kind="warning" size={14} className={STRIP_MARK} label={null} />
+      <strong className="text-warn font-strong">System</strong>
+      <span className="flex-1 min-w-0 wrap-anywhere">{children}</span>
+      {at !== undefined && <span className="text-warn text-sm">{at}</span>}
     </div>
   );
 }

@@ -1,5 +1,4 @@
 import { useId, type KeyboardEvent, type ReactNode } from "react";
-import "./Tabs.css";
 
 interface Tab<Name extends string> {
   name: Name;
@@ -15,6 +14,11 @@ interface TabsProps<Name extends string> {
   selected: Name;
   onSelect: (name: Name) => void;
 }
+
+const TAB =
+  "h-9 border-0 border-b-2 border-transparent bg-transparent text-ink-2 font-medium whitespace-nowrap";
+const STATES = "hover:text-ink focus-visible:-outline-offset-3";
+const CHOSEN = "aria-selected:border-ink aria-selected:text-ink aria-selected:font-strong";
 
 /** Tabs with their panel. Arrow keys move, as the pattern of ARIA has it. */
 export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: TabsProps<Name>) {
@@ -33,14 +37,20 @@ export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: T
     document.getElementById(`${id}-${next.name}`)?.focus();
   };
   return (
-    <div className="tabs">
+    <div className="flex flex-col min-h-0 flex-1">
       {/* eslint-disable-next-line jsx-a11y/interactive-supports-focus -- the tabs themselves are focused */}
-      <div className="tabs-list" role="tablist" aria-label={label} onKeyDown={move}>
+      <div
+        className="flex flex-none gap-0.5 px-2 border-b border-line overflow-x-auto [scrollbar-width:none]"
+        role="tablist"
+        aria-label={label}
+        onKeyDown={move}
+      >
         {tabs.map((tab, index) => (
           <button
             key={tab.name}
             id={`${id}-${tab.name}`}
             type="button"
+            className={`tab py-0 px-2 pointer-coarse:h-11 ${TAB} ${STATES} ${CHOSEN}`}
             role="tab"
             aria-selected={index === at}
             aria-controls={`${id}-panel`}
@@ -50,12 +60,16 @@ export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: T
             }}
           >
             {tab.label}
-            {!!tab.count && <span className="tabs-count">{tab.count}</span>}
+            {!!tab.count && (
+              <span className="ml-[5px] px-1.5 rounded-[8px] bg-surface-3 text-xs leading-tight">
+                {tab.count}
+              </span>
+            )}
           </button>
         ))}
       </div>
       <div
-        className="tabs-panel"
+        className="tabs-panel flex-1 min-h-0 overflow-auto focus-visible:-outline-offset-2"
         id={`${id}-panel`}
         role="tabpanel"
         aria-labelledby={`${id}-${tabs[at]?.name ?? ""}`}

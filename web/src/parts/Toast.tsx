@@ -1,5 +1,4 @@
 import { create } from "zustand";
-import "./Toast.css";
 
 interface Toasts {
   text: string | null;
@@ -21,8 +20,10 @@ export function toast(text: string): void {
 export function Toasts() {
   const text = useToasts((state) => state.text);
   return (
-    <div className="toasts" role="status">
-      {text !== null && <div className="toast">{text}</div>}
+    <div className="fixed z-40 bottom-10 inset-x-0 flex justify-center pointer-events-none" role="status">
+      {text !== null && (
+        <div className="py-2 px-3.5 rounded-md bg-ink text-on-ink shadow-overlay">{text}</div>
+      )}
     </div>
   );
 }

@@ -151,7 +151,7 @@ interface ChoiceMenuProps {
 function ChoiceMenu({ label, items, icon, children }: ChoiceMenuProps) {
   if (items.length < 2) {
     return (
-      <span className="chip chip-square composer-fixed" title={label}>
+      <span className="chip rounded-md composer-fixed" title={label}>
         {icon}
         {children}
       </span>

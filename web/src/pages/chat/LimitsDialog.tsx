@@ -98,7 +98,7 @@ function LimitInput({ field, text, problem, greatest: most, onText, onEnter }: L
           onEnter();
         }}
       />
-      <span id={`${id}-note`} className={problem === null ? "chat-note" : "limit-problem"}>
+      <span id={`${id}-note`} className={problem === null ? "chat-note" : "limit-problem text-err"}>
         {problem ?? `up to ${number(most)} ${unit}`}
       </span>
     </div>

@@ -18,7 +18,10 @@ export function ReconnectStrip({ connection, hasRun, onTryNow }: ReconnectStripP
   const seconds = Math.max(1, Math.ceil((connection.until - now) / 1000));
   const from = connection.after > 0 ? `, from chunk ${connection.after}` : "";
   return (
-    <div className="connection-strip" role="alert">
+    <div
+      className="connection-strip flex flex-none items-center gap-2 min-h-9 py-1 px-4 border-b border-line bg-surface-2"
+      role="alert"
+    >
       <Mark kind="warning" size={14} label={null} />
       <span>
         <strong>Connection lost.</strong>{" "}

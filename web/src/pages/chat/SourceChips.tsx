@@ -62,7 +62,7 @@ function WebChip({ address }: { address: string }) {
   const text = address.replace(/^https?:\/\//, "");
   if (!/^https?:\/\//i.test(address)) return <span className="source-chip mono">{address}</span>;
   return (
-    <a className="chip chip-square source-chip mono" href={address} target="_blank" rel="noopener noreferrer">
+    <a className="chip rounded-md source-chip mono" href={address} target="_blank" rel="noopener noreferrer">
       <FileIcon size={12} />
       <span className="truncate">{text}</span>
     </a>

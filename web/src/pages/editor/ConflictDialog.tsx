@@ -31,17 +31,17 @@ export function ConflictDialog({ conflict, onClose, onTheirs, onMine }: Conflict
         </>
       }
     >
-      <div className="editor-conflict">
+      <div className="grid gap-3">
         <p>
           {user ? <b>{user}</b> : "Its file"}{" "}
           {user ? "has saved another version" : "was changed by other means"}
           {at ? `, ${ago(Date.parse(at))}` : ""}. Your text is not saved, and nothing is lost.
         </p>
-        {note && <blockquote>{note}</blockquote>}
+        {note && <blockquote className="m-0 pl-3 border-l-3 border-line-2 text-ink-2">{note}</blockquote>}
         {difference ? (
           <>
             <h3>What has changed since your version</h3>
-            <pre>{difference}</pre>
+            <pre className="max-h-75 p-3 overflow-auto rounded-md bg-surface-2 text-sm">{difference}</pre>
           </>
         ) : (
           <p>{conflict.detail}</p>

@@ -27,17 +27,23 @@ interface EditorHeadProps {
   onDiscard: () => void;
 }
 
+const HEAD = "flex flex-none items-center gap-2.5 min-h-12 px-4 border-b border-line";
+const NARROW_HEAD = "max-narrow:flex-wrap max-narrow:py-2 max-narrow:px-3";
+
 /** Which file it is, how it stands, who uses it, and saving. */
 export function EditorHead(props: EditorHeadProps) {
   const { name, tree, trees, edited, errors, counts, view, isReadOnly } = props;
   return (
-    <header className="editor-head">
-      <h1>
-        <Link href="/trees">Trees /</Link> <span className="editor-head-name">{name}.yaml</span>
+    <header className={`${HEAD} ${NARROW_HEAD}`}>
+      <h1 className="text-md font-regular whitespace-nowrap">
+        <Link className="text-ink-3 no-underline hover:text-ink" href="/trees">
+          Trees /
+        </Link>{" "}
+        <span className="ml-1.5 [font:var(--w-medium)_var(--t-lg)_/_1_var(--mono)]">{name}.yaml</span>
       </h1>
       <State errors={errors} isDirty={edited.isDirty} isNew={tree === null} />
       <Uses tree={tree} trees={trees} />
-      <div className="editor-head-actions">
+      <div className="flex flex-none items-center gap-2 ml-auto max-narrow:ml-0">
         <Segmented<View>
           label="View"
           value={view}
@@ -50,7 +56,7 @@ export function EditorHead(props: EditorHeadProps) {
                 <>
                   Difference{" "}
                   {edited.isDirty && (
-                    <span className="editor-head-count">
+                    <span className="ml-1">
                       +{counts.added} −{counts.removed}
                     </span>
                   )}
@@ -67,7 +73,7 @@ export function EditorHead(props: EditorHeadProps) {
             </Button>
             <Button variant="primary" keys="mod+s" disabled={!props.canSave} onClick={props.onSave}>
               <span>
-                Save<span className="editor-head-long"> for next questions</span>
+                Save<span className="hidden min-[1500px]:inline"> for next questions</span>
               </span>
             </Button>
           </>
@@ -81,7 +87,7 @@ function Versions({ tree }: { tree: Tree }) {
   if (tree.version_count === null) return "Versions";
   return (
     <>
-      Versions <span className="editor-head-count">{number(tree.version_count)}</span>
+      Versions <span className="ml-1">{number(tree.version_count)}</span>
     </>
   );
 }

@@ -11,15 +11,21 @@ interface NodePathProps {
   onStep: (line: number) => void;
 }
 
+const PATH =
+  "flex flex-none items-center gap-1.5 h-8 px-3 overflow-hidden border-b border-line text-ink-3 text-sm";
+const STEP =
+  "p-0 border-0 bg-transparent hover:text-ink hover:underline aria-[current]:text-ink aria-[current]:font-strong";
+
 /** The nodes around the cursor, from the root on; each leads to its line. */
 export function NodePath({ path, runs, onStep }: NodePathProps) {
   return (
-    <nav className="node-path" aria-label="Node at the cursor">
+    <nav className={`${PATH} whitespace-nowrap`} aria-label="Node at the cursor">
       {path.map((step, at) => (
         <Fragment key={step.line}>
           {at > 0 && <span aria-hidden="true">›</span>}
           <button
             type="button"
+            className={STEP}
             aria-current={at === path.length - 1 ? "location" : undefined}
             onClick={() => onStep(step.line)}
           >
@@ -28,9 +34,9 @@ export function NodePath({ path, runs, onStep }: NodePathProps) {
         </Fragment>
       ))}
       {runs > 0 && (
-        <span className="node-path-answers">
-          answers in the last {plural(runs, "run")}: <b className="node-path-yes">yes</b> /{" "}
-          <b className="node-path-no">no</b>
+        <span className="ml-auto pl-4 text-xs">
+          answers in the last {plural(runs, "run")}: <b className="text-ok">yes</b> /{" "}
+          <b className="text-fail">no</b>
         </span>
       )}
     </nav>

@@ -3,6 +3,7 @@ import { Tabs } from "@/parts/Tabs";
 import { Problems } from "./panes/Problems";
 import { Replay } from "./panes/Replay";
 import { Scenarios } from "./panes/Scenarios";
+import { Remark } from "./panes/Trial";
 import { Verify } from "./panes/Verify";
 import type { Mistake } from "./types";
 import { useSettled } from "./useSettled";
@@ -40,9 +41,12 @@ export function Results(props: ResultsProps) {
   const isRight = isChecked && errors === 0 && !isNew;
   const trial = { name, text: settled, isReady: isRight && settled === text };
   const waiting = isNew ? "The tree is to be saved once; then this can be tried." : WAITING;
-  const shown = errors > 0 || isNew ? <p className="editor-waits">{waiting}</p> : null;
+  const shown = errors > 0 || isNew ? <Remark>{waiting}</Remark> : null;
   return (
-    <aside className="editor-results" aria-label="Results">
+    <aside
+      className="editor-results flex flex-col min-w-0 min-h-0 border-l border-line max-narrow:hidden"
+      aria-label="Results"
+    >
       <Tabs<Pane>
         label="Results"
         selected={pane}

@@ -41,7 +41,7 @@ export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: Save
     >
       <form
         id={form}
-        className="editor-save"
+        className="grid gap-3"
         onSubmit={(event) => {
           event.preventDefault();
           onSave(note.trim() || null);
@@ -60,11 +60,12 @@ export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: Save
             It can be saved all the same.
           </Problem>
         )}
-        <label>
+        <label className="grid gap-1 font-medium">
           Note
           <input
             // eslint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to write it
             autoFocus
+            className="h-8 py-0 px-2 border border-line-2 rounded-md bg-surface font-regular"
             value={note}
             maxLength={2000}
             placeholder="Why; kept with the version"

@@ -6,10 +6,10 @@ export function Uses({ tree, trees }: { tree: Tree | null; trees: readonly TreeH
   const { parts, whole } = usesOf(tree, trees);
   if (!parts.length && !whole.length) return null;
   return (
-    <p className="editor-uses">
-      used by {parts.length > 0 && <b>{parts.join(", ")}</b>}
+    <p className="truncate text-ink-3 text-sm">
+      used by {parts.length > 0 && <b className="text-ink-2 font-medium">{parts.join(", ")}</b>}
       {parts.length > 0 && whole.length > 0 && " in "}
-      {whole.length > 0 && <b>{whole.join(", ")}</b>}
+      {whole.length > 0 && <b className="text-ink-2 font-medium">{whole.join(", ")}</b>}
     </p>
   );
 }

@@ -25,6 +25,9 @@ const HOW: Record<Version["how"], string> = {
   shipped: "part of a release",
 };
 
+const VERSION = "grid gap-0.5 w-full p-2 border-0 rounded-md bg-transparent text-ink-3 text-left";
+const STATES = "hover:bg-surface-2 aria-pressed:bg-sel";
+
 /** All versions of a tree: who, when, why, and what each has changed. */
 export function Versions({ name, present, isDirty, onRestored, onConflict }: VersionsProps) {
   const { data } = useQuery(versionsQuery(name));
@@ -34,20 +37,27 @@ export function Versions({ name, present, isDirty, onRestored, onConflict }: Ver
   const shown = versions[selected];
   if (!data) return <Skeleton label="Loading the versions" />;
   return (
-    <div className="editor-versions">
-      <ol aria-label="Versions">
+    <div className="grid flex-1 grid-cols-[240px_minmax(0,1fr)] min-h-0">
+      <ol className="p-2 overflow-auto border-r border-line list-none" aria-label="Versions">
         {versions.map((version, at) => (
           <li key={`${version.version} ${version.at}`}>
-            <button type="button" aria-pressed={at === selected} onClick={() => select(at)}>
-              <span>
+            <button
+              type="button"
+              className={`${VERSION} ${STATES}`}
+              aria-pressed={at === selected}
+              onClick={() => select(at)}
+            >
+              <span className="flex gap-2 text-ink">
                 <code>{version.version.slice(0, 7)}</code> {at === newest && <b>present</b>}
-                <time dateTime={version.at}>{ago(Date.parse(version.at))}</time>
+                <time className="ml-auto text-ink-3" dateTime={version.at}>
+                  {ago(Date.parse(version.at))}
+                </time>
               </span>
               <span>
                 {HOW[version.how]}
                 {version.user_id ? ` by ${version.user_id}` : ""}
               </span>
-              {version.note && <span className="editor-versions-note">{version.note}</span>}
+              {version.note && <span className="text-ink-2 wrap-anywhere">{version.note}</span>}
             </button>
           </li>
         ))}
@@ -93,9 +103,9 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
   };
   const isReady = text.data !== undefined && (before === null || older.data !== undefined);
   return (
-    <div className="editor-versions-shown">
-      <header>
-        <h2>{before ? "What this version has changed" : "The first version"}</h2>
+    <div className="flex flex-col min-w-0 min-h-0">
+      <header className="flex flex-none items-center justify-between min-h-10 px-3 border-b border-line">
+        <h2 className="text-sm">{before ? "What this version has changed" : "The first version"}</h2>
         {!version.is_present && (
           <Button
             size="small"

@@ -32,6 +32,11 @@ import "./Workbench.css";
 
 const CHECK_PAUSE_MS = 200;
 
+const NOTICE = "flex flex-none flex-wrap items-center gap-3 py-2 px-4 border-b border-line";
+const ANSWER = "p-0 border-0 bg-transparent text-inherit font-medium underline";
+const COLUMNS =
+  "max-narrow:grid-cols-1 grid-cols-[minmax(0,1fr)_352px] min-[1500px]:grid-cols-[208px_minmax(0,1fr)_420px]";
+
 interface WorkbenchProps {
   name: string;
   /** Null for a tree that does not exist yet. */
@@ -142,7 +147,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
   };
 
   return (
-    <div className="workbench">
+    <div className="flex flex-col h-full min-h-0 bg-surface">
       <EditorHead
         name={name}
         tree={tree}
@@ -161,35 +166,35 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
         }}
       />
       {isReadOnly && (
-        <p className="workbench-notice" role="note">
+        <p className={`${NOTICE} bg-surface-2 text-ink-2`} role="note">
           {isOperator
             ? "Trees are edited on a wider screen. Here the text can be read."
             : "You may read this tree. Operators may change it; your account is not one of them."}
         </p>
       )}
       {edited.isOutdated && !conflict && tree && (
-        <p className="workbench-notice workbench-notice-warn" role="status">
+        <p className={`${NOTICE} bg-warn-soft text-warn`} role="status">
           <span>Another version was saved since. Your text was made from the one before.</span>
-          <button type="button" onClick={() => setView("difference")}>
+          <button type="button" className={ANSWER} onClick={() => setView("difference")}>
             Show the difference
           </button>
-          <button type="button" onClick={() => edited.rebase(tree)}>
+          <button type="button" className={ANSWER} onClick={() => edited.rebase(tree)}>
             Take the saved text
           </button>
-          <button type="button" onClick={() => edited.rebase(tree, edited.text)}>
+          <button type="button" className={ANSWER} onClick={() => edited.rebase(tree, edited.text)}>
             Keep mine
           </button>
         </p>
       )}
-      <div className="workbench-body">
+      <div className={`grid flex-1 min-h-0 ${COLUMNS}`}>
         <Files name={name} trees={trees} isDirty={edited.isDirty} replayed={replayed} />
-        <section className="workbench-source" aria-label="Source">
+        <section className="flex flex-col min-w-0 min-h-0" aria-label="Source">
           <NodePath
             path={cursor.path}
             runs={answers?.is_current ? answers.runs : 0}
             onStep={(line) => source.current?.goTo({ line, column: 1 })}
           />
-          <div className="workbench-view" hidden={view !== "source"}>
+          <div className="flex-1 min-h-0 [&[hidden]]:hidden" hidden={view !== "source"}>
             <SourceEditor
               ref={source}
               label={`${name}.yaml`}

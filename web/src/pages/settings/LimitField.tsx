@@ -15,6 +15,10 @@ interface LimitFieldProps {
   editor: LimitsEditor;
 }
 
+const ROW =
+  "grid grid-cols-[minmax(180px,274px)_minmax(220px,1fr)_84px_92px] gap-x-2.5 items-center py-[11px]";
+const NARROW_ROW = "max-narrow:grid-cols-[1fr_92px] max-narrow:gap-y-1";
+
 /** One limit: what it is, its slider, its number, and what is to be said of its value. */
 export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFieldProps) {
   const id = useId();
@@ -29,12 +33,15 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
     editor.commit(name);
   };
   return (
-    <div className="limit" role="group" aria-labelledby={`${id}-label`}>
-      <div className="limit-words">
-        <span className="limit-label" id={`${id}-label`}>
-          <strong>{words.label}</strong> <code>{name}</code>
+    <div className={`limit ${ROW} ${NARROW_ROW}`} role="group" aria-labelledby={`${id}-label`}>
+      <div className="self-start pr-2 max-narrow:col-span-full max-narrow:pl-0">
+        <span id={`${id}-label`}>
+          <strong className="font-strong">{words.label}</strong>{" "}
+          <code className="ml-1 text-ink-3 text-xs">{name}</code>
         </span>
-        <p id={`${id}-text`}>{words.text}</p>
+        <p id={`${id}-text`} className="text-ink-3 text-sm leading-tight">
+          {words.text}
+        </p>
       </div>
       <Slider
         bounds={bounds}
@@ -49,9 +56,10 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
         }}
         onCommit={commit}
       />
-      <span className={`limit-box${problem ? " limit-box-wrong" : ""}`}>
+      <span className={`field h-7 pr-2 text-ink-3 max-narrow:h-11 ${problem ? "border-err-fill" : ""}`}>
         <input
           type="text"
+          className="py-0 pr-1 pl-2 text-ink font-medium text-right"
           inputMode="numeric"
           autoComplete="off"
           value={text}
@@ -76,10 +84,11 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
         />
         {words.unit && <span aria-hidden="true">{words.unit}</span>}
       </span>
-      <span className="limit-default">
+      <span className="max-narrow:col-span-full max-narrow:empty:hidden">
         {value !== bounds.default && (
           <button
             type="button"
+            className="text-button text-ink-3 whitespace-nowrap hover:text-ink"
             aria-label={`${words.label}: default ${number(bounds.default)}`}
             onClick={() => {
               editor.choose(name, bounds.default);
@@ -89,16 +98,20 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
           </button>
         )}
       </span>
-      <div className="limit-says" id={`${id}-says`} role={problem ? "alert" : undefined}>
+      <div
+        className="col-[2/-1] pl-13.5 text-sm leading-normal empty:hidden max-narrow:col-span-full max-narrow:pl-0"
+        id={`${id}-says`}
+        role={problem ? "alert" : undefined}
+      >
         {problem ? (
-          <span className="limit-problem">
-            <Mark kind="error" size={12} label={null} />
+          <span className="inline-flex items-baseline gap-1.5 text-err">
+            <Mark kind="error" size={12} className="self-center" label={null} />
             {problem}
           </span>
         ) : (
           capped && (
-            <span className="limit-capped">
-              <Mark kind="info" size={12} label={null} />
+            <span className="inline-flex items-baseline gap-1.5 text-warn">
+              <Mark kind="info" size={12} className="self-center" label={null} />
               {capped}
             </span>
           )

@@ -5,6 +5,7 @@ import { Skeleton } from "@/parts/Skeleton";
 import { GROUPS } from "./fields";
 import { LimitField } from "./LimitField";
 import { SaveBar } from "./SaveBar";
+import { Card, Section } from "./Section";
 import { useLimitsEditor } from "./useLimitsEditor";
 import { WhatCounts } from "./WhatCounts";
 
@@ -14,50 +15,47 @@ export function Limits() {
   const { editor, state } = useLimitsEditor(settings);
   return (
     <>
-      <div className="settings-scroll">
-        <div className="settings-main">
-          <h1>Limits for each question</h1>
-          <p className="settings-lead">
-            They count from the next question on. Your operator’s ceilings and the tree may allow less.
-          </p>
-          {settings ? (
-            GROUPS.map((group) => (
-              <section key={group[0]} className="settings-card">
-                {group.map((name) => {
-                  const bounds = settings.fields[name];
-                  return (
-                    bounds && (
-                      <LimitField
-                        key={name}
-                        name={name}
-                        bounds={bounds}
-                        saved={settings[name]}
-                        draft={state.drafts[name]}
-                        tree={settings.tree}
-                        editor={editor}
-                      />
-                    )
-                  );
-                })}
-              </section>
-            ))
-          ) : error ? (
-            <Problem
-              title="The limits cannot be shown."
-              action={
-                <Button size="small" onClick={() => void refetch()}>
-                  Try again
-                </Button>
-              }
-            >
-              {error.message}
-            </Problem>
-          ) : (
-            <Skeleton />
-          )}
-        </div>
-        {settings && <WhatCounts settings={settings} drafts={state.drafts} />}
-      </div>
+      <Section
+        title="Limits for each question"
+        lead="They count from the next question on. Your operator’s ceilings and the tree may allow less."
+        aside={settings && <WhatCounts settings={settings} drafts={state.drafts} />}
+      >
+        {settings ? (
+          GROUPS.map((group) => (
+            <Card key={group[0]}>
+              {group.map((name) => {
+                const bounds = settings.fields[name];
+                return (
+                  bounds && (
+                    <LimitField
+                      key={name}
+                      name={name}
+                      bounds={bounds}
+                      saved={settings[name]}
+                      draft={state.drafts[name]}
+                      tree={settings.tree}
+                      editor={editor}
+                    />
+                  )
+                );
+              })}
+            </Card>
+          ))
+        ) : error ? (
+          <Problem
+            title="The limits cannot be shown."
+            action={
+              <Button size="small" onClick={() => void refetch()}>
+                Try again
+              </Button>
+            }
+          >
+            {error.message}
+          </Problem>
+        ) : (
+          <Skeleton />
+        )}
+      </Section>
       {settings && <SaveBar state={state} editor={editor} />}
     </>
   );

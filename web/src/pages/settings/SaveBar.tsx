@@ -4,12 +4,15 @@ import { Dialog } from "@/parts/Dialog";
 import { Mark } from "@/parts/Mark";
 import { clock, plural } from "@/parts/format";
 import type { EditorState, LimitsEditor } from "./editor";
-import "./SaveBar.css";
 
 interface SaveBarProps {
   state: EditorState;
   editor: LimitsEditor;
 }
+
+const BAR =
+  "flex flex-none items-center justify-between gap-x-3 gap-y-1 min-h-12 py-1 px-5 border-t border-line bg-surface";
+const NARROW_BAR = "max-narrow:flex-wrap max-narrow:py-1.5 max-narrow:px-3";
 
 /** Says what is saved; a change needs no button. */
 export function SaveBar({ state, editor }: SaveBarProps) {
@@ -17,11 +20,11 @@ export function SaveBar({ state, editor }: SaveBarProps) {
   const { drafts, note, before } = state;
   const wrong = Object.values(drafts).filter((draft) => draft.problem).length;
   return (
-    <div className="save-bar">
-      <p role="status">
+    <div className={`save-bar ${BAR} ${NARROW_BAR}`}>
+      <p className="flex flex-wrap items-center gap-x-2 text-ink-3" role="status">
         <Says wrong={wrong} note={note} />
       </p>
-      <span className="save-bar-actions">
+      <span className="flex flex-none gap-2 max-narrow:ml-auto">
         {before !== null && note.state === "saved" && (
           <Button
             onClick={() => {
@@ -89,7 +92,9 @@ function Says({ wrong, note }: { wrong: number; note: EditorState["note"] }) {
     return (
       <>
         <Mark kind="error" size={14} label={null} />
-        <strong>{plural(wrong, "field needs a change.", "fields need a change.")}</strong>{" "}
+        <strong className="text-ink font-strong">
+          {plural(wrong, "field needs a change.", "fields need a change.")}
+        </strong>{" "}
         <span>{wrong === 1 ? "It is" : "They are"} not saved; all else is.</span>
       </>
     );
@@ -102,16 +107,16 @@ function Says({ wrong, note }: { wrong: number; note: EditorState["note"] }) {
       return (
         <>
           <Mark kind="warning" size={14} label={null} />
-          <strong>Not saved.</strong> <span>{note.text}</span>
+          <strong className="text-ink font-strong">Not saved.</strong> <span>{note.text}</span>
         </>
       );
     case "saved":
       return (
         <>
           <Mark kind="success" size={14} label={null} />
-          <strong>Saved.</strong>{" "}
+          <strong className="text-ink font-strong">Saved.</strong>{" "}
           <span>
-            {note.text} <span className="save-bar-time">{clock(note.atMs)}</span>
+            {note.text} <span className="max-narrow:hidden">{clock(note.atMs)}</span>
           </span>
         </>
       );

@@ -7,12 +7,13 @@ import { Menu } from "@/parts/Menu";
 import { duration, number, plural } from "@/parts/format";
 import type { EditorState } from "./editor";
 import { warnsAt, type LimitName } from "./fields";
-import "./WhatCounts.css";
 
 interface WhatCountsProps {
   settings: AgentSettings;
   drafts: EditorState["drafts"];
 }
+
+const CELL = "pt-[3px] px-0 pb-0.5 font-regular text-left whitespace-nowrap";
 
 /** The limits as they will count for a tree, and who has lowered them. */
 export function WhatCounts({ settings, drafts }: WhatCountsProps) {
@@ -51,24 +52,32 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
     ["side by side", number(effective.max_parallel_tools), by("max_parallel_tools")],
   ];
   return (
-    <aside className="what-counts" aria-labelledby="what-counts">
-      <h2 id="what-counts">What will count</h2>
-      <table>
+    <aside className="what-counts text-sm" aria-labelledby="what-counts">
+      <h2 id="what-counts" className="mb-1 text-ink-2 text-xs">
+        What will count
+      </h2>
+      <table className="w-full border-collapse font-mono">
         <tbody>
           {rows.map(([what, value, who], index) => (
-            <tr key={index}>
-              <th scope="row">{what}</th>
-              <td title={what === "time" ? duration(effective.timeout_seconds) : undefined}>{value}</td>
-              <td className={who === "tree" || who === "operator" ? "what-counts-capped" : undefined}>
+            <tr key={index} className="border-b border-line">
+              <th scope="row" className={`w-23.5 text-ink-3 ${CELL}`}>
+                {what}
+              </th>
+              <td className={CELL} title={what === "time" ? duration(effective.timeout_seconds) : undefined}>
+                {value}
+              </td>
+              <td
+                className={`text-right font-sans ${who === "tree" || who === "operator" ? "text-warn" : "text-ink-3"}`}
+              >
                 {who}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      <div className="what-counts-tree">
+      <div className="mt-3 text-ink-3">
         For{" "}
-        <code>
+        <code className="text-ink-2">
           {chosen}
           {version && `@${version.slice(0, 7)}`}
         </code>
@@ -78,7 +87,7 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
             label="Tree"
             align="end"
             button={(props) => (
-              <button type="button" className="what-counts-other" {...props}>
+              <button type="button" className="text-button" {...props}>
                 Another tree
               </button>
             )}

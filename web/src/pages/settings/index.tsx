@@ -21,6 +21,9 @@ const SECTIONS: readonly [SettingsSection, ...SettingsSection[]] = [
   { hash: "account", label: "Account", Section: Account },
 ];
 
+const LINK = "py-1 px-2.5 rounded-md text-ink-2 font-medium no-underline max-[900px]:py-2";
+const STATES = "hover:bg-surface-2 aria-[current]:bg-surface-3 aria-[current]:text-ink";
+
 export default function Settings() {
   const hash = useLocationProperty(() => location.hash.slice(1));
   const found = SECTIONS.findIndex((section) => section.hash === hash);
@@ -28,15 +31,20 @@ export default function Settings() {
   const { label, Section } = SECTIONS[at] ?? SECTIONS[0];
   useTitle(`${label} · Settings`);
   return (
-    <div className="settings">
+    <div className="settings relative h-full max-[900px]:flex max-[900px]:flex-col">
       <nav className="settings-nav" aria-label="Settings">
         {SECTIONS.map((section, index) => (
-          <a key={section.hash} href={`#${section.hash}`} aria-current={index === at ? "page" : undefined}>
+          <a
+            key={section.hash}
+            className={`${LINK} ${STATES}`}
+            href={`#${section.hash}`}
+            aria-current={index === at ? "page" : undefined}
+          >
             {section.label}
           </a>
         ))}
       </nav>
-      <div className="settings-page">
+      <div className="flex flex-col h-full max-[900px]:flex-1 max-[900px]:min-h-0">
         <Section />
       </div>
     </div>

@@ -12,17 +12,19 @@ type Pair = Group["worst"][number];
 export function ControlPair({ group }: { group: Group }) {
   const id = useId();
   return (
-    <section className="shadow-group" aria-labelledby={id}>
-      <h2 id={id}>
-        <code>{group.primary}</code> <span>is what users see, beside it</span> <code>{group.shadow}</code>
+    <section className="my-4 p-4 border border-line rounded-md bg-surface" aria-labelledby={id}>
+      <h2 id={id} className="wrap-anywhere">
+        <code>{group.primary}</code>{" "}
+        <span className="text-ink-3 font-regular">is what users see, beside it</span>{" "}
+        <code>{group.shadow}</code>
       </h2>
-      <p className="shadow-quiet">
+      <p className="text-ink-3">
         {plural(group.pairs, "pair")}, {number(group.compared)} compared
         {group.compared < group.pairs && "; a pair with an error counts in no mean"}
         {group.would_call > 0 && ` · ${plural(group.would_call, "writing call")} noted and not made`}
       </p>
       {group.compared > 0 && (
-        <div className="shadow-figures">
+        <div className="flex flex-wrap gap-y-4 gap-x-6 my-3 mx-0 max-narrow:overflow-x-auto">
           <Agreements group={group} />
           <Measures group={group} />
         </div>
@@ -35,7 +37,7 @@ export function ControlPair({ group }: { group: Group }) {
 
 function Agreements({ group }: { group: Group }) {
   return (
-    <table className="shadow-table">
+    <table className="shadow-table border-collapse">
       <caption>Agreement</caption>
       <thead>
         <tr>
@@ -53,7 +55,7 @@ function Agreements({ group }: { group: Group }) {
           <tr key={name}>
             <th scope="row">{shareName(name)}</th>
             <td className="shadow-number">{percent(share.estimate)}</td>
-            <td className="shadow-number shadow-quiet">
+            <td className="shadow-number text-ink-3">
               {share.low === null || share.high === null
                 ? "–"
                 : `${percent(share.low)} to ${percent(share.high)}`}
@@ -73,7 +75,7 @@ const VERDICTS = {
 
 function Measures({ group }: { group: Group }) {
   return (
-    <table className="shadow-table">
+    <table className="shadow-table border-collapse">
       <caption>Per question</caption>
       <thead>
         <tr>
@@ -101,9 +103,9 @@ function Measures({ group }: { group: Group }) {
             <td className="shadow-number">{mean(shadow)}</td>
             <td className="shadow-number">
               {signed(difference.estimate)}
-              {relative !== null && <span className="shadow-quiet"> {percent(relative)}</span>}
+              {relative !== null && <span className="text-ink-3"> {percent(relative)}</span>}
             </td>
-            <td className="shadow-number shadow-quiet">{range(difference)}</td>
+            <td className="shadow-number text-ink-3">{range(difference)}</td>
             <td>
               <Mark {...VERDICTS[verdictOf(difference)]} />
             </td>
@@ -118,7 +120,7 @@ function Ends({ group }: { group: Group }) {
   const unlike = group.ends.filter(({ primary, shadow }) => primary !== shadow);
   if (unlike.length === 0) return null;
   return (
-    <ul className="shadow-ends" aria-label="Different ends">
+    <ul className="flex flex-wrap gap-y-2 gap-x-4 mt-2 mx-0 mb-3 p-0 list-none" aria-label="Different ends">
       {unlike.map(({ primary, shadow, count }) => (
         <li key={`${primary} ${shadow}`}>
           {reasonText(primary)} → {reasonText(shadow)} <strong>{number(count)}</strong>
@@ -129,19 +131,25 @@ function Ends({ group }: { group: Group }) {
 }
 
 function Worst({ pairs }: { pairs: readonly Pair[] }) {
-  if (pairs.length === 0) return <p className="shadow-quiet">No pair disagrees.</p>;
+  if (pairs.length === 0) return <p className="text-ink-3">No pair disagrees.</p>;
   return (
-    <table className="shadow-table shadow-worst">
+    <table className="shadow-table border-collapse shadow-worst w-full table-fixed">
       <caption>Where they disagree most</caption>
       <thead>
         <tr>
           <th scope="col">Question</th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className="shadow-number w-21">
             Similarity
           </th>
-          <th scope="col">Ends</th>
-          <th scope="col">Where they part</th>
-          <th scope="col">Runs</th>
+          <th scope="col" className="w-47.5 max-narrow:hidden">
+            Ends
+          </th>
+          <th scope="col" className="max-narrow:hidden">
+            Where they part
+          </th>
+          <th scope="col" className="w-32">
+            Runs
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -149,7 +157,7 @@ function Worst({ pairs }: { pairs: readonly Pair[] }) {
           <tr key={pair.primary_run_id}>
             <th scope="row">
               <Link
-                className="truncate"
+                className="block truncate"
                 href={`/compare/${pair.primary_run_id}/${pair.shadow_run_id}`}
                 title={pair.question}
               >
@@ -157,8 +165,10 @@ function Worst({ pairs }: { pairs: readonly Pair[] }) {
               </Link>
             </th>
             <td className="shadow-number">{pair.similarity.toFixed(2)}</td>
-            <td>{endsOf(pair)}</td>
-            <td>{pair.parting ? partingOf(pair.parting) : <span className="shadow-quiet">nowhere</span>}</td>
+            <td className="max-narrow:hidden">{endsOf(pair)}</td>
+            <td className="max-narrow:hidden">
+              {pair.parting ? partingOf(pair.parting) : <span className="text-ink-3">nowhere</span>}
+            </td>
             <td>
               <Link href={`/runs/${pair.primary_run_id}`}>users’</Link> ·{" "}
               <Link href={`/runs/${pair.shadow_run_id}`}>shadow</Link>

@@ -43,10 +43,10 @@ export default function Shadow() {
       </EmptyState>
     );
   return (
-    <div className="shadow">
-      <header className="shadow-head">
+    <div className="h-full py-4 px-5 overflow-auto max-narrow:p-3">
+      <header className="flex items-center gap-2 mb-3 max-narrow:flex-wrap">
         <h1>Shadow runs</h1>
-        <p>The same questions under another control, which no user sees</p>
+        <p className="flex-1 text-ink-3">The same questions under another control, which no user sees</p>
         <Segmented label="Since" options={LABELS} value={period} onChange={setPeriod} />
       </header>
       {isPending ? <Skeleton label="Loading the pairs" /> : <Body report={data} />}
@@ -67,7 +67,7 @@ function Body({ report }: { report: Report }) {
   const failures = Object.values(report.failed).reduce((sum, count) => sum + count, 0);
   return (
     <>
-      <p className="shadow-counts">{countsOf(report)}</p>
+      <p className="text-ink-3">{countsOf(report)}</p>
       {failures > 0 && (
         <Problem tone="warn" title={`${plural(failures, "shadow run")} failed.`}>
           Their users have noticed nothing. {Object.keys(report.failed).join("; ")}
@@ -77,11 +77,9 @@ function Body({ report }: { report: Report }) {
         <ControlPair key={`${group.primary} ${group.shadow}`} group={group} />
       ))}
       {report.further_groups > 0 && (
-        <p className="shadow-quiet">
-          {number(report.further_groups)} further pairs of controls are not shown.
-        </p>
+        <p className="text-ink-3">{number(report.further_groups)} further pairs of controls are not shown.</p>
       )}
-      <p className="shadow-quiet">{report.method}</p>
+      <p className="text-ink-3">{report.method}</p>
     </>
   );
 }

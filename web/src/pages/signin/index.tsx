@@ -7,7 +7,6 @@ import { Mark } from "@/parts/Mark";
 import { useSession } from "@/store/session";
 import { useTitle } from "@/store/title";
 import { checkToken, type Refusal } from "./checkToken";
-import "./signin.css";
 
 export default function SignIn() {
   useTitle("Sign in");
@@ -36,17 +35,24 @@ export default function SignIn() {
     signIn(given, checked.userId);
   };
   return (
-    <main className="signin">
+    <main className="grid place-items-center h-full p-6 bg-canvas">
       {/* No `name` and no `action`: the token is in no address, and no form that is submitted has it. */}
-      <form className="signin-form" onSubmit={(event) => void submit(event)} noValidate>
-        <h1>
+      <form
+        className="flex flex-col w-full max-w-68 pb-[12vh]"
+        onSubmit={(event) => void submit(event)}
+        noValidate
+      >
+        <h1 className="flex items-center gap-2.5 mb-3.5">
           <Logo size={20} />
           Oracle
         </h1>
-        <label htmlFor={id}>Access token</label>
-        <span className={`signin-box${refusal ? " signin-refused" : ""}`}>
+        <label className="mb-1 font-medium" htmlFor={id}>
+          Access token
+        </label>
+        <span className={`field h-8 pr-2.5 pointer-coarse:h-11 ${refusal ? "border-err-fill" : ""}`}>
           <input
             id={id}
+            className="py-0 px-2.5"
             type={isShown ? "text" : "password"}
             value={token}
             autoComplete="off"
@@ -64,6 +70,7 @@ export default function SignIn() {
           />
           <button
             type="button"
+            className="text-button text-ink-3"
             aria-pressed={isShown}
             aria-label="Show the token"
             onClick={() => {
@@ -75,12 +82,12 @@ export default function SignIn() {
         </span>
         <p
           id={`${id}-says`}
-          className={refusal ? "signin-problem" : "signin-hint"}
+          className={`mt-1.5 mb-3 text-sm ${refusal ? PROBLEM : "text-ink-3"}`}
           role={refusal ? "alert" : undefined}
         >
           {refusal ? (
             <>
-              <Mark kind="error" size={12} label={null} />
+              <Mark kind="error" size={12} className="mt-0.5" label={null} />
               {REFUSALS[refusal]}
             </>
           ) : (
@@ -94,6 +101,8 @@ export default function SignIn() {
     </main>
   );
 }
+
+const PROBLEM = "grid grid-cols-[auto_1fr] gap-1.5 leading-tight text-err";
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   empty: "A token is missing. Your operator has it.",

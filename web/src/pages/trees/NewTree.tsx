@@ -44,7 +44,7 @@ export function NewTree({ trees, onClose }: { trees: readonly TreeHead[]; onClos
     >
       <form
         id="new-tree"
-        className="new-tree"
+        className="grid gap-2"
         onSubmit={(event) => {
           event.preventDefault();
           if (name === "" || problem !== null) return;
@@ -53,21 +53,22 @@ export function NewTree({ trees, onClose }: { trees: readonly TreeHead[]; onClos
           });
         }}
       >
-        <label>
+        <label className="grid gap-1 font-medium">
           Name
           <input
             // eslint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to write it
             autoFocus
+            className="h-8 py-0 px-2 border border-line-2 rounded-md bg-surface font-mono"
             value={name}
             aria-invalid={name !== "" && problem !== null}
             aria-describedby="new-tree-problem"
             onChange={(event) => setName(event.target.value)}
           />
         </label>
-        <p id="new-tree-problem" role="status">
+        <p id="new-tree-problem" className="text-ink-3 text-sm" role="status">
           {name === "" ? "Lower-case letters, digits, _ and -." : problem}
         </p>
-        <div>
+        <div className="grid gap-1 font-medium">
           Begin with
           <Select
             label="Template"

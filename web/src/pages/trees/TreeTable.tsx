@@ -23,17 +23,29 @@ export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTa
       <thead>
         <tr>
           <th scope="col">Tree</th>
-          <th scope="col" className="tree-table-number">
+          <th scope="col" className="tree-table-number w-16">
             Nodes
           </th>
-          <th scope="col">Used by</th>
-          <th scope="col">Version</th>
-          <th scope="col">Runs in 24 h</th>
+          <th scope="col" className="w-44">
+            Used by
+          </th>
+          <th scope="col" className="w-42">
+            Version
+          </th>
+          <th scope="col" className="w-37.5">
+            Runs in 24 h
+          </th>
           {isOperator && (
             <>
-              <th scope="col">Check</th>
-              <th scope="col">Verify</th>
-              <th scope="col">Scenarios</th>
+              <th scope="col" className="w-16">
+                Check
+              </th>
+              <th scope="col" className="w-23">
+                Verify
+              </th>
+              <th scope="col" className="w-27">
+                Scenarios
+              </th>
             </>
           )}
         </tr>
@@ -76,18 +88,20 @@ function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
           {tree.name}
         </Link>{" "}
         {tree.origin === "operator" && (
-          <span className="tree-table-own">{tree.shadows ? "yours, shadows the shipped one" : "yours"}</span>
+          <span className="ml-2 text-ink-2 text-xs font-medium">
+            {tree.shadows ? "yours, shadows the shipped one" : "yours"}
+          </span>
         )}
         <p className="truncate">{tree.description}</p>
       </th>
       <td className="tree-table-number">{tree.node_count === null ? "–" : number(tree.node_count)}</td>
-      <td className={tree.internal ? "tree-table-quiet" : undefined}>
+      <td className={tree.internal ? "text-ink-3" : undefined}>
         {tree.internal ? users.join(", ") || "nothing" : ["questions", ...users].join(", ")}
       </td>
       <td>
         <code>{tree.version?.slice(0, 7) ?? "–"}</code>{" "}
         {tree.changed_at && (
-          <time className="tree-table-quiet" dateTime={tree.changed_at}>
+          <time className="text-ink-3" dateTime={tree.changed_at}>
             {ago(Date.parse(tree.changed_at))}
           </time>
         )}
@@ -124,24 +138,30 @@ function Runs({ tree }: { tree: TreeHead }) {
   const runs = tree.runs_of_day;
   const ended = PARTS.reduce((sum, part) => sum + runs[part], 0);
   const total = ended + runs.running;
-  if (tree.internal) return <span className="tree-table-quiet">in other trees</span>;
-  if (total === 0) return <span className="tree-table-quiet">none</span>;
+  if (tree.internal) return <span className="text-ink-3">in other trees</span>;
+  if (total === 0) return <span className="text-ink-3">none</span>;
   const words = PARTS.filter((part) => runs[part]).map((part) => `${runs[part]} ${part}`);
   return (
     <Link
-      className="tree-table-runs"
+      className="flex items-center gap-2 no-underline"
       href={`/runs?tree=${encodeURIComponent(tree.name)}`}
       aria-label={`${plural(total, "run")}: ${[...words, ...(runs.running ? [`${runs.running} running`] : [])].join(", ")}`}
     >
-      <span className="tree-table-bar">
+      <span className="flex w-24 gap-px">
         {PARTS.filter((part) => runs[part]).map((part) => (
-          <i key={part} className={`tree-table-${part}`} style={{ flexGrow: runs[part] }} />
+          <i
+            key={part}
+            className={`h-2 min-w-0.5 rounded-[2px] ${FILLS[part]}`}
+            style={{ flexGrow: runs[part] }}
+          />
         ))}
       </span>
       {number(total)}
     </Link>
   );
 }
+
+const FILLS = { completed: "bg-ok-fill", stopped: "bg-warn-fill", failed: "bg-err-fill" };
 
 function Check({ tree }: { tree: TreeHead }) {
   if (tree.mistake_count > 0) return <Mark kind="error" label={plural(tree.mistake_count, "mistake")} />;
@@ -156,24 +176,24 @@ const VERDICTS = {
 } as const;
 
 function Verdict({ verified }: { verified: TreeHead["verified"] }) {
-  if (!verified) return <span className="tree-table-quiet">–</span>;
+  if (!verified) return <span className="text-ink-3">–</span>;
   return (
     <>
       <Mark {...VERDICTS[verified.verdict]} />
-      <span className="tree-table-quiet"> {plural(verified.turns, "turn")}</span>
+      <span className="text-ink-3"> {plural(verified.turns, "turn")}</span>
       <When at={verified.at} />
     </>
   );
 }
 
 function Scenarios({ tested }: { tested: TreeHead["tested"] }) {
-  if (!tested) return <span className="tree-table-quiet">–</span>;
+  if (!tested) return <span className="text-ink-3">–</span>;
   const { passed, scenarios, at } = tested;
-  if (scenarios === 0) return <span className="tree-table-quiet">no scenarios</span>;
+  if (scenarios === 0) return <span className="text-ink-3">no scenarios</span>;
   return (
     <>
       <span
-        className={passed < scenarios ? "tree-table-failing" : undefined}
+        className={passed < scenarios ? "text-err font-medium" : undefined}
       >{`${number(passed)} of ${number(scenarios)}`}</span>
       <When at={at} />
     </>

@@ -67,11 +67,11 @@ export default function Trees() {
       </EmptyState>
     );
   return (
-    <div className="trees">
-      <div className="trees-scroll">
-        <header className="trees-head">
+    <div className="flex flex-col h-full min-h-0">
+      <div className="trees-scroll flex-1 min-h-0 py-4 px-5 overflow-auto max-narrow:p-4">
+        <header className="flex items-center gap-2 mb-3 max-narrow:flex-wrap">
           <h1>Trees</h1>
-          <p>
+          <p className="flex-1 text-ink-3 max-narrow:basis-full max-narrow:-mt-1">
             {plural(trees.length, "file")}
             {data.folder && (
               <>
@@ -80,10 +80,11 @@ export default function Trees() {
               </>
             )}
           </p>
-          <label className="trees-search">
+          <label className="field gap-2 w-55 h-7 pr-1.5 pl-2 border-line text-ink-3 max-narrow:w-full max-narrow:h-9">
             <SearchIcon size={14} />
             <input
               id={SEARCH}
+              className="w-0 p-0 text-ink placeholder:text-ink-3"
               type="search"
               placeholder="Name or description…"
               aria-label="Search trees"
@@ -96,7 +97,7 @@ export default function Trees() {
                 if (event.key === "Enter" && selected) go(`/trees/${selected.name}`);
               }}
             />
-            <Kbd keys="/" />
+            {!isNarrow && <Kbd keys="/" />}
           </label>
           {isOperator && !isNarrow && (
             <>
@@ -126,10 +127,10 @@ export default function Trees() {
             isOperator={isOperator}
           />
         )}
-        <p className="trees-legend">
-          <span className="trees-legend-completed">completed</span>
-          <span className="trees-legend-stopped">stopped by a limit, stuck or cancelled</span>
-          <span className="trees-legend-failed">failed</span>
+        <p className="trees-legend flex gap-3 py-3 px-0.5 text-ink-3 text-sm">
+          <span className="before:bg-ok-fill">completed</span>
+          <span className="before:bg-warn-fill">stopped by a limit, stuck or cancelled</span>
+          <span className="before:bg-err-fill">failed</span>
         </p>
       </div>
       <StatusBar

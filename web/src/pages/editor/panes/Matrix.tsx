@@ -21,22 +21,25 @@ export function Matrix({ title, tracks, side, tick }: MatrixProps) {
   const head = (x.get(tick) ?? LABELS) - column / 2;
   const height = tracks.length * ROW;
   return (
-    <figure className="matrix">
-      <h3>{title}</h3>
+    <figure className="mt-3">
+      <h3 className="mb-1 text-ink-2 text-xs">{title}</h3>
       <svg
+        className="block w-full [font:11px_var(--mono)]"
         viewBox={`0 0 ${WIDTH} ${height}`}
         role="img"
         aria-label={`${title}: ${inWords(tracks, side, tick)}`}
       >
         {tracks.map((track, row) => (
           <g key={track.path} transform={`translate(0 ${(row + 0.5) * ROW})`}>
-            <text y="4">{short(track.label)}</text>
+            <text className="fill-ink-2" y="4">
+              {short(track.label)}
+            </text>
             {track[side].map((cell) => (
               <Cell key={cell.tick} cell={cell} x={x.get(cell.tick) ?? 0} width={Math.min(column - 2, 9)} />
             ))}
           </g>
         ))}
-        <line className="matrix-head" x1={head} x2={head} y1="0" y2={height} />
+        <line className="stroke-head [stroke-width:1.5]" x1={head} x2={head} y1="0" y2={height} />
       </svg>
     </figure>
   );
@@ -46,15 +49,18 @@ function Cell({ cell, x, width }: { cell: ReplayedCell; x: number; width: number
   const half = Math.max(width, 2) / 2;
   switch (cell.status) {
     case "success":
-      return <rect className="matrix-success" x={x - half} y="-5" width={half * 2} height="10" rx="1.5" />;
+      return <rect className="fill-ok-fill" x={x - half} y="-5" width={half * 2} height="10" rx="1.5" />;
     case "running":
-      return <rect className="matrix-running" x={x - half} y="-2" width={half * 2} height="4" rx="1.5" />;
+      return <rect className="fill-run-fill" x={x - half} y="-2" width={half * 2} height="4" rx="1.5" />;
     case "failure":
       return (
-        <path className="matrix-failure" d={`M${x - half} -4 ${x + half} 4M${x + half} -4 ${x - half} 4`} />
+        <path
+          className="[fill:none] stroke-fail-fill [stroke-width:1.6] [stroke-linecap:round]"
+          d={`M${x - half} -4 ${x + half} 4M${x + half} -4 ${x - half} 4`}
+        />
       );
     case "invalid":
-      return <circle className="matrix-invalid" cx={x} r="1.2" />;
+      return <circle className="fill-line-3" cx={x} r="1.2" />;
   }
 }
 

@@ -3,6 +3,7 @@ import { duration, plural } from "@/parts/format";
 import { Mark } from "@/parts/Mark";
 
 import type { Mistake } from "../types";
+import { Remark } from "./Trial";
 
 interface ProblemsProps {
   name: string;
@@ -21,21 +22,28 @@ export function Problems({ name, problems, errors, checkSeconds, current, onGoTo
       <p className="visually-hidden" role="status">
         {problems === null ? "" : errors === 0 ? "No mistakes" : plural(errors, "mistake")}
       </p>
-      <ul className="problems">
+      <ul>
         {problems?.map((problem) => (
-          <li key={`${problem.file} ${problem.line} ${problem.column} ${problem.code} ${problem.message}`}>
-            <Mark kind={problem.severity} size={13} />
-            <div className="problems-words">
-              <button type="button" className="problems-place" onClick={() => onGoTo(problem)}>
-                <b>{problem.message}</b>
-                <code>
+          <li
+            className="flex gap-2 py-3 px-4 border-b border-line"
+            key={`${problem.file} ${problem.line} ${problem.column} ${problem.code} ${problem.message}`}
+          >
+            <Mark kind={problem.severity} size={13} className="mt-1" />
+            <div className="flex-1 min-w-0">
+              <button
+                type="button"
+                className="group flex gap-2 w-full p-0 border-0 bg-transparent text-left"
+                onClick={() => onGoTo(problem)}
+              >
+                <b className="flex-1 min-w-0 font-medium wrap-anywhere">{problem.message}</b>
+                <code className="text-ink-3 group-hover:underline">
                   {problem.file === `${name}.yaml` ? "" : `${problem.file}:`}
                   {problem.line}:{problem.column}
                 </code>
               </button>
-              {problem.hint && <p>{problem.hint}</p>}
+              {problem.hint && <p className="text-ink-3 wrap-anywhere">{problem.hint}</p>}
               {problem.file === `${name}.yaml` && problem.fixes.length > 0 && (
-                <div className="problems-fixes">
+                <div className="flex flex-wrap gap-1 mt-1">
                   {problem.fixes.map((fix, at) => (
                     <Button
                       key={fix.title}
@@ -53,17 +61,17 @@ export function Problems({ name, problems, errors, checkSeconds, current, onGoTo
         ))}
       </ul>
       {problems && errors === 0 && (
-        <p className="editor-waits">
+        <Remark>
           <Mark kind="success" label={null} /> No mistakes
           {checkSeconds !== null && `, checked in ${duration(checkSeconds)}`}. The trees that include this
           file were checked with it.
-        </p>
+        </Remark>
       )}
       {errors > 0 && (
-        <p className="editor-waits">
+        <Remark>
           Scenarios, Verify and Replay wait until the file has no mistakes. The version that serves is not
           touched.
-        </p>
+        </Remark>
       )}
     </>
   );

@@ -10,7 +10,7 @@ import { trials } from "../calls";
 import type { ReplayDifference, ReplayedRun } from "../types";
 import { Matrix } from "./Matrix";
 import { consequence, headline, outcomeOf, summary, tokensSaved } from "./replays";
-import { TrialResult, type TrialProps } from "./Trial";
+import { Remark, TrialResult, type TrialProps } from "./Trial";
 
 interface ReplayProps extends TrialProps {
   /** A run that is to be replayed first. */
@@ -26,13 +26,11 @@ export function Replay({ name, text, isReady, wanted }: ReplayProps) {
   const first = asked.data?.result.runs ?? NO_RUNS;
   if (first.length > 0 && !replayed.data && !replayed.error) {
     return (
-      <div className="replay">
+      <div className="grid gap-4 justify-items-start py-3 px-4">
         {first.map((run) => (
           <ReplayedRunView key={run.run_id} run={run} name={name} />
         ))}
-        <p className="editor-waits" role="status">
-          Replaying the last runs…
-        </p>
+        <Remark role="status">Replaying the last runs…</Remark>
       </div>
     );
   }
@@ -43,24 +41,23 @@ export function Replay({ name, text, isReady, wanted }: ReplayProps) {
           [...runs, ...first].find((run) => run.run_id === selected) ??
           runs.find((run) => outcomeOf(run) === "differs") ??
           runs[0];
-        if (!shown)
-          return <p className="editor-waits">No run of a tree that uses this file is recorded yet.</p>;
+        if (!shown) return <Remark>No run of a tree that uses this file is recorded yet.</Remark>;
         return (
-          <div className="replay">
+          <div className="grid gap-4 justify-items-start py-3 px-4">
             {wanted !== null && asked.error && (
               <Problem tone="plain" title={`The run ${wanted.slice(0, 8)} cannot be replayed.`}>
                 {asked.error.message}
               </Problem>
             )}
             <ReplayedRunView run={shown} name={name} />
-            <section>
-              <h3>Last {plural(runs.length, "run")} of trees that use this file</h3>
-              <ol className="replay-runs">
+            <section className="w-full">
+              <h3 className="text-ink-2">Last {plural(runs.length, "run")} of trees that use this file</h3>
+              <ol className="flex flex-wrap gap-[3px] py-2">
                 {runs.map((run, at) => (
                   <li key={run.run_id}>
                     <button
                       type="button"
-                      className={`replay-run replay-run-${outcomeOf(run)}`}
+                      className={`${CELL} ${SELECTED} ${CELL_FILLS[outcomeOf(run)]}`}
                       aria-pressed={run === shown}
                       aria-label={`run ${at + 1}, ${run.run_id.slice(0, 8)}: ${headline(run)}`}
                       title={`${run.run_id.slice(0, 8)}: ${headline(run)}`}
@@ -69,7 +66,7 @@ export function Replay({ name, text, isReady, wanted }: ReplayProps) {
                   </li>
                 ))}
               </ol>
-              <p className="replay-summary">
+              <p className="text-ink-3">
                 {[summary(runs), tokensSaved(runs)].filter(Boolean).join(" ")} No model is asked: outcomes
                 come from the records. Replayed in {duration(seconds)}.
               </p>
@@ -89,6 +86,20 @@ export function Replay({ name, text, isReady, wanted }: ReplayProps) {
   );
 }
 
+const CELL =
+  "grid place-items-center size-6 p-0 border-0 rounded-sm bg-transparent before:size-3.5 before:rounded-sm";
+const SELECTED = "aria-pressed:outline aria-pressed:outline-ink aria-pressed:-outline-offset-2";
+const CELL_FILLS = {
+  same: "before:bg-surface-3",
+  differs: "before:border-2 before:border-warn-fill before:bg-warn-soft",
+  unknown: "before:border before:border-dashed before:border-line-3",
+};
+const VERDICTS = {
+  same: "border-line-2 bg-surface-2",
+  differs: "border-warn-line border-l-warn-fill bg-warn-soft",
+  unknown: "border-line-2 bg-surface-2",
+};
+
 const NO_RUNS: readonly ReplayedRun[] = [];
 
 /** One query: the sentence on it, where it parts, and the way to the run. */
@@ -96,11 +107,14 @@ function ReplayedRunView({ run, name }: { run: ReplayedRun; name: string }) {
   const { difference } = run;
   const after = consequence(run);
   return (
-    <section>
-      <p className="replay-head">
-        <code>{run.run_id.slice(0, 8)}</code> {run.question ?? run.tree}
+    <section className="w-full">
+      <p className="mb-2 text-ink-3">
+        <code className="text-ink-2">{run.run_id.slice(0, 8)}</code> {run.question ?? run.tree}
       </p>
-      <div className={`replay-verdict replay-verdict-${outcomeOf(run)}`} role="status">
+      <div
+        className={`py-2 px-3 border border-l-4 rounded-md wrap-anywhere ${VERDICTS[outcomeOf(run)]}`}
+        role="status"
+      >
         <b>{headline(run)}</b>
         {difference?.file && <Where difference={difference} name={name} />}
         {difference?.old && <p>Now: {difference.old}</p>}
@@ -114,7 +128,7 @@ function ReplayedRunView({ run, name }: { run: ReplayedRun; name: string }) {
           <Matrix title="With your edit" tracks={run.tracks} side="new" tick={difference.tick} />
         </>
       )}
-      <div className="replay-actions">
+      <div className="flex gap-2 mt-3">
         <LinkButton href={`/runs/${run.run_id}${difference ? `?tick=${difference.tick}` : ""}`}>
           {difference ? `Open tick ${difference.tick}` : "Open the run"}
         </LinkButton>

@@ -17,12 +17,12 @@ export function Scenarios({ name, text, isReady }: TrialProps) {
         const counts = scenarioCounts(result.files);
         return (
           <>
-            <header className="trial-head">
+            <header className="flex items-center gap-2 py-3 px-4">
               <Mark kind={result.passed ? "success" : "error"} size={13} label={null} />
-              <h2>
+              <h2 className="flex-1 text-md">
                 {counts.passed} of {counts.all} pass
               </h2>
-              <span>{duration(seconds)}</span>
+              <span className="text-ink-3">{duration(seconds)}</span>
             </header>
             {[...result.files].sort(failingFirst).map((file) => (
               <File key={file.file} file={file} />
@@ -39,23 +39,24 @@ const failingFirst = (a: ScenarioFile, b: ScenarioFile) => Number(a.passed) - Nu
 function File({ file }: { file: ScenarioFile }) {
   const passed = file.scenarios.filter((each) => each.passed).length;
   return (
-    <details className="scenario-file" open={!file.passed}>
-      <summary>
+    <details className="border-t border-line" open={!file.passed}>
+      <summary className="flex items-center gap-2 min-h-8 px-4 cursor-pointer">
         <Mark kind={file.passed ? "success" : "error"} size={13} label={file.passed ? "passes" : "fails"} />
-        <span className="truncate">{file.file.replace(/\.yaml$/, "")}</span>
-        <span className="scenario-file-count">
+        <span className="flex-1 truncate">{file.file.replace(/\.yaml$/, "")}</span>
+        <span className="text-ink-3 text-sm">
           {passed} of {file.scenarios.length}
         </span>
       </summary>
       {file.mistakes && <pre>{file.mistakes}</pre>}
-      <ul>
+      <ul className="pr-4 pb-2 pl-9">
         {[...file.scenarios]
           .sort((a, b) => Number(a.passed) - Number(b.passed))
           .map((scenario) => (
-            <li key={scenario.name}>
+            <li key={scenario.name} className="flex gap-2 py-0.5 text-ink-2">
               <Mark
                 kind={scenario.passed ? "success" : "error"}
                 size={11}
+                className="mt-1"
                 label={scenario.passed ? "passes" : "fails"}
               />
               <div>
@@ -69,19 +70,24 @@ function File({ file }: { file: ScenarioFile }) {
   );
 }
 
+const VALUE = "font-mono text-xs wrap-anywhere whitespace-pre-wrap";
+
 /** What was expected, and what came. */
 function Reasons({ scenario }: { scenario: ScenarioResult }) {
   return (
     <>
       {scenario.problem && <p>{scenario.problem}</p>}
       {scenario.differences?.map((difference) => (
-        <dl key={`${difference.line} ${words(difference.expected)}`}>
-          <dt>expected</dt>
-          <dd>{words(difference.expected)}</dd>
-          <dt>got</dt>
-          <dd>{words(difference.got)}</dd>
-          <dt>in line</dt>
-          <dd>
+        <dl
+          className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-2 py-1 text-sm"
+          key={`${difference.line} ${words(difference.expected)}`}
+        >
+          <dt className="text-ink-3">expected</dt>
+          <dd className={VALUE}>{words(difference.expected)}</dd>
+          <dt className="text-ink-3">got</dt>
+          <dd className={VALUE}>{words(difference.got)}</dd>
+          <dt className="text-ink-3">in line</dt>
+          <dd className={VALUE}>
             {difference.line}
             {difference.hint && `: ${difference.hint}`}
           </dd>

@@ -21,12 +21,21 @@ interface TrialResultProps<Result> {
   children: (found: Timed<Result>) => ReactNode;
 }
 
+/** A sentence across the pane. */
+export function Remark({ children, role }: { children: ReactNode; role?: "status" }) {
+  return (
+    <p className="py-3 px-4 border-b border-line text-ink-3" role={role}>
+      {children}
+    </p>
+  );
+}
+
 /** The state of a trial: it waits, runs, has failed, or has a result. */
 export function TrialResult<Result>({ query, isReady, busy, children }: TrialResultProps<Result>) {
   if (query.data) return children(query.data);
   if (query.error) {
     return (
-      <div className="trial-failed">
+      <div className="grid gap-3 justify-items-start p-4 text-ink-2">
         <Problem tone="plain" title="Not known.">
           {query.error.message}
         </Problem>
@@ -41,9 +50,5 @@ export function TrialResult<Result>({ query, isReady, busy, children }: TrialRes
       </div>
     );
   }
-  return (
-    <p className="editor-waits" role="status">
-      {isReady ? `${busy}…` : "Waits until you have stopped typing."}
-    </p>
-  );
+  return <Remark role="status">{isReady ? `${busy}…` : "Waits until you have stopped typing."}</Remark>;
 }

@@ -8,7 +8,7 @@ import { Select } from "@/parts/Select";
 
 import { trials } from "../calls";
 import type { Verification } from "../types";
-import { TrialResult, type TrialProps } from "./Trial";
+import { Remark, TrialResult, type TrialProps } from "./Trial";
 
 type Property = Verification["properties"][number];
 
@@ -41,20 +41,19 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
   const [turns, setTurns] = useState(FIRST_TURNS);
   const of = chosen ?? explored[0] ?? name;
   const query = useQuery({ ...trials.verify(name, text, of, turns), enabled: isReady && asked === text });
-  if (explored.length === 0)
-    return <p className="editor-waits">No tree that a question can name uses this file.</p>;
+  if (explored.length === 0) return <Remark>No tree that a question can name uses this file.</Remark>;
   const begin = () => {
     setTurns(FIRST_TURNS);
     ask(text);
   };
   if (!query.data && !query.error && asked !== text) {
     return (
-      <div className="trial-ask">
+      <div className="grid gap-3 justify-items-start p-4 text-ink-2">
         <p>
           Explores everything that the tree can do in {plural(FIRST_TURNS, "turn")}, and says of each{" "}
           {onlyRules ? "of its rules" : "property"} whether it always holds.
         </p>
-        <div className="verify-of">
+        <div className="flex items-center gap-2">
           {explored.length > 1 && (
             <Select
               label="Tree"
@@ -76,23 +75,23 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
         const shown = result.properties.filter((each) => !onlyRules || each.is_rule);
         return (
           <>
-            <header className="trial-head">
+            <header className="flex items-center gap-2 py-3 px-4">
               <Mark kind={MARKS[worst(shown)]} size={13} label={null} />
-              <h2>
+              <h2 className="flex-1 text-md">
                 {result.tree}: {plural(result.states, "state")}
               </h2>
-              <span>{duration(seconds)}</span>
+              <span className="text-ink-3">{duration(seconds)}</span>
             </header>
-            <p className="editor-waits">
+            <Remark>
               {number(result.transitions)} transitions, {number(result.ends)} ends, up to{" "}
               {plural(result.bounds.turns, "turn")}.
               {result.bounds.stopped_at && ` Not everything was explored: ${result.bounds.stopped_at}.`}
-            </p>
+            </Remark>
             {turns < ALL_TURNS && (
               <Button onClick={() => setTurns(ALL_TURNS)}>Explore {plural(ALL_TURNS, "turn")}</Button>
             )}
-            {onlyRules && shown.length === 0 && <p className="editor-waits">The tree has no rules.</p>}
-            <ul className="properties">
+            {onlyRules && shown.length === 0 && <Remark>The tree has no rules.</Remark>}
+            <ul>
               {shown.map((property) => (
                 <Verdict key={property.name} property={property} />
               ))}
@@ -106,12 +105,12 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
 
 function Verdict({ property }: { property: Property }) {
   return (
-    <li>
-      <Mark kind={MARKS[property.verdict]} size={13} label={WORDS[property.verdict]} />
-      <div>
-        <b>{property.name}</b> <span className="properties-verdict">{WORDS[property.verdict]}</span>
-        <p>{property.text}</p>
-        {property.problem && <p className="properties-problem">{property.problem}</p>}
+    <li className="flex gap-2 py-2 px-4">
+      <Mark kind={MARKS[property.verdict]} size={13} className="mt-1" label={WORDS[property.verdict]} />
+      <div className="min-w-0">
+        <b>{property.name}</b> <span className="text-ink-3">{WORDS[property.verdict]}</span>
+        <p className="text-ink-3">{property.text}</p>
+        {property.problem && <p>{property.problem}</p>}
         {property.story && (
           <details>
             <summary>The shortest way there</summary>
