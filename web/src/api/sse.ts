@@ -73,9 +73,7 @@ function breakSilence(longestMs: number): TransformStream<Bytes, Bytes> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (controller: TransformStreamDefaultController<Bytes>) => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      controller.error(new ApiError(0, null));
-    }, longestMs);
+    timer = setTimeout(() => controller.error(new ApiError(0, null)), longestMs);
   };
   return new TransformStream<Bytes, Bytes>({
     start: wait,

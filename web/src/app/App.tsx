@@ -63,20 +63,12 @@ function Shell() {
       main.current?.focus({ preventScroll: true });
     shownPage.current = page;
   }, [page]);
-  const close = () => {
-    setOverlay(null);
-  };
+  const close = () => setOverlay(null);
   useKeys({
-    "mod+k": () => {
-      setOverlay("palette");
-    },
-    "?": () => {
-      setOverlay("keys");
-    },
+    "mod+k": () => setOverlay("palette"),
+    "?": () => setOverlay("keys"),
     // A page that has a search of its own is asked first.
-    "/": () => {
-      setOverlay("palette");
-    },
+    "/": () => setOverlay("palette"),
   });
   return (
     <div className="app flex flex-col h-dvh bg-canvas">
@@ -90,11 +82,7 @@ function Shell() {
       >
         Skip to the page
       </a>
-      <Header
-        onPalette={() => {
-          setOverlay("palette");
-        }}
-      />
+      <Header onPalette={() => setOverlay("palette")} />
       <ConnectionStrip />
       <main className="flex-1 min-h-0 overflow-auto outline-none" id="main" ref={main} tabIndex={-1}>
         <Failure key={page}>

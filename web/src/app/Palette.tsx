@@ -67,9 +67,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             role="option"
             tabIndex={-1}
             aria-selected={index === chosen}
-            onClick={() => {
-              open(target);
-            }}
+            onClick={() => open(target)}
           >
             <span className="truncate">{target.label}</span>
             <span className="flex-none text-ink-3 text-sm">{target.detail}</span>

@@ -28,12 +28,8 @@ export function loadPaletteWhenIdle(): () => void {
   };
   if (typeof requestIdleCallback === "function") {
     const idle = requestIdleCallback(load);
-    return () => {
-      cancelIdleCallback(idle);
-    };
+    return () => cancelIdleCallback(idle);
   }
   const timer = setTimeout(load, 2_000); // Safari
-  return () => {
-    clearTimeout(timer);
-  };
+  return () => clearTimeout(timer);
 }

@@ -48,9 +48,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", leave);
-    return () => {
-      document.removeEventListener("pointerdown", leave);
-    };
+    return () => document.removeEventListener("pointerdown", leave);
   }, [isOpen]);
   const close = () => {
     setOpen(false);
@@ -76,9 +74,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
         "aria-haspopup": "menu",
         "aria-expanded": isOpen,
         "aria-controls": id,
-        onClick: () => {
-          setOpen(!isOpen);
-        },
+        onClick: () => setOpen(!isOpen),
       })}
       {isOpen && (
         <div

@@ -31,9 +31,7 @@ export function Segmented<Value extends string>({ label, options, value, onChang
           type="button"
           className={`${LOOKS} ${STATES}`}
           aria-pressed={option.value === value}
-          onClick={() => {
-            onChange(option.value);
-          }}
+          onClick={() => onChange(option.value)}
         >
           {option.label}
         </button>

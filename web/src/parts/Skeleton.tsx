@@ -8,12 +8,8 @@ const PATIENCE_MS = 150;
 export function Skeleton({ label = "Loading" }: { label?: string }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      setShown(true);
-    }, PATIENCE_MS);
-    return () => {
-      clearTimeout(timer);
-    };
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
   }, []);
   return (
     <div className="skeleton flex flex-col gap-3 p-4" role="status" aria-label={label}>

@@ -55,9 +55,7 @@ export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: T
             aria-selected={index === at}
             aria-controls={`${id}-panel`}
             tabIndex={index === at ? 0 : -1}
-            onClick={() => {
-              onSelect(tab.name);
-            }}
+            onClick={() => onSelect(tab.name)}
           >
             {tab.label}
             {!!tab.count && (

@@ -5,7 +5,5 @@ export function save(data: Blob, name: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => {
-    URL.revokeObjectURL(address);
-  }, 0);
+  setTimeout(() => URL.revokeObjectURL(address), 0);
 }

@@ -9,9 +9,7 @@ export function useMedia(query: string): boolean {
     (tell: () => void) => {
       const list = window.matchMedia(query);
       list.addEventListener("change", tell);
-      return () => {
-        list.removeEventListener("change", tell);
-      };
+      return () => list.removeEventListener("change", tell);
     },
     [query],
   );

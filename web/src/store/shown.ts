@@ -17,10 +17,7 @@ function become(next: boolean): void {
 document.addEventListener("visibilitychange", () => {
   clearTimeout(timer);
   if (document.visibilityState === "visible") become(true);
-  else
-    timer = setTimeout(() => {
-      become(false);
-    }, PATIENCE_MS);
+  else timer = setTimeout(() => become(false), PATIENCE_MS);
 });
 
 /** False when the tab has been hidden for two seconds. */
@@ -29,9 +26,7 @@ export const isShown = (): boolean => shown;
 /** Have the listener called when `isShown` has changed. */
 export function onShown(listener: () => void): () => void {
   listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
+  return () => listeners.delete(listener);
 }
 
 /** Returns when the tab is shown; at once if it is, or if the signal has been given. */

@@ -46,9 +46,7 @@ export function Difference({ before, after, label = "Difference to the saved ver
         ],
       }),
     });
-    return () => {
-      view.destroy();
-    };
+    return () => view.destroy();
   }, [before, after, label]);
   if (before === after) return <p className="p-4 text-ink-3">There is no difference.</p>;
   return <div className="editor-difference flex-1 min-h-0 source-editor" ref={holder} />;

@@ -111,9 +111,7 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
             size="small"
             disabled={isBusy || isDirty}
             title={isDirty ? "Save or discard your text first." : undefined}
-            onClick={() => {
-              void takeBack();
-            }}
+            onClick={() => void takeBack()}
           >
             Take this version back
           </Button>

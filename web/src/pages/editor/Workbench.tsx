@@ -133,9 +133,8 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
     edited.rebase(theirs, own ?? undefined);
     if (own !== null) setView("difference");
   };
-  const report = (error: unknown) => {
+  const report = (error: unknown) =>
     toast(error instanceof Error ? error.message : "The service has not saved it.");
-  };
   const goTo = (mistake: Mistake) => {
     if (mistake.file === `${name}.yaml`) {
       setView("source");
@@ -274,9 +273,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
           usedBy={tree?.used_by ?? []}
           text={edited.text}
           onClose={() => setSaving(false)}
-          onSave={(note) => {
-            onSave(note).catch(report);
-          }}
+          onSave={(note) => void onSave(note).catch(report)}
         />
       )}
       {conflict && (

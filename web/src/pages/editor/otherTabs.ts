@@ -15,7 +15,5 @@ export function followSaves(client: QueryClient): () => void {
   channel.onmessage = () => {
     void client.invalidateQueries({ queryKey: ["trees"] });
   };
-  return () => {
-    channel.close();
-  };
+  return () => channel.close();
 }

@@ -33,13 +33,9 @@ export function useDraft(name: string, tree: Tree | null): Edited {
 
   useEffect(() => {
     if (!isDirty) return;
-    const warn = (event: BeforeUnloadEvent) => {
-      event.preventDefault();
-    };
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     window.addEventListener("beforeunload", warn);
-    return () => {
-      window.removeEventListener("beforeunload", warn);
-    };
+    return () => window.removeEventListener("beforeunload", warn);
   }, [isDirty]);
 
   return {

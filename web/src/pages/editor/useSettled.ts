@@ -4,12 +4,8 @@ import { useEffect, useState } from "react";
 export function useSettled<Value>(value: Value, pauseMs: number): Value {
   const [settled, settle] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      settle(value);
-    }, pauseMs);
-    return () => {
-      clearTimeout(timer);
-    };
+    const timer = setTimeout(() => settle(value), pauseMs);
+    return () => clearTimeout(timer);
   }, [value, pauseMs]);
   return settled;
 }

@@ -29,9 +29,7 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
   const cap = capOf(bounds);
   const problem = draft?.problem ?? "";
   const capped = capText(name, value, cap, tree);
-  const commit = () => {
-    editor.commit(name);
-  };
+  const commit = () => editor.commit(name);
   return (
     <div className={`limit ${ROW} ${NARROW_ROW}`} role="group" aria-labelledby={`${id}-label`}>
       <div className="self-start pr-2 max-narrow:col-span-full max-narrow:pl-0">
@@ -51,9 +49,7 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
         isWrong={problem !== ""}
         labelledBy={`${id}-label`}
         describedBy={`${id}-text ${id}-says`}
-        onEdit={(to) => {
-          editor.edit(name, String(to));
-        }}
+        onEdit={(to) => editor.edit(name, String(to))}
         onCommit={commit}
       />
       <span className={`field h-7 pr-2 text-ink-3 max-narrow:h-11 ${problem ? "border-err-fill" : ""}`}>
@@ -66,12 +62,8 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
           aria-label={`${words.label} (${name}), as a number`}
           aria-invalid={problem !== ""}
           aria-describedby={`${id}-says`}
-          onFocus={(event) => {
-            event.target.select();
-          }}
-          onChange={(event) => {
-            editor.edit(name, event.target.value);
-          }}
+          onFocus={(event) => event.target.select()}
+          onChange={(event) => editor.edit(name, event.target.value)}
           onKeyDown={(event) => {
             if (event.key === "Enter") commit();
             const isVertical = ["ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key);
@@ -90,9 +82,7 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
             type="button"
             className="text-button text-ink-3 whitespace-nowrap hover:text-ink"
             aria-label={`${words.label}: default ${number(bounds.default)}`}
-            onClick={() => {
-              editor.choose(name, bounds.default);
-            }}
+            onClick={() => editor.choose(name, bounds.default)}
           >
             Default {number(bounds.default)}
           </button>

@@ -25,30 +25,9 @@ export function SaveBar({ state, editor }: SaveBarProps) {
         <Says wrong={wrong} note={note} />
       </p>
       <span className="flex flex-none gap-2 max-narrow:ml-auto">
-        {before !== null && note.state === "saved" && (
-          <Button
-            onClick={() => {
-              editor.undo();
-            }}
-          >
-            Undo
-          </Button>
-        )}
-        {(wrong > 0 || note.state === "unsaved") && (
-          <Button
-            onClick={() => {
-              editor.discard();
-            }}
-          >
-            Discard
-          </Button>
-        )}
-        <Button
-          variant="ghost"
-          onClick={() => {
-            setAsking(true);
-          }}
-        >
+        {before !== null && note.state === "saved" && <Button onClick={() => editor.undo()}>Undo</Button>}
+        {(wrong > 0 || note.state === "unsaved") && <Button onClick={() => editor.discard()}>Discard</Button>}
+        <Button variant="ghost" onClick={() => setAsking(true)}>
           All to defaults…
         </Button>
       </span>
@@ -56,18 +35,10 @@ export function SaveBar({ state, editor }: SaveBarProps) {
         <Dialog
           title="Set all limits to their defaults?"
           width={400}
-          onClose={() => {
-            setAsking(false);
-          }}
+          onClose={() => setAsking(false)}
           actions={
             <>
-              <Button
-                onClick={() => {
-                  setAsking(false);
-                }}
-              >
-                Keep them
-              </Button>
+              <Button onClick={() => setAsking(false)}>Keep them</Button>
               <Button
                 variant="primary"
                 onClick={() => {

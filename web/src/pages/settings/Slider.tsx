@@ -50,9 +50,7 @@ export function Slider(props: SliderProps) {
           aria-labelledby={labelledBy}
           aria-describedby={describedBy}
           aria-valuetext={`${number(value)} ${words.counted}`}
-          onChange={(event) => {
-            onEdit(onStep(event.target.valueAsNumber, bounds, words.step));
-          }}
+          onChange={(event) => onEdit(onStep(event.target.valueAsNumber, bounds, words.step))}
           onKeyDown={(event) => {
             const next = afterKey(event.key, value, bounds, words);
             if (event.key === "Enter") onCommit();

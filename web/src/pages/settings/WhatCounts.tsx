@@ -94,9 +94,7 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
             items={askable.map((tree) => ({
               label: tree.name,
               checked: tree.name === chosen,
-              onSelect: () => {
-                setChosen(tree.name);
-              },
+              onSelect: () => setChosen(tree.name),
             }))}
           />
         )}

@@ -112,9 +112,7 @@ export class LimitsEditor {
     if (later)
       this.timers.set(
         name,
-        setTimeout(() => {
-          this.commit(name);
-        }, PAUSE_MS),
+        setTimeout(() => this.commit(name), PAUSE_MS),
       );
   }
 
@@ -264,9 +262,7 @@ export class LimitsEditor {
     const askedS = error instanceof ApiError ? (error.retryAfterS ?? 0) : 0;
     const waitS = Math.min(LONGEST_WAIT_S, Math.max(askedS, 2 ** this.failedInARow));
     this.failedInARow += 1;
-    this.again = setTimeout(() => {
-      this.tryAgain();
-    }, waitS * 1000);
+    this.again = setTimeout(() => this.tryAgain(), waitS * 1000);
   }
 
   /** Send again what the service could not take, after the calls before. */

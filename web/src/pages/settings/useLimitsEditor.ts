@@ -41,9 +41,7 @@ export function useLimitsEditor(saved: AgentSettings | undefined) {
     editor.open();
     const channel = new BroadcastChannel(CHANNEL);
     channel.onmessage = () => void queries.invalidateQueries({ queryKey: settingsQuery.queryKey });
-    const leave = () => {
-      editor.commitAll();
-    };
+    const leave = () => editor.commitAll();
     const unsubscribe = useSession.subscribe((now, before) => {
       if (now.connection === "connected" && before.connection !== "connected") editor.resend();
     });

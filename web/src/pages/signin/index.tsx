@@ -64,18 +64,14 @@ export default function SignIn() {
             autoFocus
             aria-invalid={refusal !== null}
             aria-describedby={`${id}-says`}
-            onChange={(event) => {
-              setToken(event.target.value);
-            }}
+            onChange={(event) => setToken(event.target.value)}
           />
           <button
             type="button"
             className="text-button text-ink-3"
             aria-pressed={isShown}
             aria-label="Show the token"
-            onClick={() => {
-              setShown(!isShown);
-            }}
+            onClick={() => setShown(!isShown)}
           >
             {isShown ? "Hide" : "Show"}
           </button>

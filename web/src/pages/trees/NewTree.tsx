@@ -48,9 +48,9 @@ export function NewTree({ trees, onClose }: { trees: readonly TreeHead[]; onClos
         onSubmit={(event) => {
           event.preventDefault();
           if (name === "" || problem !== null) return;
-          create().catch((error: unknown) => {
-            toast(error instanceof Error ? error.message : "The template cannot be read.");
-          });
+          create().catch((error: unknown) =>
+            toast(error instanceof Error ? error.message : "The template cannot be read."),
+          );
         }}
       >
         <label className="grid gap-1 font-medium">

@@ -71,12 +71,7 @@ export function Replay({ name, text, isReady, wanted }: ReplayProps) {
                 come from the records. Replayed in {duration(seconds)}.
               </p>
             </section>
-            <Button
-              size="small"
-              onClick={() => {
-                void replayed.refetch();
-              }}
-            >
+            <Button size="small" onClick={() => void replayed.refetch()}>
               Replay again
             </Button>
           </div>

@@ -39,12 +39,7 @@ export function TrialResult<Result>({ query, isReady, busy, children }: TrialRes
         <Problem tone="plain" title="Not known.">
           {query.error.message}
         </Problem>
-        <Button
-          size="small"
-          onClick={() => {
-            void query.refetch();
-          }}
-        >
+        <Button size="small" onClick={() => void query.refetch()}>
           Try again
         </Button>
       </div>
