@@ -13,7 +13,7 @@ interface WhatCountsProps {
   drafts: EditorState["drafts"];
 }
 
-const CELL = "pt-[3px] px-0 pb-0.5 font-regular text-left whitespace-nowrap";
+const CELL = "pt-[3px] px-0 pb-0.5 font-regular whitespace-nowrap";
 
 /** The limits as they will count for a tree, and who has lowered them. */
 export function WhatCounts({ settings, drafts }: WhatCountsProps) {
@@ -60,14 +60,14 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
         <tbody>
           {rows.map(([what, value, who], index) => (
             <tr key={index} className="border-b border-line">
-              <th scope="row" className={`w-23.5 text-ink-3 ${CELL}`}>
+              <th scope="row" className={`w-23.5 text-ink-3 text-left ${CELL}`}>
                 {what}
               </th>
               <td className={CELL} title={what === "time" ? duration(effective.timeout_seconds) : undefined}>
                 {value}
               </td>
               <td
-                className={`text-right font-sans ${who === "tree" || who === "operator" ? "text-warn" : "text-ink-3"}`}
+                className={`${CELL} text-right font-sans ${who === "tree" || who === "operator" ? "text-warn" : "text-ink-3"}`}
               >
                 {who}
               </td>
