@@ -63,7 +63,7 @@ from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS
 from oracle.verifying.tokens import TokenWatch
 from signals import ParsedResponse, SignalStream
 
-Saved = tuple[Stored, tuple[Any, ...], tuple[Chunk, ...]]
+Saved = tuple[tuple[Stored, tuple[Any, ...]], tuple[Chunk, ...]]
 
 _INJECTED = "RuntimeError: an error in the service"
 PARTIAL = "The beginning of an"
@@ -213,12 +213,12 @@ class World:
     def save(self) -> Saved:
         """The state now, to come back to."""
         requests = {*self.under_way, *self.stepper.posted}
-        return self._memory.store(requests), self.stepper.snapshot(), tuple(self.chunks)
+        return (self._memory.store(requests), self.stepper.snapshot()), tuple(self.chunks)
 
     def restore(self, saved: Saved) -> None:
         """Come back to a state."""
         self.moment += 1
-        stored, steps, self.chunks[:] = saved
+        (stored, steps), self.chunks[:] = saved
         self._memory.restore(stored)
         self.stepper.put_back(steps)
         self.clock.now_s = self.context.now_s
