@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import trees
 from bt_runtime import TreeDefinition, TreeLibrary
-from bt_runtime.checking import warnings_of
-from oracle.nodes import REGISTRY
+from bt_runtime.analysis import warnings_of
+from oracle.agent.nodes import REGISTRY
 
 NODES = 400
 AIM_MS = 60

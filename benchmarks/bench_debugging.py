@@ -10,10 +10,10 @@ import time
 from collections.abc import Sequence
 
 from bt_runtime import Pacer, PausableClock, Request, RunLoop, SystemClock, TickRecord, TreeDefinition, build
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
-from oracle.debugging.watching import BreakpointWatch
-from oracle.storage import Breakpoint
+from oracle.runs.debugging.watching import BreakpointWatch
+from oracle.runs.storage import Breakpoint
 
 ROUNDS = 2_000
 REGISTRY = registry_of()

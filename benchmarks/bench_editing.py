@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.editing import Desk, complete, diagnose, hover, references
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.editing import Desk, complete, diagnose, hover, references
 from trees import FOLDER
 
 AIM_MS = 100.0

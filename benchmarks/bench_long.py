@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
-from oracle.answering import Ask
-from oracle.chunks import Chunk, Done, SystemNotice
-from oracle.models.anthropic import AnthropicModel, RetryPolicy
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk, Done, SystemNotice
+from oracle.llm.anthropic import AnthropicModel, RetryPolicy
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from tests.support.provider import CacheUse, PromptCache, RecordedRequest, StandInProvider

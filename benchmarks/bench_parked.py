@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
 from benchmarks.parts import oracle_over, quiet
-from oracle.answering import Ask
-from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
+from oracle.agent.answering import Ask
+from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
 from oracle.tools import ToolRegistry
 
 RUNS = 300

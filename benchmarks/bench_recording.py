@@ -17,14 +17,14 @@ import structlog
 import trees
 from benchmarks.bench_ticks import BRANCH, REGISTRY, best_us
 from bt_runtime import TickRecord, TreeLibrary, build
-from bt_runtime.library import read_tree
-from bt_runtime.recording import TickInput
-from bt_runtime.stepper import tick_tree
-from oracle import nodes
-from oracle.encoding import to_json
-from oracle.record.ticks import encode_tick, plain_tick
-from oracle.scenarios import Player, read_scenario_file
-from oracle.storage import NewRun, RunLog, Store, open_store
+from bt_runtime.library.named import read_tree
+from bt_runtime.record.recording import TickInput
+from bt_runtime.runtime.stepper import tick_tree
+from oracle.agent import nodes
+from oracle.authoring.scenarios import Player, read_scenario_file
+from oracle.core.encoding import to_json
+from oracle.runs.record.ticks import encode_tick, plain_tick
+from oracle.runs.storage import NewRun, RunLog, Store, open_store
 
 AIM_SHARE = 0.2
 AIM_BYTES = 1_000

@@ -16,9 +16,9 @@ from py_trees.behaviours import Failure, Success
 from py_trees.composites import Selector, Sequence
 
 from bt_runtime import LiveTree, Node, NoSettings, RunLoop, Status, SystemClock, TickRecord, build, node
-from bt_runtime.library import read_tree
-from bt_runtime.recording import TickInput
-from bt_runtime.stepper import tick_tree
+from bt_runtime.library.named import read_tree
+from bt_runtime.record.recording import TickInput
+from bt_runtime.runtime.stepper import tick_tree
 from bt_runtime.testing import action_from, registry_of
 
 BRANCHES = 10  # of a selector with a leaf that fails and two that are a sequence: 5 nodes each, 51 in all

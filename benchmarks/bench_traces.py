@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable
 
 from benchmarks.bench_turns import TOOLS, TURNS, InstantModel
 from benchmarks.parts import oracle_over, quiet
-from oracle.answering import Ask
-from oracle.chunks import Chunk
-from oracle.traces import SpanContext, Traces, place_of
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk
+from oracle.core.traces import SpanContext, Traces, place_of
 
 QUERIES = 10
 ROUNDS = 8
@@ -67,7 +67,7 @@ async def cpu_per_turn_us(query: Query) -> tuple[float, float]:
 
 
 async def measure() -> None:
-    from oracle.traces.exporting import exporting
+    from oracle.core.traces.exporting import exporting
 
     async with exporting(system="bench") as out:
         ways = {

@@ -13,9 +13,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
 from oracle import chunks as wire
-from oracle.answering import Ask
-from oracle.chunks import Chunk, Content, ToolCalled, ToolReturned
-from oracle.models.protocol import (
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk, Content, ToolCalled, ToolReturned
+from oracle.llm.protocol import (
     ModelEvent,
     ModelRequest,
     TextDelta,

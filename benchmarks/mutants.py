@@ -64,11 +64,13 @@ ROOMS = {
     "bt_runtime": Room(("bt_runtime",), ("tests/bt_runtime",), 95),
     "decision": Room(("oracle/decision",), ("tests/oracle/decision",), 95),
     "agent": Room(
-        ("oracle/agent", "oracle/nodes"), ("tests/oracle/agent", "tests/oracle/nodes", *_AGENT_ACCEPTANCE), 95
+        ("oracle/agent", "oracle/agent/nodes"),
+        ("tests/oracle/agent", "tests/oracle/agent/nodes", *_AGENT_ACCEPTANCE),
+        95,
     ),
-    "storage": Room(("oracle/storage",), ("tests/oracle/storage",), 90),
+    "storage": Room(("oracle/runs/storage",), ("tests/oracle/runs/storage",), 90),
     "runs": Room(("oracle/runs",), ("tests/oracle/runs",), 90),
-    "service": Room(("oracle/service",), ("tests/oracle/service", "tests/service"), 90),
+    "service": Room(("oracle/server/api",), ("tests/oracle/server/api", "tests/service"), 90),
 }
 
 

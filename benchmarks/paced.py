@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallRequested, ToolUse, TurnEnded, Usage
+from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallRequested, ToolUse, TurnEnded, Usage
 
 SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
 _TAG = re.compile(r"\[(\w+)\]")

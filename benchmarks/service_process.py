@@ -15,8 +15,8 @@ import uvicorn
 import uvloop
 
 from benchmarks.paced import Pace, PacedModel, question
-from oracle.encoding import to_json
-from oracle.models.protocol import ModelRequest, TextDelta
+from oracle.core.encoding import to_json
+from oracle.llm.protocol import ModelRequest, TextDelta
 
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8")]
 _TAG = re.compile(rb"\[(\w+)\]")
@@ -91,9 +91,9 @@ async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
 
 
 async def serve_oracle(model: PacedModel, *, data_dir: Path, project_dir: Path) -> None:
-    from oracle.logs import configure_logging
-    from oracle.serving import serve
-    from oracle.settings import read_settings
+    from oracle.core.logs import configure_logging
+    from oracle.server.process import serve
+    from oracle.server.settings import read_settings
 
     configure_logging("info")  # as `oracle serve` does
     settings = read_settings(data_dir=data_dir, project_dir=project_dir)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from bt_runtime.public import __all__  # noqa: F401
 
 _LIGHT = {
-    "CauseKind": "bt_runtime.recording",
-    "Clock": "bt_runtime.clock",
-    "PausableClock": "bt_runtime.clock",
-    "SystemClock": "bt_runtime.clock",
+    "CauseKind": "bt_runtime.record.recording",
+    "Clock": "bt_runtime.nodes.clock",
+    "PausableClock": "bt_runtime.nodes.clock",
+    "SystemClock": "bt_runtime.nodes.clock",
 }
 """What is used where no tree is: loading all takes a quarter of a second."""
 

@@ -1,12 +1,13 @@
 """The public names of the runtime, which `bt_runtime` loads on first use."""
 
-from bt_runtime.blackboard import Blackboard
-from bt_runtime.builder import LiveTree, build
-from bt_runtime.clock import Clock, PausableClock, SystemClock
-from bt_runtime.context import Host, Request, RunContext, working_node
-from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.differences import Change, Difference, difference
-from bt_runtime.errors import (
+from bt_runtime.drawing.rendering import render
+from bt_runtime.drawing.schema import tree_schema
+from bt_runtime.drawing.visiting import Visiting
+from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.kinds.standard import STANDARD, load
+from bt_runtime.language.definition import NodeDefinition, TreeDefinition
+from bt_runtime.language.differences import Change, Difference, difference
+from bt_runtime.language.errors import (
     BlackboardError,
     BTError,
     ExpressionError,
@@ -18,8 +19,8 @@ from bt_runtime.errors import (
     TreeFileError,
     TreeNotFoundError,
 )
-from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Stepped, Words, Write
-from bt_runtime.kind import (
+from bt_runtime.language.explanation import Clause, Evaluation, Figure, Operand, Stepped, Words, Write
+from bt_runtime.language.kind import (
     ActionUse,
     CallUse,
     DeliveryUse,
@@ -34,10 +35,17 @@ from bt_runtime.kind import (
     TreeUse,
     Use,
 )
-from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
-from bt_runtime.library import TreeLibrary
-from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
-from bt_runtime.recording import (
+from bt_runtime.language.registry import Registry
+from bt_runtime.language.rule import Event, EventPattern, EventType, Rule
+from bt_runtime.language.rules import Monitor, Monitors
+from bt_runtime.library.named import TreeLibrary
+from bt_runtime.library.reloading import ReloadingTrees, TreeState
+from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node
+from bt_runtime.nodes.blackboard import Blackboard
+from bt_runtime.nodes.clock import Clock, PausableClock, SystemClock
+from bt_runtime.nodes.context import Host, Request, RunContext, working_node
+from bt_runtime.nodes.registration import NoSettings, action_kind, condition_kind, node
+from bt_runtime.record.recording import (
     CauseKind,
     ForcedResult,
     Journal,
@@ -48,21 +56,13 @@ from bt_runtime.recording import (
     TickRecord,
     forced_path,
 )
-from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
-from bt_runtime.registry import Registry
-from bt_runtime.reloading import ReloadingTrees, TreeState
-from bt_runtime.rendering import render
-from bt_runtime.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
-from bt_runtime.rule import Event, EventPattern, EventType, Rule
-from bt_runtime.rules import Monitor, Monitors
-from bt_runtime.run_loop import RunLoop, run
-from bt_runtime.schema import tree_schema
-from bt_runtime.standard import STANDARD, load
-from bt_runtime.status import Status
-from bt_runtime.stepper import Pacer, RunResult, Standing, Stepper, Supervisor
+from bt_runtime.record.status import Status
+from bt_runtime.runtime.builder import LiveTree, build
+from bt_runtime.runtime.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
+from bt_runtime.runtime.run_loop import RunLoop, run
+from bt_runtime.runtime.stepper import Pacer, RunResult, Standing, Stepper, Supervisor
+from bt_runtime.runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
-from bt_runtime.tracing import Trace, Visit, deciding, path_to
-from bt_runtime.visiting import Visiting
 
 __all__ = [
     "BUILTIN_KEYS",

@@ -30,19 +30,19 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bt_runtime.builder import LiveTree, NodeFactory, build
-from bt_runtime.clock import Event
-from bt_runtime.definition import TreeDefinition
-from bt_runtime.kind import Key, Kind, NodeSettings
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
-from bt_runtime.library import read_tree
-from bt_runtime.nodes import Action, Children, Node
-from bt_runtime.recording import Recording
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.registry import Registry
-from bt_runtime.run_loop import RunLoop
-from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
-from bt_runtime.stepper import RunResult
+from bt_runtime.language.definition import TreeDefinition
+from bt_runtime.language.kind import Key, Kind, NodeSettings
+from bt_runtime.language.registry import Registry
+from bt_runtime.library.named import read_tree
+from bt_runtime.nodes.base import Action, Children, Node
+from bt_runtime.nodes.clock import Event
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.record.recording import Recording
+from bt_runtime.record.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
+from bt_runtime.runtime.builder import LiveTree, NodeFactory, build
+from bt_runtime.runtime.run_loop import RunLoop
+from bt_runtime.runtime.stepper import RunResult
 
 _MOST_ROUNDS = 1_000
 """Iterations of the event loop that a jumping clock waits for tasks that never stop making progress."""

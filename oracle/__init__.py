@@ -10,15 +10,15 @@ The names below are loaded when they are first used, so that importing a part (`
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.loading import check_neighbours, lazy_door
+from oracle.core.loading import check_neighbours, lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
-    from oracle.answering import ActiveQuery, Ask, Oracle
-    from oracle.conversations import UnknownConversationError
+    from oracle.agent.answering import ActiveQuery, Ask, Oracle
+    from oracle.agent.conversations import UnknownConversationError
+    from oracle.core.errors import OracleError, UserError
     from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_tree
-    from oracle.errors import OracleError, UserError
-    from oracle.settings import Settings, SettingsError, read_settings
-    from oracle.wiring import build_oracle, open_oracle
+    from oracle.server.settings import Settings, SettingsError, read_settings
+    from oracle.server.wiring import build_oracle, open_oracle
 
 __all__ = [
     "ActiveQuery",
@@ -39,12 +39,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "oracle.answering": "ActiveQuery Ask Oracle",
-    "oracle.conversations": "UnknownConversationError",
+    "oracle.agent.answering": "ActiveQuery Ask Oracle",
+    "oracle.agent.conversations": "UnknownConversationError",
     "oracle.decision": "AgentConfig AgentState DecisionTree decision_tree",
-    "oracle.errors": "OracleError UserError",
-    "oracle.settings": "Settings SettingsError read_settings",
-    "oracle.wiring": "build_oracle open_oracle",
+    "oracle.core.errors": "OracleError UserError",
+    "oracle.server.settings": "Settings SettingsError read_settings",
+    "oracle.server.wiring": "build_oracle open_oracle",
 }
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.checking import codes_of
-from oracle.nodes import REGISTRY
+from bt_runtime.analysis import codes_of
+from oracle.agent.nodes import REGISTRY
 
 PAGE = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([a-z-]+)\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE))

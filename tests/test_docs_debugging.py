@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from oracle.settings import Settings
-from oracle.storage import BreakpointKind
-from tests.oracle.debugging.sessions import LLM_TURN
+from oracle.runs.storage import BreakpointKind
+from oracle.server.settings import Settings
+from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.oracle.runs.running import PATIENCE_S
-from tests.oracle.service.conftest import running_service
+from tests.oracle.server.api.conftest import running_service
 
 PAGE = (Path(__file__).parents[1] / "docs" / "debugging.md").read_text(encoding="utf-8")
 CALLS = re.findall(r"^curl -X (\w+) \$ORACLE(\S+)(?: --json '(.*)')?$", PAGE, re.MULTILINE)

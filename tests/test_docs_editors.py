@@ -10,8 +10,8 @@ import click
 import pytest
 
 from bt_runtime import TreeLibrary
+from oracle.agent.nodes import REGISTRY
 from oracle.cli.entry import cli
-from oracle.nodes import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")

@@ -7,12 +7,12 @@ from typing import get_args
 
 import pytest
 
-from oracle.encoder import EncoderState
-from oracle.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
-from oracle.encoder.loading import KINDS, MOST_TOKENS
-from oracle.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
-from oracle.metrics import Metrics
-from oracle.settings import settings_table
+from oracle.classify.encoder import EncoderState
+from oracle.classify.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
+from oracle.classify.encoder.loading import KINDS, MOST_TOKENS
+from oracle.classify.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
+from oracle.core.metrics import Metrics
+from oracle.server.settings import settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_the_files_of_the_model_are_documented_with_their_digests(name):
 
 def test_the_model_is_named_and_no_package_that_carries_it():
     assert f"[{MODEL}](https://huggingface.co/{MODEL}), revision\n`{REVISION}`" in PAGE
-    for path in ("docs/encoder.md", "Containerfile", "oracle/encoder/folder.py"):
+    for path in ("docs/encoder.md", "Containerfile", "oracle/classify/encoder/folder.py"):
         assert "gt-all" not in (ROOT / path).read_text(encoding="utf-8").replace("_", "-")
 
 

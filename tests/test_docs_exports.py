@@ -8,10 +8,10 @@ import pytest
 
 import trees
 from oracle.cli import main
-from oracle.exports import EXPORT_FORMATS
-from oracle.storage import open_store
-from tests.oracle.exports.stand_in import stand_in_page
-from tests.oracle.replays.test_replays import recorded
+from oracle.replay.exports import EXPORT_FORMATS
+from oracle.runs.storage import open_store
+from tests.oracle.replay.exports.stand_in import stand_in_page
+from tests.oracle.replay.test_replays import recorded
 
 PAGE = (Path(__file__).parents[1] / "docs" / "exports.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(sh|text)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.gathering.sufficiency import REASONS
-from oracle.nodes import AGENT_KEYS
+from oracle.agent.gathering.sufficiency import REASONS
+from oracle.agent.nodes import AGENT_KEYS
 from tests.acceptance.harness import answers, calls, says
-from tests.oracle.nodes.running import errors, run_nodes
+from tests.oracle.agent.nodes.running import errors, run_nodes
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "fallback.md").read_text(encoding="utf-8")

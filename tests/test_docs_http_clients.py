@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from oracle.service.replies import Me
+from oracle.server.api.replies import Me
 from oracle.testing import ScriptedCall, ScriptedTurn
-from tests.oracle.service.conftest import quiet_logs, start  # noqa: F401  fixtures
+from tests.oracle.server.api.conftest import quiet_logs, start  # noqa: F401  fixtures
 
 PAGE = (Path(__file__).parents[1] / "docs" / "http-clients.md").read_text(encoding="utf-8")
 CALLS = [

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from oracle.histories.model import EndFacts, EvaluationFacts, RowFacts, StepFacts, TickFacts, VisitFacts
-from oracle.histories.sharing import MOST_PASSES
-from oracle.service.history_replies import HistoryPage
-from oracle.service.replies import RunBody, RunSummaryBody, Tick
-from oracle.service.run_bodies import LONGEST_QUESTION
-from oracle.service.whole_runs import MOST_TICKS
-from oracle.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
-from tests.oracle.service.conftest import quiet_logs, start  # noqa: F401  fixtures
+from oracle.replay.histories.model import EndFacts, EvaluationFacts, RowFacts, StepFacts, TickFacts, VisitFacts
+from oracle.replay.histories.sharing import MOST_PASSES
+from oracle.runs.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
+from oracle.server.api.history_replies import HistoryPage
+from oracle.server.api.replies import RunBody, RunSummaryBody, Tick
+from oracle.server.api.run_bodies import LONGEST_QUESTION
+from oracle.server.api.whole_runs import MOST_TICKS
+from tests.oracle.server.api.conftest import quiet_logs, start  # noqa: F401  fixtures
 
 PAGE = (Path(__file__).parents[1] / "docs" / "http-runs.md").read_text(encoding="utf-8")
 CALLS = [

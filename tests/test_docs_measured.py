@@ -12,7 +12,7 @@ from benchmarks.habits import page
 from benchmarks.habits.conversations import CONVERSATIONS
 from benchmarks.habits.players import LEGACY, PLAYERS
 from bt_runtime import TreeLibrary
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 
 TEXT = page.PAGE.read_text(encoding="utf-8")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.metrics import Metrics
+from oracle.core.metrics import Metrics
 from oracle.runs import RunOptions
-from oracle.service import Authenticator
-from oracle.settings import Settings, settings_table
+from oracle.server.api import Authenticator
+from oracle.server.settings import Settings, settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")

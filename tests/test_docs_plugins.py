@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from oracle.cli import main
-from oracle.plugins import GROUPS
-from oracle.wiring import plugins as wiring
+from oracle.server.plugins import GROUPS
+from oracle.server.wiring import plugins as wiring
 
 TEXT = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text()
 

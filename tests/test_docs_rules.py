@@ -8,8 +8,8 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.rule import TEMPLATES
-from oracle.nodes import REGISTRY
+from bt_runtime.language.rule import TEMPLATES
+from oracle.agent.nodes import REGISTRY
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, harness, says
 
 PAGE = (Path(__file__).parents[1] / "docs" / "rules.md").read_text(encoding="utf-8")

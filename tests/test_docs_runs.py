@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import main
-from oracle.storage import open_store
-from tests.oracle.replays.test_replays import recorded
+from oracle.runs.storage import open_store
+from tests.oracle.replay.test_replays import recorded
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")

@@ -8,11 +8,11 @@ from typing import get_args
 import pytest
 
 from bt_runtime import TreeLibrary
-from oracle.nodes import REGISTRY
-from oracle.scenarios import Player, Scenario, ToolAnswer, ToolScript, Turn, from_yaml, judge
-from oracle.scenarios.expectations import EXPECTATIONS, ChunksInOrder, Requests
-from oracle.scenarios.model import Action
-from tests.oracle.scenarios.playing import player
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.scenarios import Player, Scenario, ToolAnswer, ToolScript, Turn, from_yaml, judge
+from oracle.authoring.scenarios.expectations import EXPECTATIONS, ChunksInOrder, Requests
+from oracle.authoring.scenarios.model import Action
+from tests.oracle.authoring.scenarios.playing import player
 from tests.test_docs_trees import RIGHT
 from trees import FOLDER
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import main
-from oracle.metrics import Metrics
-from oracle.service import describe_service
-from oracle.settings import Settings, settings_table
-from oracle.storage import open_store
+from oracle.core.metrics import Metrics
+from oracle.runs.storage import open_store
+from oracle.server.api import describe_service
+from oracle.server.settings import Settings, settings_table
 from tests.acceptance.harness import answers, calls, says
-from tests.oracle.shadow.conftest import shadowed
+from tests.oracle.replay.shadow.conftest import shadowed
 
 PAGE = (Path(__file__).parents[1] / "docs" / "shadow.md").read_text(encoding="utf-8")
 (COMMAND,) = re.findall(r"^```sh\n(oracle shadow .*)\n```", PAGE, re.MULTILINE)

@@ -9,15 +9,15 @@ import pytest
 
 import trees
 from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
-from bt_runtime.expressions import FUNCTIONS
-from bt_runtime.kind import KeyType
-from oracle.chunks import Topic
-from oracle.nodes import AGENT_KINDS, REGISTRY
-from oracle.scenarios import Moment, OutsideEvent, Player, Scenario, Turn
+from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.kind import KeyType
+from oracle.agent.nodes import AGENT_KINDS, REGISTRY
+from oracle.authoring.scenarios import Moment, OutsideEvent, Player, Scenario, Turn
+from oracle.core.chunks import Topic
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import arguments_line, project_tools, vault_tools
 from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml
-from tests.oracle.nodes.running import errors, tree_of
+from tests.oracle.agent.nodes.running import errors, tree_of
 
 PAGE = (Path(__file__).parents[1] / "docs" / "trees.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
-from oracle.nodes import REGISTRY
-from oracle.scenarios import Player, Scenario, judge, read_scenario_file
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.scenarios import Player, Scenario, judge, read_scenario_file
 from tests.test_docs_trees import RIGHT
 from trees import FOLDER
 

@@ -27,10 +27,10 @@ from benchmarks.habits.players import PLAYERS
 from benchmarks.habits.tasks import Task
 from bt_runtime import TreeLibrary
 from bt_runtime.text import visible
-from oracle.models import ModelError
-from oracle.nodes import REGISTRY
-from oracle.settings import Settings, SettingsError, read_settings
-from oracle.wiring import build_model, uses_provider
+from oracle.agent.nodes import REGISTRY
+from oracle.llm import ModelError
+from oracle.server.settings import Settings, SettingsError, read_settings
+from oracle.server.wiring import build_model, uses_provider
 from trees import FOLDER
 
 NO_KEY = """\

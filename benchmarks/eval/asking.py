@@ -13,9 +13,9 @@ from benchmarks.habits.playing import as_shown
 from benchmarks.habits.scores import Says, Score, is_known, score
 from benchmarks.habits.tasks import Fact, Question, Task
 from benchmarks.habits.world import World
-from oracle.answering import Ask
-from oracle.chunks import Chunk, Content, Done, Failed, ToolCalled
-from oracle.settings import Settings
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk, Content, Done, Failed, ToolCalled
+from oracle.server.settings import Settings
 
 _ANSWERS = frozenset({"provider_refused", "context_too_large"})
 """Failures that belong to the question, and not to the day."""

@@ -8,7 +8,7 @@ from benchmarks.eval.meter import DEAREST, PRICES_OF, listed_price
 from benchmarks.habits.players import PLAYERS
 from benchmarks.habits.tasks import Task
 from oracle.decision import AgentConfig
-from oracle.models.protocol import Usage
+from oracle.llm.protocol import Usage
 
 LIKELY = Usage(input_tokens=0, cache_creation_tokens=6_000, cache_read_tokens=25_000, output_tokens=3_000)
 """A guess at one question under one control. Scripted agents without habits, with the real prompt and tools, write

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from benchmarks.eval.meter import MeteredModel
 from benchmarks.eval.record import Verdict
 from benchmarks.habits.tasks import Fact
-from oracle.models.protocol import ModelRequest, TextDelta
+from oracle.llm.protocol import ModelRequest, TextDelta
 
 MOST_OUTPUT_TOKENS = 1_500
 LONGEST_ANSWER = 8_000

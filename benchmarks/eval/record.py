@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from benchmarks.eval.questions import BY_NAME
 from benchmarks.habits.players import PlayerName
 from benchmarks.habits.scores import Score
-from oracle.errors import OperatorError
+from oracle.core.errors import OperatorError
 from signals import ParsedResponse, parse
 
 Verdict = Literal["tree", "loop", "same", "?"]

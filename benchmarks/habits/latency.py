@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from benchmarks.habits.players import oracle_with_legacy
 from benchmarks.habits.tasks import PICKUPS
 from benchmarks.habits.world import World
-from oracle.answering import Ask
-from oracle.chunks import Chunk, Done
-from oracle.models.protocol import ModelEvent, ModelRequest, Usage
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk, Done
+from oracle.llm.protocol import ModelEvent, ModelRequest, Usage
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 
 TURN_S = 2.0

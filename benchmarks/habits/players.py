@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime import SystemClock, TreeLibrary
+from oracle.agent.answering import Oracle
+from oracle.agent.conversations import MemoryConversations
 from oracle.agent.equipment import Equipment
-from oracle.answering import Oracle
+from oracle.agent.nodes import REGISTRY
 from oracle.classify import HeuristicIntentClassifier
-from oracle.conversations import MemoryConversations
-from oracle.models import Model
-from oracle.nodes import REGISTRY
+from oracle.llm import Model
 from oracle.tools import ToolRegistry
 from prompts import load_segments
 from trees import FOLDER

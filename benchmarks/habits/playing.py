@@ -14,10 +14,10 @@ from benchmarks.habits.scores import Score, score
 from benchmarks.habits.tasks import Question
 from benchmarks.habits.view import view_of
 from benchmarks.habits.world import World
+from oracle.agent.answering import Ask, Oracle
 from oracle.agent.planning import message_characters
-from oracle.answering import Ask, Oracle
-from oracle.chunks import Chunk, Content, Done
-from oracle.models.protocol import ModelEvent, ModelRequest, Usage
+from oracle.core.chunks import Chunk, Content, Done
+from oracle.llm.protocol import ModelEvent, ModelRequest, Usage
 from oracle.testing import ScriptedModel, ScriptedTurn
 from signals import parse
 

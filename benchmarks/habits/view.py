@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.habits.tasks import Question
 from oracle.agent.tool_calls import NOT_RUN
-from oracle.control_notes import notes_in, without_notes
-from oracle.models.protocol import Message, ModelRequest
+from oracle.core.control_notes import notes_in, without_notes
+from oracle.llm.protocol import Message, ModelRequest
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.habits.world_code import CODE
 from benchmarks.habits.world_notes import NOTES, PAGES
-from oracle.chunks import Source
+from oracle.core.chunks import Source
 from oracle.tools import Tool, ToolRegistry, ToolResult, project_tools, vault_tools
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ import yaml
 from benchmarks.tree_mutants import expressions
 from benchmarks.tree_mutants.spans import Edit, YamlText, plain
 from bt_runtime import NodeDefinition, TreeDefinition, TreeLibrary
-from bt_runtime.kind import ExpressionUse
-from oracle.nodes import REGISTRY
-from oracle.scenarios.coverage import possible_results
+from bt_runtime.language.kind import ExpressionUse
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.scenarios.coverage import possible_results
 
 SIGNALS: Final = (
     "need_turn",

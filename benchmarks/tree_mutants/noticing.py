@@ -9,13 +9,13 @@ from typing import Final
 
 from benchmarks.tree_mutants.mutating import Mutant
 from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
-from bt_runtime.checking import warnings_of
+from bt_runtime.analysis import warnings_of
+from oracle.agent.nodes import REGISTRY
 from oracle.agent.query import QuestionError
-from oracle.nodes import REGISTRY
-from oracle.rules import events_of
-from oracle.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
-from oracle.scenarios.suites import folders_beside, scenario_files
-from oracle.verifying import Scope, verify
+from oracle.agent.rules import events_of
+from oracle.authoring.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
+from oracle.authoring.scenarios.suites import folders_beside, scenario_files
+from oracle.authoring.verifying import Scope, verify
 from trees import FOLDER
 
 ENTRY: Final = "oracle"

@@ -1,7 +1,7 @@
 """The node kinds of the runtime, one file each, and the blackboard keys that they need."""
 
-from bt_runtime.kind import Key, Kind
-from bt_runtime.registration import kinds_of
+from bt_runtime.language.kind import Key, Kind
+from bt_runtime.nodes.registration import kinds_of
 
 BUILTIN_KINDS: tuple[Kind, ...] = kinds_of(
     __name__,

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words, of_step
-from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Use
-from bt_runtime.nodes import Children, Condition
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.wording import condition_words
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words, of_step
+from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Use
+from bt_runtime.nodes.base import Children, Condition
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.wording import condition_words
 
 
 class ExpressionSettings(NodeSettings):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bt_runtime.nodes import Node, SettingsT
-from bt_runtime.status import RUNNING, Status
+from bt_runtime.nodes.base import Node, SettingsT
+from bt_runtime.record.status import RUNNING, Status
 
 
 class AwaitingHalted(Node[SettingsT]):

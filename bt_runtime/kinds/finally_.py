@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts, Slot
-from bt_runtime.nodes import Children, Ends, Node
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts, Slot
+from bt_runtime.nodes.base import Children, Ends, Node
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import joined
-from bt_runtime.wording import says
 
 
 @node(

@@ -5,17 +5,17 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.checking import repetitions
-from bt_runtime.errors import ExpressionError
-from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
-from bt_runtime.nodes import Children, Decorator, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.analysis import repetitions
+from bt_runtime.language.errors import ExpressionError
+from bt_runtime.language.explanation import Figure, Stepped, Words
+from bt_runtime.language.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
+from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text import brief
 from bt_runtime.text.phrases import counted
-from bt_runtime.wording import says
 
 
 class ForEachSettings(NodeSettings):

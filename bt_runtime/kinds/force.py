@@ -2,13 +2,13 @@
 
 from typing import Any, ClassVar
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts
-from bt_runtime.nodes import Ends, Node, Passing
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
-from bt_runtime.wording import said, says
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts
+from bt_runtime.nodes.base import Ends, Node, Passing
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.nodes.wording import said, says
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 class Forced(Passing[NoSettings]):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.checking import repetitions
-from bt_runtime.kind import Facts
+from bt_runtime.analysis import repetitions
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
-from bt_runtime.nodes import Ends, Node
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import FAILURE, Status
+from bt_runtime.language.kind import Facts
+from bt_runtime.nodes.base import Ends, Node
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.record.status import FAILURE, Status
 
 
 @node(

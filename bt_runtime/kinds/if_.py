@@ -5,14 +5,14 @@ from typing import Any
 
 from py_trees import composites
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Slot, Use
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.status import SUCCESS, Status
-from bt_runtime.wording import choice_words
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Slot, Use
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.wording import choice_words
+from bt_runtime.record.status import SUCCESS, Status
 
 
 class IfSettings(NodeSettings):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from bt_runtime.explanation import Stepped, Words, of_step
-from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Ends, Node
-from bt_runtime.status import Status
+from bt_runtime.language.explanation import Stepped, Words, of_step
+from bt_runtime.language.kind import NodeSettings
+from bt_runtime.nodes.base import Ends, Node
+from bt_runtime.nodes.wording import said, says
+from bt_runtime.record.status import Status
 from bt_runtime.text.phrases import listed
-from bt_runtime.wording import said, says
 
 
 class InOrderSettings(NodeSettings):

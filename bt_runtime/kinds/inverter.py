@@ -1,12 +1,12 @@
 """The `inverter` kind."""
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts
-from bt_runtime.nodes import Ends, Passing
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
-from bt_runtime.wording import says
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts
+from bt_runtime.nodes.base import Ends, Passing
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 @node("inverter", shorthand="child", facts=Facts(), flow=transfers.inverter)

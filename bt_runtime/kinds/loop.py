@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bt_runtime.checking import repetitions
-from bt_runtime.explanation import Stepped
-from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Use
+from bt_runtime.analysis import repetitions
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
-from bt_runtime.nodes import Children, Ends, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
-from bt_runtime.wording import says
+from bt_runtime.language.explanation import Stepped
+from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Use
+from bt_runtime.nodes.base import Children, Ends, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 class LoopSettings(NodeSettings):

@@ -5,13 +5,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from bt_runtime.checking.effects import Case, leaf
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import NOTIFIES, Facts, KeyUse, NodeSettings, Use
-from bt_runtime.nodes import Node
-from bt_runtime.registration import node
-from bt_runtime.status import SUCCESS, Status
-from bt_runtime.templates import filled, keys_in
+from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import NOTIFIES, Facts, KeyUse, NodeSettings, Use
+from bt_runtime.language.templates import filled, keys_in
+from bt_runtime.nodes.base import Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.record.status import SUCCESS, Status
 from bt_runtime.text.phrases import clipped
 
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from bt_runtime.checking import transfers
-from bt_runtime.errors import RunError
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts, Slot
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import INVALID, RUNNING, Status
-from bt_runtime.wording import says
+from bt_runtime.analysis import transfers
+from bt_runtime.language.errors import RunError
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts, Slot
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import INVALID, RUNNING, Status
 
 
 @node(

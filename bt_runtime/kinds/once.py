@@ -1,12 +1,12 @@
 """The `once` kind."""
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts
-from bt_runtime.nodes import Decorator
-from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import RUNNING, Status
-from bt_runtime.wording import said, says
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts
+from bt_runtime.nodes.base import Decorator
+from bt_runtime.nodes.registration import NoSettings, node
+from bt_runtime.nodes.wording import said, says
+from bt_runtime.record.status import RUNNING, Status
 
 
 @node("once", shorthand="child", facts=Facts(remembers=("_result",)), flow=transfers.once)

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal, Self
 from py_trees import composites
 from pydantic import Field, model_validator
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import Facts, NodeSettings
+from bt_runtime.analysis import transfers
 from bt_runtime.kinds.ending import AwaitingHalted
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import CHILDREN, node
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.language.explanation import Figure, Stepped, Words
+from bt_runtime.language.kind import Facts, NodeSettings
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import CHILDREN, node
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 class ParallelSettings(NodeSettings):

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from py_trees.behaviour import Behaviour
 from pydantic import Field, ValidationInfo, field_validator
 
-from bt_runtime.behaviours import STOCK, Behaviours, Port, check_known, make
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts, KeyUse, Kind, NodeSettings, Use
-from bt_runtime.nodes import Node
-from bt_runtime.registration import node
-from bt_runtime.status import INVALID, RUNNING, Status
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts, KeyUse, Kind, NodeSettings, Use
+from bt_runtime.nodes.base import Node
+from bt_runtime.nodes.behaviours import STOCK, Behaviours, Port, check_known, make
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import INVALID, RUNNING, Status
 from bt_runtime.text.phrases import clipped
-from bt_runtime.wording import says
 
 
 class PyTreesSettings(NodeSettings):
@@ -106,7 +106,7 @@ class PyTrees(Node[PyTreesSettings]):
 
 
 def py_trees_kind(further: Mapping[str, type[Behaviour]]) -> Kind:
-    """The kind with further behaviours, by `bt_runtime.behaviours.behaviour_name`."""
+    """The kind with further behaviours, by `bt_runtime.nodes.behaviours.behaviour_name`."""
     known = {**STOCK, **further}
     settings = type("PyTreesSettings", (PyTreesSettings,), {"known": known, "__doc__": PyTreesSettings.__doc__})
     return replace(PyTrees.kind, settings=settings)

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bt_runtime.checking import repetitions
-from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import compile_number
-from bt_runtime.status import FAILURE, RUNNING, Status
+from bt_runtime.analysis import repetitions
+from bt_runtime.language.explanation import Figure, Stepped, Words
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
+from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import compile_number
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING, Status
 from bt_runtime.text.phrases import seconds
-from bt_runtime.wording import says
 
 MOST_ATTEMPTS = 1000
 

@@ -2,11 +2,11 @@
 
 from py_trees import composites
 
-from bt_runtime.checking import transfers
-from bt_runtime.kind import Facts
+from bt_runtime.analysis import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
-from bt_runtime.registration import CHILDREN, node
-from bt_runtime.status import FAILURE
+from bt_runtime.language.kind import Facts
+from bt_runtime.nodes.registration import CHILDREN, node
+from bt_runtime.record.status import FAILURE
 
 
 @node(

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import CompiledValues, compile_values, evaluated
-from bt_runtime.status import SUCCESS, Status
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import CompiledValues, compile_values, evaluated
+from bt_runtime.nodes.wording import changes_line
+from bt_runtime.record.status import SUCCESS, Status
 from bt_runtime.text.phrases import joined
-from bt_runtime.wording import changes_line
 
 
 class SetSettings(NodeSettings):

@@ -5,13 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Facts, KeyUse, NodeSettings, TreeUse, Use
-from bt_runtime.nodes import Children, Ends, Node
-from bt_runtime.registration import node
-from bt_runtime.status import RUNNING, Status
-from bt_runtime.wording import changes_line, says
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Facts, KeyUse, NodeSettings, TreeUse, Use
+from bt_runtime.nodes.base import Children, Ends, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.wording import changes_line, says
+from bt_runtime.record.status import RUNNING, Status
 
 
 class SubtreeSettings(NodeSettings):

@@ -6,15 +6,15 @@ from typing import Any
 
 from py_trees import composites
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Slot, Use, is_literal, keyed_slot
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.status import FAILURE, Status
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Slot, Use, is_literal, keyed_slot
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.wording import choice_words
+from bt_runtime.record.status import FAILURE, Status
 from bt_runtime.text import brief
-from bt_runtime.wording import choice_words
 
 _NO_CASE = object()
 _SLOT = keyed_slot("cases", "")

@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar
 
-from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Slot
 from bt_runtime.kinds.ending import AwaitingHalted
-from bt_runtime.nodes import Children, Node, SettingsT
-from bt_runtime.status import FAILURE, RUNNING
-from bt_runtime.wording import says
+from bt_runtime.language.explanation import Stepped, Words
+from bt_runtime.language.kind import Slot
+from bt_runtime.nodes.base import Children, Node, SettingsT
+from bt_runtime.nodes.wording import says
+from bt_runtime.record.status import FAILURE, RUNNING
 
 
 class UnderGuards(AwaitingHalted[SettingsT]):

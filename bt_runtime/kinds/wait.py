@@ -6,13 +6,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from bt_runtime.checking import transfers
-from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Node
-from bt_runtime.registration import node
-from bt_runtime.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.analysis import transfers
+from bt_runtime.language.explanation import Figure, Stepped, Words
+from bt_runtime.language.kind import DeliveryUse, ExpressionText, ExpressionUse, Facts, NodeSettings, Use, number_uses
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.registration import node
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
+from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import number
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import structlog
 
 from oracle.agent import notices
+from oracle.agent.conversations import Conversations, Exchange
 from oracle.agent.faults import control_failed
 from oracle.agent.run import AgentRun
-from oracle.chunks import Done, Failed, TerminationReason
-from oracle.conversations import Conversations, Exchange
+from oracle.core.chunks import Done, Failed, TerminationReason
 from oracle.decision import rules
-from oracle.models.protocol import ModelFault
+from oracle.llm.protocol import ModelFault
 
 log = structlog.get_logger(__name__)
 

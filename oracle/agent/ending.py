@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bt_runtime import NodeError
-from oracle.models.protocol import ModelFault
+from oracle.llm.protocol import ModelFault
 
 
 @dataclass(slots=True)

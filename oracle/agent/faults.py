@@ -1,6 +1,6 @@
 """Failures that are not the provider's, as users and as operators read them (decision 33)."""
 
-from oracle.models.protocol import ModelFault
+from oracle.llm.protocol import ModelFault
 
 
 def control_failed(tree: str, problem: str) -> ModelFault:

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from oracle.agent.outcomes import CallResult
-from oracle.decision import AgentState
-from oracle.gathering import (
+from oracle.agent.gathering import (
     OPEN,
     Gathered,
     GatheredResult,
@@ -16,7 +14,9 @@ from oracle.gathering import (
     SufficiencyJudge,
     why_needless,
 )
-from oracle.models.protocol import ToolUse
+from oracle.agent.outcomes import CallResult
+from oracle.decision import AgentState
+from oracle.llm.protocol import ToolUse
 from oracle.tools import ToolRegistry
 from signals import Signal
 

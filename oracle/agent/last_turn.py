@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.models.protocol import ModelFault, ToolUse
+from oracle.llm.protocol import ModelFault, ToolUse
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.chunks import Severity, SystemType, TerminationReason
+from oracle.core.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import AgentState, Repetition, ToolAction, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
 from signals import as_plain_text

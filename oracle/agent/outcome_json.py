@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from bt_runtime import Outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.encoding import from_json, to_json
+from oracle.core.encoding import from_json, to_json
 
 OutcomeKind = Literal["turn_end", "tool_end"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.classify import announces, asks_user
+from oracle.classify.encoder import IntentShares
 from oracle.decision import ToolAction
-from oracle.encoder import IntentShares
-from oracle.models.protocol import ModelFault, StopReason, ToolUse
+from oracle.llm.protocol import ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})

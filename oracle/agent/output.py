@@ -9,8 +9,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from oracle.agent.conversations import ConversationStep
 from oracle.agent.notices import Notice
-from oracle.chunks import (
+from oracle.core.chunks import (
     Chunk,
     Closing,
     Content,
@@ -24,7 +25,6 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.conversations import ConversationStep
 from signals import as_plain_text
 
 _PARAGRAPH = "\n\n"

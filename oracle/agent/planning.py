@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from oracle.decision import AgentState
-from oracle.models.protocol import Message
+from oracle.llm.protocol import Message
 
 LEAST_FOR_THINKING = 2048
 """Thinking is off when less of the budget is left (decision 6)."""

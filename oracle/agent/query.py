@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from oracle.classify import QueryClassification
+from oracle.classify.encoder import QueryShares
+from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
-from oracle.encoder import QueryShares
-from oracle.errors import UserError
-from oracle.models.protocol import Message
+from oracle.llm.protocol import Message
 
 LONGEST_QUESTION = 20_000
 """Characters (the HTTP contract)."""

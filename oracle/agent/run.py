@@ -23,11 +23,11 @@ from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import CallText, Transcript
-from oracle.chunks import TerminationReason
 from oracle.classify import QueryClassification
+from oracle.core.chunks import TerminationReason
+from oracle.core.traces import RunTrace
 from oracle.decision import AgentState, rules
-from oracle.models.protocol import ModelFault
-from oracle.traces import RunTrace
+from oracle.llm.protocol import ModelFault
 from prompts import ComposedPrompt
 
 TOOL_ERROR_NOTE = (

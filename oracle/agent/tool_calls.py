@@ -9,9 +9,9 @@ from hashlib import blake2b
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
-from oracle.chunks import ToolReturned
+from oracle.core.chunks import ToolReturned
 from oracle.decision import ToolAction, canonical_arguments
-from oracle.models.protocol import ToolUse
+from oracle.llm.protocol import ToolUse
 from oracle.tools import ToolResult
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."

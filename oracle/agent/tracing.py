@@ -8,10 +8,10 @@ from opentelemetry.trace import Span, SpanKind
 from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
-from oracle.models.protocol import ModelRequest, ToolUse, Usage
+from oracle.core.traces import TracedEnd, content, names
+from oracle.core.traces.spans import AttributeValue, count, fail, short
+from oracle.llm.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult
-from oracle.traces import TracedEnd, content, names
-from oracle.traces.spans import AttributeValue, count, fail, short
 
 _NOT_TRACED: Final[AbstractContextManager[None]] = nullcontext()
 _TOOL_ERROR: Final = "tool_error"

@@ -6,7 +6,7 @@ Rules (decisions 8, 24):
   result, in the next message.
 - Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache,
   and its check of what thinking was bound to, depend on that.
-- Text that is not the model's own is neutralised (`oracle.control_notes`); only the control's notes have its mark.
+- Text that is not the model's own is neutralised (`oracle.core.control_notes`); only the control's notes have its mark.
 - A note after tool results is appended to the text of the last one. As a block of its own it would look like the
   user's next message, after which models tend to end the turn without text.
 """
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oracle.agent.planning import content_characters
-from oracle.control_notes import marked, neutralised
-from oracle.models.protocol import Message, ToolUse
+from oracle.core.control_notes import marked, neutralised
+from oracle.llm.protocol import Message, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
 """The result of a call that has none when the next message comes."""

@@ -17,7 +17,6 @@ from typing import Any, TypedDict
 import structlog
 
 from bt_runtime.text import estimate_tokens
-from oracle import chunks
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
@@ -25,8 +24,9 @@ from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
 from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_turn, turn_span
-from oracle.chunks import ToolCalled, ToolReturned
-from oracle.models.protocol import (
+from oracle.core import chunks
+from oracle.core.chunks import ToolCalled, ToolReturned
+from oracle.llm.protocol import (
     Model,
     ModelError,
     ModelEvent,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from bt_runtime import NodeDefinition, ReloadingTrees, Status, TreeDefinition
-from oracle.record.reading import statuses_of
-from oracle.storage import LogEntry, RunOfVersion, Store
+from oracle.runs.record.reading import statuses_of
+from oracle.runs.storage import LogEntry, RunOfVersion, Store
 
 MOST_S: Final = 2.0
 """For one count; the runs that were not reached are counted the next time."""

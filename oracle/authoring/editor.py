@@ -20,15 +20,15 @@ from typing import Protocol, TypeVar
 import structlog
 
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
-from bt_runtime.checking import Budget, warnings_of
-from bt_runtime.reading.header import TREE_NAME
-from bt_runtime.reading.loading import TreeSource
+from bt_runtime.analysis import Budget, warnings_of
+from bt_runtime.language.reading.header import TREE_NAME
+from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.comparing import compared
 from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError
 from oracle.authoring.saving import PreparedFile, locked
-from oracle.storage import EditFigures, EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
+from oracle.runs.storage import EditFigures, EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
 
 log = structlog.get_logger(__name__)
 

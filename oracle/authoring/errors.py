@@ -1,10 +1,10 @@
-"""The errors of changing trees; `oracle.errors` has the tree by who must act."""
+"""The errors of changing trees; `oracle.core.errors` has the tree by who must act."""
 
 from collections.abc import Sequence
 
 from bt_runtime import Mistake
-from oracle.errors import OperatorError, TreeAuthorError, UserError
-from oracle.storage import TreeEdit
+from oracle.core.errors import OperatorError, TreeAuthorError, UserError
+from oracle.runs.storage import TreeEdit
 
 
 class NoSuchTreeError(UserError):

@@ -5,8 +5,8 @@ Rules:
 - Each trial is a process of its own, with a bound on its time, its memory and its output: an operator's trial delays no
   user's query, and one that explodes takes nothing with it. One runs at a time; the others wait.
 - It sees copies: the present files of all trees, and the same with the text in place. Nothing is written elsewhere.
-- The process (`oracle.wiring.trial_worker`) gets a request on its standard input, and answers with what it has found,
-  both as JSON.
+- The process (`oracle.server.wiring.trial_worker`) gets a request on its standard input, and answers with what it has
+  found, both as JSON.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import Field, TypeAdapter
 
 from bt_runtime import ReloadingTrees
-from bt_runtime.reading.loading import TreeSource
+from bt_runtime.language.reading.loading import TreeSource
 from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
-from oracle.histories import Replayed
+from oracle.replay.histories import Replayed
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ LONGEST_S = 60.0
 MOST_MEGABYTES = 500
 """Of a verification: it shares the machine with the service."""
 
-_WORKER: Final = "oracle.wiring.trial_worker"
+_WORKER: Final = "oracle.server.wiring.trial_worker"
 _MOST_BYTES = 10_000_000
 _PART_BYTES = 65_536
 _MOST_WORDS = 1_000

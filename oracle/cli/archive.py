@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import click
 
-from oracle.settings import Settings
-from oracle.storage import Archive, open_archive
+from oracle.runs.storage import Archive, open_archive
+from oracle.server.settings import Settings
 
 T = TypeVar("T")
 

@@ -10,19 +10,19 @@ from typing import BinaryIO
 import click
 from rich.console import Console
 
+from oracle.agent.answering import Ask, Oracle
 from oracle.agent.query import LONGEST_QUESTION, checked_question
-from oracle.answering import Ask, Oracle
-from oracle.chunks import Chunk
 from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.setup import settings_for
 from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, PlainView, QueryView, is_answered
+from oracle.core.chunks import Chunk
+from oracle.core.logs import is_interactive, wants_colour
 from oracle.decision import AgentConfig
-from oracle.logs import is_interactive, wants_colour
-from oracle.settings import Settings, ceiling_name, variable_of
-from oracle.wiring import open_oracle, uses_provider
+from oracle.server.settings import Settings, ceiling_name, variable_of
+from oracle.server.wiring import open_oracle, uses_provider
 
 _FOLDER = click.Path(path_type=Path)
 _BROKEN_PIPE = INTERRUPTED + 13

@@ -5,7 +5,7 @@ from typing import IO, Any, Final
 import click
 
 from oracle.cli.text import clean
-from oracle.errors import OperatorError, ToolAuthorError, TreeAuthorError, UpstreamError, UserError
+from oracle.core.errors import OperatorError, ToolAuthorError, TreeAuthorError, UpstreamError, UserError
 
 FAILED: Final = 1
 INTERRUPTED: Final = 128

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import click
 
 from bt_runtime.text import did_you_mean
-from oracle.loading import collector_paused
+from oracle.core.loading import collector_paused
 
 
 class SuggestingGroup(click.Group):

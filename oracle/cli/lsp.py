@@ -7,7 +7,7 @@ from typing import BinaryIO
 import click
 
 from oracle.cli.setup import settings_for
-from oracle.loading import collector_paused
+from oracle.core.loading import collector_paused
 
 
 @click.command("lsp")
@@ -28,7 +28,7 @@ def lsp() -> int:
     settings = settings_for()
     with collector_paused():
         from oracle.cli.language_server import serve  # noqa: PLC0415  no other command needs the protocol's library
-        from oracle.wiring.editing import editing_desk  # noqa: PLC0415
+        from oracle.server.wiring.editing import editing_desk  # noqa: PLC0415
 
         desk = editing_desk(settings)
     return serve(desk, input_=sys.stdin.buffer, output=output)

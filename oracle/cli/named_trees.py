@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from bt_runtime import TreeDefinition, TreeLibrary
-from bt_runtime.library import read_source
+from bt_runtime.library.named import read_source
 from bt_runtime.text.yaml_reader import YAML_ENDINGS
 from oracle.cli.errors import CommandError
 

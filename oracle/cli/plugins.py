@@ -6,8 +6,8 @@ import click
 
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.plugins import GROUPS
-from oracle.wiring.plugins import plugins_of
+from oracle.server.plugins import GROUPS
+from oracle.server.wiring.plugins import plugins_of
 
 
 @click.command("plugins")

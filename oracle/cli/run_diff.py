@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from oracle.agent.nodes import REGISTRY
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Screen, difference_lines
-from oracle.histories import History
-from oracle.histories.diffs import diff_histories
-from oracle.nodes import REGISTRY
+from oracle.replay.histories import History
+from oracle.replay.histories.diffs import diff_histories
 
 
 @click.command("diff")

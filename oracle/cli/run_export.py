@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from oracle.agent.nodes import REGISTRY
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.progress import ProgressLine
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.exports import EXPORT_FORMATS, ExportFormat, render_run, without_texts
-from oracle.histories import History
-from oracle.nodes import REGISTRY
+from oracle.replay.exports import EXPORT_FORMATS, ExportFormat, render_run, without_texts
+from oracle.replay.histories import History
 
 
 @click.command("export")

@@ -9,8 +9,8 @@ from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import imported_runs
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.exports import read_export
-from oracle.histories import DamagedHistoryError
+from oracle.replay.exports import read_export
+from oracle.replay.histories import DamagedHistoryError
 
 
 @click.command("import")

@@ -7,13 +7,13 @@ from typing import Any, get_args
 
 import click
 
-from oracle.chunks import TerminationReason
 from oracle.cli.archive import Since
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, ListedRun, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Screen, run_list
-from oracle.encoding import to_json
-from oracle.storage import RunFilter
+from oracle.core.chunks import TerminationReason
+from oracle.core.encoding import to_json
+from oracle.runs.storage import RunFilter
 
 _REASONS = ("running", *get_args(TerminationReason))
 
@@ -60,7 +60,7 @@ def list_(
 
     rows = with_source(SourceOptions(data_dir, url), work)
     if as_json:
-        from oracle.histories.codec import plain  # noqa: PLC0415  slow to load
+        from oracle.replay.histories.codec import plain  # noqa: PLC0415  slow to load
 
         click.echo(to_json({"runs": [plain(row) for row in rows]}))
         return 0

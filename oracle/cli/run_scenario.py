@@ -5,15 +5,15 @@ from pathlib import Path
 import click
 
 from bt_runtime import TreeFileError, TreeLibrary
+from oracle.agent.control.choosing import UnknownTreeError
+from oracle.authoring.scenarios import Player, PlayError, Scenario, judge, to_yaml
+from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.setup import settings_for
-from oracle.control.choosing import UnknownTreeError
-from oracle.replays import read_run
-from oracle.scenarios import Player, PlayError, Scenario, judge, to_yaml
-from oracle.scenarios.recorded import scenario_of
-from oracle.storage import Archive
-from oracle.wiring import tree_library
+from oracle.replay import read_run
+from oracle.runs.storage import Archive
+from oracle.server.wiring import tree_library
 
 
 @click.command("scenario")

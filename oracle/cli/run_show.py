@@ -10,9 +10,9 @@ from oracle.cli.color import COLOR
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Screen, Sections, deciding_tick, run_page
-from oracle.encoding import to_json
-from oracle.histories import History, history_to_json
-from oracle.histories.codec import plain
+from oracle.core.encoding import to_json
+from oracle.replay.histories import History, history_to_json
+from oracle.replay.histories.codec import plain
 
 
 @click.command("show")

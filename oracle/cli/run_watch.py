@@ -11,7 +11,7 @@ from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Page, Screen, Sections, deciding_tick, run_page, tick_line
-from oracle.histories import History
+from oracle.replay.histories import History
 
 _FRAME_S = 0.1  # between two drawings
 

@@ -16,11 +16,11 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from oracle.chunks import Chunk, Content, Done, Failed, SystemNotice, Thinking, ToolCalled, ToolReturned
 from oracle.cli.blocks import BlockReader, TextBlock
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
 from oracle.cli.views import Clock, QueryView, ending, finished_call, source_labels
+from oracle.core.chunks import Chunk, Content, Done, Failed, SystemNotice, Thinking, ToolCalled, ToolReturned
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}

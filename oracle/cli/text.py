@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.chunks import Source
+from oracle.core.chunks import Source
 
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _CONTROLS = [*map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\u2028", "\u2029", *_BIDI]

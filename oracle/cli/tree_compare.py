@@ -9,17 +9,17 @@ from pathlib import Path
 import click
 
 from bt_runtime import TreeDefinition, TreeLibrary
-from bt_runtime.library import read_sources
+from bt_runtime.library.named import read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.histories import ConditionAnswer, Replayed, queries_of, replay_query
-from oracle.replays import Comparison, FirstDifference, Verdict
-from oracle.storage import Archive
-from oracle.wiring import tree_library
+from oracle.replay import Comparison, FirstDifference, Verdict
+from oracle.replay.histories import ConditionAnswer, Replayed, queries_of, replay_query
+from oracle.runs.storage import Archive
+from oracle.server.wiring import tree_library
 
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
 _WORDS: dict[Verdict, str] = {

@@ -5,11 +5,11 @@ import json
 import click
 
 from bt_runtime import render, tree_schema
-from bt_runtime.rendering import FORMATS, Format
+from bt_runtime.drawing.rendering import FORMATS, Format
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
-from oracle.wiring import tree_library
-from oracle.wiring.plugins import plugins_of, registry_of
+from oracle.server.wiring import tree_library
+from oracle.server.wiring.plugins import plugins_of, registry_of
 
 
 @click.command("show")

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
+from oracle.authoring.scenarios.coverage import Coverage, FileCoverage, total
+from oracle.authoring.scenarios.suites import FileResult, Suite, folders_beside, scenario_files
+from oracle.authoring.scenarios.updating import updated
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
-from oracle.scenarios.coverage import Coverage, FileCoverage, total
-from oracle.scenarios.suites import FileResult, Suite, folders_beside, scenario_files
-from oracle.scenarios.updating import updated
-from oracle.wiring import tree_library
+from oracle.server.wiring import tree_library
 
 
 @click.command("test")

@@ -9,14 +9,14 @@ from typing import Final
 import click
 
 from bt_runtime import TreeDefinition, TreeLibrary
+from oracle.authoring.verifying import Bounds, Headway, Report, Scope, recording_of, scenario_file, verify
+from oracle.authoring.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
+from oracle.authoring.verifying.verify import DEFAULT_TURNS
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
-from oracle.verifying import Bounds, Headway, Report, Scope, recording_of, scenario_file, verify
-from oracle.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
-from oracle.verifying.verify import DEFAULT_TURNS
-from oracle.wiring import tree_library
+from oracle.server.wiring import tree_library
 
 NOT_DECIDED: Final = 3
 

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 
-from oracle.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line, source_label
+from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
 
 Clock = Callable[[], float]
 

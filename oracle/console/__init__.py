@@ -5,7 +5,7 @@
     console.files["assets/index-3f9c.js"].in_encoding("gzip, br")
 
 `files/` is written by `make run`, or by the build of a wheel; git ignores it. The page of exported runs lies there as
-well, which is not served but filled (`oracle.exports`).
+well, which is not served but filled (`oracle.replay.exports`).
 """
 
 from oracle.console.built import EXPORT_PAGE, FOLDER, Console, ConsoleFile, Encoded, read_console

@@ -10,7 +10,7 @@ FOLDER = Path(__file__).with_name("files")
 """Where the build puts them."""
 
 EXPORT_PAGE = FOLDER / "export.html"
-"""The page of an exported run, without the run: `oracle.exports` puts it in."""
+"""The page of an exported run, without the run: `oracle.replay.exports` puts it in."""
 
 _PAGE = "index.html"
 _NONCE = "CSP_NONCE"

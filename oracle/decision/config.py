@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from bt_runtime.text import did_you_mean
-from oracle.errors import UserError
+from oracle.core.errors import UserError
 
 _LONGEST_QUOTE = 80
 

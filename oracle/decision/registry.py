@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
+from oracle.core.errors import TreeAuthorError
 from oracle.decision.config import AgentConfig
 from oracle.decision.protocol import DecisionTree
-from oracle.errors import TreeAuthorError
 
 Factory = Callable[[AgentConfig], DecisionTree]
 FactoryT = TypeVar("FactoryT", bound=Factory)

@@ -7,7 +7,7 @@ The order of `RULES` is the order of priority (012 FR-004): when several hold, t
 from collections.abc import Callable
 from math import ceil
 
-from oracle.chunks import TerminationReason
+from oracle.core.chunks import TerminationReason
 from oracle.decision.progress import find_repetition
 from oracle.decision.state import AgentState
 

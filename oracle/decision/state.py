@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self, get_args
 
-from oracle.chunks import TerminationReason
+from oracle.core.chunks import TerminationReason
 from oracle.decision.config import AgentConfig
 from oracle.decision.progress import ToolAction
 

@@ -7,7 +7,7 @@
 
 from typing import TYPE_CHECKING
 
-from oracle.loading import lazy_door
+from oracle.core.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.runs.errors import DrainingError

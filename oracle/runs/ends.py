@@ -5,9 +5,9 @@ from typing import Any
 
 import structlog
 
-from oracle.chunks import Done, Failed
-from oracle.models.protocol import ModelFault
-from oracle.storage import RunEnd, RunSummary
+from oracle.core.chunks import Done, Failed
+from oracle.llm.protocol import ModelFault
+from oracle.runs.storage import RunEnd, RunSummary
 
 log = structlog.get_logger(__name__)
 

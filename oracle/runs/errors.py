@@ -1,6 +1,6 @@
-"""The errors of runs; `oracle.errors` has the tree by who must act."""
+"""The errors of runs; `oracle.core.errors` has the tree by who must act."""
 
-from oracle.errors import InternalError, UserError
+from oracle.core.errors import InternalError, UserError
 
 
 class DrainingError(UserError):

@@ -17,8 +17,8 @@ from typing import Final, Protocol
 from bt_runtime import Outcome, TickRecord
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Chunk, Closing, Content, Thinking
-from oracle.record.debug import Debugged
+from oracle.core.chunks import Chunk, Closing, Content, Thinking
+from oracle.runs.record.debug import Debugged
 from signals import SignalRecord
 
 BEHIND_S: Final = 0.02

@@ -7,14 +7,14 @@ from functools import partial
 import structlog
 
 from bt_runtime import Clock
-from oracle.answering import ActiveQuery
-from oracle.chunks import Done, write_chunk
-from oracle.models.protocol import ModelFault
+from oracle.agent.answering import ActiveQuery
+from oracle.core.chunks import Done, write_chunk
+from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
 from oracle.runs.errors import UnendedError
 from oracle.runs.recorder import RunRecorder
+from oracle.runs.storage import RunLostError, RunRecord, Store
 from oracle.runs.waiting import until_written
-from oracle.storage import RunLostError, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 

@@ -15,11 +15,12 @@ from typing import Any, Self
 import structlog
 
 from bt_runtime import Clock, SystemClock
-from oracle.answering import ActiveQuery, Ask, Checked, Oracle
-from oracle.chunks import Done
-from oracle.debugging import DEBUG_COMMANDS, Debugger
-from oracle.metrics import Metrics
-from oracle.models.protocol import ModelFault
+from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
+from oracle.core.chunks import Done
+from oracle.core.metrics import Metrics
+from oracle.core.traces import RunTrace
+from oracle.llm.protocol import ModelFault
+from oracle.runs.debugging import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
 from oracle.runs.errors import DrainingError
 from oracle.runs.following import Follower, NoFollower
@@ -29,10 +30,7 @@ from oracle.runs.options import RunOptions
 from oracle.runs.readers import Attendance, Readers
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
-from oracle.runs.traced import log_fields, note_recovered
-from oracle.runs.upkeep import Upkeep
-from oracle.runs.waiting import ended_within
-from oracle.storage import (
+from oracle.runs.storage import (
     ConversationBusyError,
     NewRun,
     RequestKey,
@@ -41,7 +39,9 @@ from oracle.storage import (
     Store,
     StoreUnavailableError,
 )
-from oracle.traces import RunTrace
+from oracle.runs.traced import log_fields, note_recovered
+from oracle.runs.upkeep import Upkeep
+from oracle.runs.waiting import ended_within
 
 log = structlog.get_logger(__name__)
 

@@ -5,19 +5,19 @@ from functools import partial
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
+from oracle.agent.answering import ActiveQuery, Checked, Oracle
 from oracle.agent.faults import control_failed
-from oracle.answering import ActiveQuery, Checked, Oracle
-from oracle.debugging import Debugger
-from oracle.metrics import Metrics
-from oracle.models.protocol import ModelFault
-from oracle.record import Opened
+from oracle.core.metrics import Metrics
+from oracle.core.traces import RunTrace
+from oracle.llm.protocol import ModelFault
+from oracle.runs.debugging import Debugger
 from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
+from oracle.runs.record import Opened
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
+from oracle.runs.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
 from oracle.runs.traced import noted
-from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
-from oracle.traces import RunTrace
 
 UNWRITABLE = ModelFault(
     "internal",

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import structlog
 
 from bt_runtime import Clock
-from oracle.retry import pause
-from oracle.storage import RunCommand, RunRecord, StorageError, Store
+from oracle.core.retry import pause
+from oracle.runs.storage import RunCommand, RunRecord, StorageError, Store
 
 log = structlog.get_logger(__name__)
 

@@ -20,11 +20,11 @@ from bt_runtime.text import extent, without_long
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Answer, Chunk, Content, Done
-from oracle.metrics import Metrics
-from oracle.record import Opened, Record
-from oracle.record.debug import Debugged
-from oracle.record.events import (
+from oracle.core.chunks import Answer, Chunk, Content, Done
+from oracle.core.metrics import Metrics
+from oracle.runs.record import Opened, Record
+from oracle.runs.record.debug import Debugged
+from oracle.runs.record.events import (
     ChunkSent,
     LogEvent,
     RuleBroken,
@@ -35,8 +35,8 @@ from oracle.record.events import (
     append_chunk,
     ended,
 )
-from oracle.record.ticks import is_kept_apart
-from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
+from oracle.runs.record.ticks import is_kept_apart
+from oracle.runs.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
 from signals import SignalRecord
 
 log = structlog.get_logger(__name__)

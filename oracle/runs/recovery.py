@@ -20,17 +20,27 @@ import structlog
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
+from oracle.agent.conversations import Conversation, ConversationStep, Exchange
 from oracle.agent.notices import error_sentence
-from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
 from oracle.classify import classify_query_with
-from oracle.conversations import Conversation, ConversationStep, Exchange
-from oracle.models.protocol import ModelFault
-from oracle.record import Record
-from oracle.record.events import append_chunk
-from oracle.record.reading import read_on
+from oracle.core.chunks import (
+    Chunk,
+    Closing,
+    Content,
+    Done,
+    Failed,
+    TerminationReason,
+    ToolCall,
+    ToolReturned,
+    write_chunk,
+)
+from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
+from oracle.runs.record import Record
+from oracle.runs.record.events import append_chunk
+from oracle.runs.record.reading import read_on
+from oracle.runs.storage import RunLog, RunRecord, Store
 from oracle.runs.waiting import until_written
-from oracle.storage import RunLog, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from opentelemetry.trace import format_trace_id
 
-from oracle.chunks import Done
+from oracle.core.chunks import Done
+from oracle.core.traces import RunTrace, SpanContext, TracedEnd, Traces, headers_of, place_of
 from oracle.runs.recovery import RunEnding
-from oracle.storage import RunRecord
-from oracle.traces import RunTrace, SpanContext, TracedEnd, Traces, headers_of, place_of
+from oracle.runs.storage import RunRecord
 
 _FIELD = "trace"
 

@@ -20,16 +20,16 @@ from typing import Self
 import structlog
 
 from bt_runtime import Clock
-from oracle.chunks import Done
-from oracle.metrics import Metrics
-from oracle.record import LogFigures
-from oracle.retry import Retry
+from oracle.core.chunks import Done
+from oracle.core.metrics import Metrics
+from oracle.core.retry import Retry
 from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
+from oracle.runs.record import LogFigures
 from oracle.runs.recovery import Recovery
+from oracle.runs.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
-from oracle.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 import structlog
 
 from bt_runtime import Clock
-from oracle.retry import Retry, pause
-from oracle.storage import StoreUnavailableError
+from oracle.core.retry import Retry, pause
+from oracle.runs.storage import StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from oracle.storage import (
+from oracle.runs.storage import (
     ChunkPage,
     ConversationBusyError,
     EventKind,
@@ -35,7 +35,7 @@ _END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=F
 
 
 class LogWriter(Protocol):
-    """The writing end of one run's log, as `oracle.storage.RunLog` is."""
+    """The writing end of one run's log, as `oracle.runs.storage.RunLog` is."""
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
         """Append an event that is no chunk; never waits."""
@@ -55,7 +55,7 @@ class LogWriter(Protocol):
 
 
 class RunRows(Protocol):
-    """The rows of runs, as `oracle.storage.RunTable` has them."""
+    """The rows of runs, as `oracle.runs.storage.RunTable` has them."""
 
     async def begin(self, new: NewRun) -> RunRecord:
         """Write the row of a run."""
@@ -71,7 +71,7 @@ class RunRows(Protocol):
 
 
 class RunEvents(Protocol):
-    """The events of all runs, as `oracle.storage.EventLog` has them."""
+    """The events of all runs, as `oracle.runs.storage.EventLog` has them."""
 
     def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> LogWriter:
         """What appends to the log of a run, behind these numbers."""

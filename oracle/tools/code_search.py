@@ -1,6 +1,6 @@
 """Ranks the files of a project for a query, and chooses the lines to show.
 
-A file's score is that of its words (`oracle.search.Ranking`) times the weight of its kind, and higher if the query
+A file's score is that of its words (`oracle.core.search.Ranking`) times the weight of its kind, and higher if the query
 names it. The best files are then scored line by line: by the words in a line and around it, with a bonus for a
 definition, and the largest bonus if the line contains the query literally.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 
-from oracle.search import ARTICLES, FileReading, Ranked, SearchDocument, TermMatcher, fold
+from oracle.core.search import ARTICLES, FileReading, Ranked, SearchDocument, TermMatcher, fold
 from oracle.tools.code_extract import DEFINITION, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import CodeQuery, Mention

@@ -1,6 +1,6 @@
-"""The errors of the tools; `oracle.errors` has the tree by who must act."""
+"""The errors of the tools; `oracle.core.errors` has the tree by who must act."""
 
-from oracle.errors import OperatorError, ToolAuthorError, UpstreamError
+from oracle.core.errors import OperatorError, ToolAuthorError, UpstreamError
 
 
 class ToolError(UpstreamError):

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oracle.chunks import Source
+from oracle.core.chunks import Source
 from oracle.tools.excerpts import Around, Excerpt
 
 GROUPS = ("code", "vault", "thread", "web")

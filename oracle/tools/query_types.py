@@ -12,7 +12,7 @@ Rules:
 from collections.abc import Collection, Mapping, Sequence
 
 from bt_runtime.text import near
-from oracle.search import STOP_WORDS, TermMatcher, fold, terms_of
+from oracle.core.search import STOP_WORDS, TermMatcher, fold, terms_of
 from oracle.tools.errors import ToolDefinitionError
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.suggest import did_you_mean

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from oracle.chunks import Source, SourceType
+from oracle.core.chunks import Source, SourceType
 from oracle.tools.errors import ToolError
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult

@@ -13,8 +13,8 @@ from typing import Any
 import structlog
 
 from bt_runtime.text import near
-from oracle.chunks import Source, SourceType
-from oracle.models.protocol import ToolDefinition
+from oracle.core.chunks import Source, SourceType
+from oracle.llm.protocol import ToolDefinition
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolResult

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Annotated
 
 from bt_runtime.text import iso, near
-from oracle.chunks import Source
+from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, entry_text, read_entries
 from oracle.tools.paths import Root

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from bt_runtime.text import near
-from oracle.chunks import Source
+from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt, read_excerpt
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from oracle.search import (
+from oracle.core.search import (
     STOP_WORDS,
     DocumentPosition,
     FileIndex,

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from oracle.errors import InternalError
+from oracle.core.errors import InternalError
 from oracle.tools.errors import ToolError
 
 IDLE_S = 10.0

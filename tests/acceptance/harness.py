@@ -22,11 +22,14 @@ from typing import Any, Literal, TypeVar
 import trees
 from bt_runtime import Recording, TreeLibrary
 from bt_runtime.testing import FakeClock
+from oracle.agent.answering import ActiveQuery, Ask, Oracle
+from oracle.agent.conversations import Conversation, MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
+from oracle.agent.nodes import REGISTRY
 from oracle.agent.run import AgentRun
-from oracle.answering import ActiveQuery, Ask, Oracle
-from oracle.chunks import (
+from oracle.classify import HeuristicIntentClassifier
+from oracle.core.chunks import (
     Chunk,
     Content,
     Done,
@@ -38,15 +41,12 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.classify import HeuristicIntentClassifier
-from oracle.conversations import Conversation, MemoryConversations
+from oracle.core.traces import Traces
 from oracle.decision import AgentConfig
-from oracle.models.anthropic import AnthropicModel, RetryPolicy
-from oracle.models.protocol import Model, ModelRequest
-from oracle.nodes import REGISTRY
+from oracle.llm.anthropic import AnthropicModel, RetryPolicy
+from oracle.llm.protocol import Model, ModelRequest
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
-from oracle.traces import Traces
 from prompts import load_segments
 from signals import parse
 from tests.acceptance.requests import as_body, check_requests

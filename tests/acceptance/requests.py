@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from oracle.models.anthropic_request import request_body
-from oracle.models.protocol import ModelRequest
-from oracle.models.thinking import ThinkingSettings
+from oracle.llm.anthropic_request import request_body
+from oracle.llm.protocol import ModelRequest
+from oracle.llm.thinking import ThinkingSettings
 from tests.support.provider.rules import BINDING_BETA, complaint
 
 Body = Mapping[str, Any]

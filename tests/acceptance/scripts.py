@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from oracle.models.protocol import Usage
+from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolResult
 from tests.support.provider import Disturbed

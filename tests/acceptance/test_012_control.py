@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oracle.control.choosing import UnknownTreeError
+from oracle.agent.control.choosing import UnknownTreeError
 from oracle.decision import AgentConfig, AgentState, DecisionTree, DefaultDecisionTree, decision_tree
 from tests.acceptance.harness import (
     NEED_TURN,

@@ -10,7 +10,7 @@ import pytest
 
 from bt_runtime.testing import FakeClock
 from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, decision_tree
-from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest, TextDelta
+from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest, TextDelta
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import Answered, answers, calls, harness, made_tool, numbered, says

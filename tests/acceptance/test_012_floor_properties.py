@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bt_runtime import TreeFileError
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, CONTROLS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS, Ended, play
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from oracle.chunks import SystemNotice, ToolCalled
-from oracle.conversations import Exchange
+from oracle.agent.conversations import Exchange
+from oracle.core.chunks import SystemNotice, ToolCalled
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     ControlName,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oracle.agent.planning import WRAP_UP_NOTE
-from oracle.chunks import Content, Done, SystemNotice
+from oracle.core.chunks import Content, Done, SystemNotice
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult

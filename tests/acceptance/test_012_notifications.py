@@ -5,8 +5,8 @@ from math import ceil
 
 import pytest
 
-from oracle.chunks import Content, SystemNotice, ToolCalled
-from oracle.control_notes import marked
+from oracle.core.chunks import Content, SystemNotice, ToolCalled
+from oracle.core.control_notes import marked
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.chunks import ToolCalled
-from oracle.models.anthropic_request import request_body
-from oracle.models.protocol import ModelFault, ModelRequest, Usage
-from oracle.models.thinking import ThinkingSettings
+from oracle.core.chunks import ToolCalled
+from oracle.llm.anthropic_request import request_body
+from oracle.llm.protocol import ModelFault, ModelRequest, Usage
+from oracle.llm.thinking import ThinkingSettings
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, NEED_TURN, SUFFICIENT, Answered, harness, made_tool, signal_xml

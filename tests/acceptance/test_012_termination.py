@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from oracle.chunks import Done, Failed
-from oracle.control_notes import marked
-from oracle.models.protocol import ModelFault
+from oracle.core.chunks import Done, Failed
+from oracle.core.control_notes import marked
+from oracle.llm.protocol import ModelFault
 from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (

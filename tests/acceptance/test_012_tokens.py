@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import WRAP_UP_NOTE
-from oracle.models.protocol import Usage
+from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (
     NEED_TURN,

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from oracle.classify import ResponseIntent, classify_query
-from oracle.models.offline import OfflineModel
+from oracle.llm.offline import OfflineModel
 from oracle.testing import ScriptedSearch
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import (

@@ -6,8 +6,8 @@ control makes of each of them, through the real SDK.
 
 import pytest
 
-from oracle.chunks import Content
-from oracle.control_notes import marked
+from oracle.core.chunks import Content
+from oracle.core.control_notes import marked
 from signals import SIGNAL_MODELS
 from tests.acceptance.harness import (
     CODE_QUESTION,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from oracle.chunks import Source
+from oracle.agent.gathering import Gathered, Sufficiency
+from oracle.core.chunks import Source
 from oracle.decision import AgentConfig
-from oracle.gathering import Gathered, Sufficiency
 from oracle.testing import ScriptedCall
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Answered, answers, calls, harness, made_tool, says

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oracle.chunks import Content
 from oracle.classify import classify_query
+from oracle.core.chunks import Content
 from tests.acceptance.harness import (
     ACTION_QUESTION,
     CHAT,

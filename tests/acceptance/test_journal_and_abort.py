@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.models.protocol import ModelFault
+from oracle.llm.protocol import ModelFault
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, harness, says
 
 STOPPING = ModelFault("service_stopping", "the service is stopping")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.answering import Ask
-from oracle.chunks import Chunk, Content, Done, SourceFound, SystemNotice, ToolCalled
-from oracle.models.offline import NAME, OfflineModel
-from oracle.settings import Settings
-from oracle.wiring import build_model, build_oracle
+from oracle.agent.answering import Ask
+from oracle.core.chunks import Chunk, Content, Done, SourceFound, SystemNotice, ToolCalled
+from oracle.llm.offline import NAME, OfflineModel
+from oracle.server.settings import Settings
+from oracle.server.wiring import build_model, build_oracle
 from signals import parse
 
 REPOSITORY = Path(__file__).parents[2]
@@ -120,7 +120,7 @@ async def test_questions_about_use_are_answered_from_the_documents(
 async def test_what_it_quotes_stands_in_the_file_at_that_line(vault: Path) -> None:
     asked = await ask("Where is the class HotLoopError defined in the code?", vault=vault)
     quoted = re.findall(r"^\*\*`([^`:]+):(\d+)`\*\*\n`{3,}\w*\n([^\n]*)\n", asked.answer, re.MULTILINE)
-    assert any(path == "bt_runtime/errors.py" for path, _, _ in quoted)
+    assert any(path == "bt_runtime/language/errors.py" for path, _, _ in quoted)
     for path, line, first in quoted:
         lines = (REPOSITORY / path).read_text(encoding="utf-8").splitlines()
         around = lines[max(0, int(line) - 12) : int(line)]  # the passage begins a little before the line that is cited

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from oracle.answering import Ask
-from oracle.control.choosing import UnknownTreeError
+from oracle.agent.answering import Ask
+from oracle.agent.control.choosing import UnknownTreeError
 from tests.acceptance.harness import answers, harness
 
 PART = "tree: part\ninternal: true\nparameters: {of: str}\nroot: {set: {hint: of}}\n"

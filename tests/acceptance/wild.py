@@ -20,8 +20,8 @@ from bt_runtime.testing import FakeClock
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, decision_tree, rules
-from oracle.models.anthropic_request import request_body
-from oracle.models.protocol import (
+from oracle.llm.anthropic_request import request_body
+from oracle.llm.protocol import (
     ModelError,
     ModelEvent,
     ModelFault,
@@ -32,7 +32,7 @@ from oracle.models.protocol import (
     TurnEnded,
     Usage,
 )
-from oracle.models.thinking import ThinkingSettings
+from oracle.llm.thinking import ThinkingSettings
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import Answered, Harness, harness, made_tool, signal_xml
 from tests.support.provider.rules import complaint

@@ -25,7 +25,7 @@ from benchmarks.habits.mind import Mind, says, signal_xml
 from benchmarks.habits.players import PLAYERS
 from benchmarks.habits.scores import Score
 from benchmarks.habits.tasks import ATTEMPTS, BARREN, DEAD, PLAIN, REFUND, SIGNS, TASKS, Fact
-from oracle.models.protocol import ModelRequest, Usage, UsageReported
+from oracle.llm.protocol import ModelRequest, Usage, UsageReported
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.benchmarks.wire_agent import replies
 from tests.support.provider import Disturbed, HttpError, StandInProvider

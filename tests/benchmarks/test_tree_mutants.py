@@ -11,7 +11,7 @@ from benchmarks.tree_mutants.report import AIM, equivalents
 from benchmarks.tree_mutants.running import run, shipped
 from benchmarks.tree_mutants.spans import YamlText
 from bt_runtime import TreeLibrary
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 
 TREE = """\

@@ -10,7 +10,7 @@ from benchmarks.habits.bad_habits import Agent
 from benchmarks.habits.mind import Mind
 from benchmarks.habits.players import PLAYERS, PlayerName
 from benchmarks.habits.view import view_of
-from oracle.models.protocol import ModelRequest, ToolDefinition, Usage
+from oracle.llm.protocol import ModelRequest, ToolDefinition, Usage
 from oracle.testing import ScriptedTurn
 from tests.support.provider import Reply, StandInProvider
 

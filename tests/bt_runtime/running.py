@@ -6,7 +6,7 @@ from textwrap import indent
 from typing import Any
 
 from bt_runtime import Guard, Kind, LiveTree, NoSettings, Status, build, node
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import FakeClock, FakeHost, TestRun, registry_of, run_text
 
 HEAD = """\

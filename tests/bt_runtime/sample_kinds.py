@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from bt_runtime.kind import ExpressionUse, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
-from bt_runtime.registry import Registry
+from bt_runtime.language.kind import ExpressionUse, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
+from bt_runtime.language.registry import Registry
 
 
 class NoSettings(NodeSettings):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bt_runtime import Status, build
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck))

@@ -3,9 +3,9 @@
 import pytest
 
 from bt_runtime import STANDARD, HostAction, Key, Mistake, TreeError, TreeFileError, TreeLibrary, build, format_mistakes
-from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.kind import NodeSettings
-from bt_runtime.library import read_tree
+from bt_runtime.language.definition import NodeDefinition, TreeDefinition
+from bt_runtime.language.kind import NodeSettings
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 from bt_runtime.text import MOST_MISTAKES, Place
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bt_runtime import EventPattern, EventType, HostAction, Registry, TreeFileError, TreeLibrary
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from tests.bt_runtime.sample_kinds import KEYS, KINDS
 
 TOOL = EventType("tool", "A tool begins to run.", source="actions", refusable=True)

@@ -6,9 +6,9 @@ import json
 from hypothesis import HealthCheck, given, settings
 
 from bt_runtime import Replaying, Stepped, Trace, Words, build, deciding, node, path_to
-from bt_runtime.library import read_tree
-from bt_runtime.nodes import Condition
-from bt_runtime.registration import NoSettings
+from bt_runtime.library.named import read_tree
+from bt_runtime.nodes.base import Condition
+from bt_runtime.nodes.registration import NoSettings
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.naive import decided, decider, statuses_of
 from tests.bt_runtime.running import run_root, tree

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.errors import ExpressionError
-from bt_runtime.expressions import compile_expression
-from bt_runtime.expressions.analysis import analyse, refine
-from bt_runtime.expressions.domains import (
+from bt_runtime.language.errors import ExpressionError
+from bt_runtime.language.expressions import compile_expression
+from bt_runtime.language.expressions.analysis import analyse, refine
+from bt_runtime.language.expressions.domains import (
     ANY,
     NOTHING,
     NULL,

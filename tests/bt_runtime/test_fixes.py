@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import Registry, TreeLibrary
-from bt_runtime.kind import HostAction
-from oracle.nodes import REGISTRY
+from bt_runtime.language.kind import HostAction
+from oracle.agent.nodes import REGISTRY
 
 ACTIONS = {"search": HostAction(("query", "limit"), frozenset({"query"}))}
 WITH_ACTIONS: Registry = REGISTRY.with_actions(ACTIONS)

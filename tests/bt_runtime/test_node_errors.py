@@ -9,7 +9,7 @@ from bt_runtime import (
     Status,
     node,
 )
-from bt_runtime.registration import CHILD
+from bt_runtime.nodes.registration import CHILD
 from bt_runtime.testing import FakeClock, action_from
 from tests.bt_runtime.running import S, run_root
 

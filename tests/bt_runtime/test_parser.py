@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from pydantic import field_validator
 
 from bt_runtime import Node, NodeSettings, Status, node
-from bt_runtime.errors import TreeFileError
-from bt_runtime.library import read_tree
+from bt_runtime.language.errors import TreeFileError
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 from tests.bt_runtime.sample_kinds import KINDS, ORACLE, REGISTRY
 

@@ -1,4 +1,4 @@
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from tests.bt_runtime.sample_kinds import REGISTRY
 
 

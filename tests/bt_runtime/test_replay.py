@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from bt_runtime import Action, NodeSettings, Recording, RunLoop, Status, build, node, replay
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.running import F, S, run_root, tree
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 
 from bt_runtime import HotLoopError, Retrace, build, event_ticks
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
 

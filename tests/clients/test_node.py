@@ -1,7 +1,7 @@
 """Real npm clients against the service. Their packages are installed, so these are `soak` tests.
 
-`tests/oracle/service/test_idempotency.py` replays the requests of the retrying client without it, and
-`tests/oracle/service/test_typed.py` holds the document's types.
+`tests/oracle/server/api/test_idempotency.py` replays the requests of the retrying client without it, and
+`tests/oracle/server/api/test_typed.py` holds the document's types.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import pytest
 
 from oracle.testing import ScriptedModel, ScriptedTurn
 from tests.faults.proxy import Proxy
-from tests.oracle.service.conftest import running_service
+from tests.oracle.server.api.conftest import running_service
 
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")]
 

@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
-from tests.oracle.service.conftest import running_service
 from tests.oracle.test_chunks import GOLDEN
+
+from tests.oracle.server.api.conftest import running_service
 
 pytestmark = pytest.mark.soak
 

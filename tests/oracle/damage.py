@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from bt_runtime.checking import codes_of
-from oracle.nodes import REGISTRY
+from bt_runtime.analysis import codes_of
+from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 
 Damage = Callable[[random.Random, str], str]

@@ -13,9 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bt_runtime import TreeLibrary, render
-from bt_runtime.library import CheckReport
+from bt_runtime.library.named import CheckReport
 from bt_runtime.text import Mistake, Place
-from oracle.editing import (
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.editing import (
     Desk,
     Lines,
     RenameError,
@@ -27,9 +28,8 @@ from oracle.editing import (
     references,
     rename,
 )
-from oracle.nodes import REGISTRY
-from oracle.scenarios import from_yaml
-from oracle.scenarios.reading import ScenarioFileError
+from oracle.authoring.scenarios import from_yaml
+from oracle.authoring.scenarios.reading import ScenarioFileError
 from tests.oracle.damage import damaged, scenarios, trees, words
 from trees import FOLDER
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
-from oracle.nodes import REGISTRY
-from oracle.scenarios.suites import Suite
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.scenarios.suites import Suite
 
 NOBODY = 65534
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.models.protocol import Usage
+from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import CODE_QUESTION, NEED_TURN, answers, calls, hangs, says, signal_xml
 from tests.support.provider import Disturbed, HttpError, Reply

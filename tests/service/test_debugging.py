@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.acceptance.scripts import answers
-from tests.oracle.debugging.sessions import LLM_TURN
+from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.service.queries import PATIENCE_S
 from tests.service.server import serving
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oracle.models.protocol import Usage
+from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.scripts import calls, signal_xml
 from tests.support.provider import Disturbed, Reply
@@ -37,9 +37,9 @@ POLL_ANSWER = """\
 **Because nothing can happen between two wakes.** A tree changes only when something reaches it, and whatever can \
 reach it wakes the loop:
 
-1. an **outcome** of a request that a node has posted (`bt_runtime/run_loop.py:255`),
-2. a **delivery** from outside, such as a cancel (`bt_runtime/run_loop.py:110`),
-3. the nearest **deadline** that a node has asked for (`bt_runtime/clock.py:50`).
+1. an **outcome** of a request that a node has posted (`bt_runtime/runtime/run_loop.py:255`),
+2. a **delivery** from outside, such as a cancel (`bt_runtime/runtime/run_loop.py:110`),
+3. the nearest **deadline** that a node has asked for (`bt_runtime/nodes/clock.py:50`).
 
 So the loop waits for those three at once and sleeps without a timer. Polling would only add ticks in which no node \
 can do anything else than before."""
@@ -93,9 +93,9 @@ def poll() -> Sequence[Reply]:
             2.31,
             3_992,
             "",
-            read("bt_runtime/run_loop.py", start_line=1, end_line=120),
+            read("bt_runtime/runtime/run_loop.py", start_line=1, end_line=120),
             search("inbox wait outcome"),
-            read("bt_runtime/stepper.py"),
+            read("bt_runtime/runtime/stepper.py"),
             thinking='run_loop.py has the answer to "sleeps"; I need the inbox to see what wakes it.',
         ),
         turn(
@@ -112,7 +112,7 @@ def poll() -> Sequence[Reply]:
             2.03,
             5_078,
             "",
-            read("bt_runtime/clock.py"),
+            read("bt_runtime/nodes/clock.py"),
             calls("vault_search", query="polling decision"),
             search("def wait until deadline"),
             thinking="Another approach: the clock. How does the loop wait until a deadline?",

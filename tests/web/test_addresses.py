@@ -2,7 +2,7 @@
 
 import re
 
-from oracle.service.console import ADDRESSES
+from oracle.server.api.console import ADDRESSES
 from tests.web.built import REPOSITORY, WEB
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import structlog
 
+from oracle.authoring.editing import Diagnosis, diagnose
 from oracle.cli.language_server.open_files import OpenFile, OpenFiles
-from oracle.editing import Diagnosis, diagnose
 
 log = structlog.get_logger(__name__)
 

@@ -16,14 +16,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from bt_runtime.errors import TreeFileError
-from bt_runtime.library import read_source
+from bt_runtime.language.errors import TreeFileError
+from bt_runtime.library.named import read_source
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.cli.language_server import wire
-from oracle.cli.language_server.checks import Checks
-from oracle.cli.language_server.coordinates import Coordinates
-from oracle.cli.language_server.open_files import OpenFile, OpenFiles
-from oracle.editing import (
+from oracle.authoring.editing import (
     Desk,
     Diagnosis,
     Occurrence,
@@ -37,6 +33,10 @@ from oracle.editing import (
     rename,
     renamed_at,
 )
+from oracle.cli.language_server import wire
+from oracle.cli.language_server.checks import Checks
+from oracle.cli.language_server.coordinates import Coordinates
+from oracle.cli.language_server.open_files import OpenFile, OpenFiles
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class TreesServer(LanguageServer):
         return each if each is not None and each.is_bounded and self.files.is_tree(each) else None
 
     def ask(self, about: Callable[..., T], params: Any, **more: Any) -> T | None:  # noqa: ANN401  messages differ
-        """What a function of `oracle.editing` says about the position of a message; `None` where there is no tree.
+        """What a function of `oracle.authoring.editing` says about the position of a message; `None` without a tree.
 
         Raises:
             JsonRpcException: the request was right, and is refused.

@@ -1,4 +1,4 @@
-"""What `oracle.editing` answers, as the protocol's messages."""
+"""What `oracle.authoring.editing` answers, as the protocol's messages."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,8 +8,8 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from bt_runtime.text import Edit, Fix, Mistake, Place
+from oracle.authoring.editing import Completion, FileMistake
 from oracle.cli.language_server.coordinates import Coordinates
-from oracle.editing import Completion, FileMistake
 
 SOURCE: Final = "oracle trees"
 _KINDS: Final[Mapping[str, types.CompletionItemKind]] = {

@@ -17,8 +17,8 @@ from oracle.cli.archive import DATA_DIR
 from oracle.cli.run_sources.local import LocalSource, imported_runs
 from oracle.cli.run_sources.protocol import ListedRun, RunSource
 from oracle.cli.setup import settings_for
-from oracle.logs import configure_logging
-from oracle.storage import Archive, StoreSetupError, open_archive
+from oracle.core.logs import configure_logging
+from oracle.runs.storage import Archive, StoreSetupError, open_archive
 
 if TYPE_CHECKING:  # not loaded for a list of runs
     from bt_runtime import Registry
@@ -77,7 +77,7 @@ async def _local(data_dir: Path | None, work: Callable[[RunSource], Awaitable[T]
     settings = settings_for(log="critical", data_dir=data_dir)
 
     def registry() -> "Registry":
-        from oracle.wiring import tree_library  # noqa: PLC0415  slow to load
+        from oracle.server.wiring import tree_library  # noqa: PLC0415  slow to load
 
         return tree_library(settings).registry
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.histories.model import History
-from oracle.histories.rows import run_facts
-from oracle.settings import Settings
-from oracle.storage import Archive, RunFilter, RunRecord, StoreSetupError, UnclearRunError
+from oracle.replay.histories.model import History
+from oracle.replay.histories.rows import run_facts
+from oracle.runs.storage import Archive, RunFilter, RunRecord, StoreSetupError, UnclearRunError
+from oracle.server.settings import Settings
 
 if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, which are slow to load
     from bt_runtime import Registry
-    from oracle.exports import ImportedRuns
+    from oracle.replay.exports import ImportedRuns
 
 FOLDER: Final = "imports"
 _SILENT_S: Final = 30.0
@@ -25,7 +25,7 @@ _SILENT_S: Final = 30.0
 
 def imported_runs(settings: Settings) -> "ImportedRuns":
     """The imported runs of the data folder."""
-    from oracle.exports import ImportedRuns  # noqa: PLC0415  slow to load
+    from oracle.replay.exports import ImportedRuns  # noqa: PLC0415  slow to load
 
     return ImportedRuns(Path(settings.data_dir) / FOLDER)
 
@@ -56,8 +56,8 @@ class LocalSource:
 
     async def follow(self, run: str) -> AsyncGenerator[History, None]:
         """The history as it grows, looked at when something was committed; that of a run that has ended at once."""
-        from oracle.histories import Explainer  # noqa: PLC0415  slow to load
-        from oracle.histories.reading import event_pages  # noqa: PLC0415
+        from oracle.replay.histories import Explainer  # noqa: PLC0415  slow to load
+        from oracle.replay.histories.reading import event_pages  # noqa: PLC0415
 
         found = await self._find(run)
         if isinstance(found, History) or found.status == "finished":
@@ -106,7 +106,7 @@ class LocalSource:
         return imported
 
     async def _recorded(self, record: RunRecord) -> History:
-        from oracle.histories import read_history  # noqa: PLC0415  slow to load
+        from oracle.replay.histories import read_history  # noqa: PLC0415  slow to load
 
         history = await read_history(self._archive(), record, registry=self.registry())
         if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):

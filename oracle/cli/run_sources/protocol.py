@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from oracle.histories.model import History, RunFacts
-from oracle.storage import RunFilter, RunSummary
+from oracle.replay.histories.model import History, RunFacts
+from oracle.runs.storage import RunFilter, RunSummary
 
 
 @dataclass(frozen=True, slots=True)

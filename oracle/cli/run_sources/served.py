@@ -19,12 +19,12 @@ from bt_runtime.text import iso
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.cli.text import one_line
-from oracle.encoding import from_json, to_json
-from oracle.histories import History, history_from_json, model
-from oracle.replays import DELETED
-from oracle.server_sent_events import EventReader
-from oracle.shadow import ShadowReport
-from oracle.storage import PairFilter, RunFilter, RunSummary, UnclearRunError
+from oracle.core.encoding import from_json, to_json
+from oracle.core.server_sent_events import EventReader
+from oracle.replay import DELETED
+from oracle.replay.histories import History, history_from_json, model
+from oracle.replay.shadow import ShadowReport
+from oracle.runs.storage import PairFilter, RunFilter, RunSummary, UnclearRunError
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 _LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")

@@ -5,7 +5,7 @@ Pure functions make lines of rich's `Text` from a `History`; `Screen` alone writ
 
 from typing import TYPE_CHECKING
 
-from oracle.loading import lazy_door
+from oracle.core.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.cli.run_view.difference import difference_lines

@@ -18,8 +18,8 @@ from oracle.cli.run_view.words import (
     thousands,
     tree_label,
 )
-from oracle.histories import History
-from oracle.histories.model import RunFacts, TickFacts
+from oracle.replay.histories import History
+from oracle.replay.histories.model import RunFacts, TickFacts
 
 _LABEL = 12
 _METERS = (10, 6, 4)

@@ -23,10 +23,10 @@ from oracle.cli.run_view.tree import (
     rows_of,
 )
 from oracle.cli.run_view.words import fitted, safe, seconds, shortened, value_of, wrapped
-from oracle.histories import History
-from oracle.histories.debugged import debug_words
-from oracle.histories.model import TickFacts
-from oracle.replays import DELETED
+from oracle.replay import DELETED
+from oracle.replay.histories import History
+from oracle.replay.histories.debugged import debug_words
+from oracle.replay.histories.model import TickFacts
 
 _NARROW = 120
 _WIDEST_LEFT = 116  # columns of the source, however wide the terminal is

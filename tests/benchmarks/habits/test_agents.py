@@ -16,8 +16,8 @@ from benchmarks.habits.view import view_of
 from oracle.agent.planning import WRAP_UP_NOTE
 from oracle.agent.run import TOOL_ERROR_NOTE
 from oracle.agent.tool_calls import NO_TURN_LEFT
-from oracle.control_notes import marked
-from oracle.models.protocol import ModelRequest, ToolDefinition
+from oracle.core.control_notes import marked
+from oracle.llm.protocol import ModelRequest, ToolDefinition
 from oracle.testing import ScriptedCall
 
 TASK = PLAIN[0]

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from bt_runtime import RunLoop, StalledError, Status, TreeFileError, build
-from bt_runtime.library import read_tree
+from bt_runtime.library.named import read_tree
 from bt_runtime.testing import FakeClock, action_from, registry_of, run_text
 from tests.bt_runtime.running import F, R, S, live, run_root, until_idle
 

@@ -10,7 +10,7 @@ from bt_runtime import TreeLibrary
 from bt_runtime.text import Mistake, Place
 from bt_runtime.text.yaml_reader import read_yaml
 from bt_runtime.text.yaml_repair import MOST_CUTS, readable_part
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 
 TREES = sorted(FOLDER.glob("*.yaml"))

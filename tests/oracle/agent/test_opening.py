@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from bt_runtime import Stepper, TreeLibrary
+from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.conversations import MemoryConversations
 from oracle.agent.equipment import Equipment
+from oracle.agent.nodes import REGISTRY
 from oracle.agent.query import Query
-from oracle.control.opening import StillClock, UnaskedModel, open_agent
-from oracle.conversations import MemoryConversations
 from oracle.decision import AgentConfig
-from oracle.models.protocol import ModelFault
-from oracle.nodes import REGISTRY
+from oracle.llm.protocol import ModelFault
 from oracle.tools import ToolRegistry
 from trees import FOLDER
 

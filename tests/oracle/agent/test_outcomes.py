@@ -7,7 +7,7 @@ import pytest
 import signals
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.decision import ToolAction
-from oracle.models.protocol import ModelFault, ToolUse
+from oracle.llm.protocol import ModelFault, ToolUse
 
 SIGNALLED = signals.parse('So.\n\n<signal type="need_turn"><reason>more</reason></signal>')
 MALFORMED = signals.parse('So.\n\n<signal type="need_turn"></signal>')

@@ -4,7 +4,7 @@ import pytest
 
 from oracle.agent.notices import Notice
 from oracle.agent.output import Output
-from oracle.chunks import Chunk, Content, Done, Failed, Source, ToolCall, ToolCalled, ToolReturned
+from oracle.core.chunks import Chunk, Content, Done, Failed, Source, ToolCall, ToolCalled, ToolReturned
 
 DONE = Done("completed", 1, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=1)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.agent.transcript import NOT_RUN, CallText, Transcript
-from oracle.models.protocol import ToolUse
+from oracle.llm.protocol import ToolUse
 from tests.support.provider.rules import complaint
 
 CALL = ToolUse("call_1", "probe", {})

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from bt_runtime import ReloadingTrees, TreeLibrary
+from oracle.agent.nodes import REGISTRY
 from oracle.authoring import NoSuchTreeError, TrialError, Trials
 from oracle.authoring import trials as trials_module
-from oracle.nodes import REGISTRY
-from oracle.storage import open_store
+from oracle.runs.storage import open_store
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
 LOOPING = """

@@ -50,7 +50,7 @@ OTHERS = [
     "Got it. I'll keep answers short.",
     "Goodbye, I'll see you on Monday.",
     "Thanks! I'll remember that.",
-    "Searching is done by `oracle/search`, which keeps one index for the code and one for the notes of each user.",
+    "Searching is done by `oracle/core/search`, which keeps one index for the code and one for the notes of each user.",
 ]
 
 

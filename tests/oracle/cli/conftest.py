@@ -10,10 +10,10 @@ import pytest
 import structlog
 
 from oracle.cli import main
-from oracle.logs import configure_logging
-from oracle.storage import open_store
-from tests.oracle.replays.test_replays import recorded
-from tests.oracle.storage.conftest import postgresql_server, postgresql_url
+from oracle.core.logs import configure_logging
+from oracle.runs.storage import open_store
+from tests.oracle.replay.test_replays import recorded
+from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url
 from tests.support.provider import StandInProvider
 
 __all__ = ["postgresql_server", "postgresql_url"]

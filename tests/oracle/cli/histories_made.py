@@ -4,9 +4,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from oracle.histories import History, history_from_json
-from oracle.histories.model import RunFacts, TickFacts
-from oracle.histories.view import add_view
+from oracle.replay.histories import History, history_from_json
+from oracle.replay.histories.model import RunFacts, TickFacts
+from oracle.replay.histories.view import add_view
 
 DATA = Path(__file__).parent / "data" / "runs"
 NOW = 1_795_347_000.0

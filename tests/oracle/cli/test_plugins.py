@@ -6,10 +6,10 @@ import textwrap
 
 import pytest
 
-from oracle.settings import Settings
+from oracle.server.settings import Settings
+from oracle.server.wiring import plugins as wiring
+from oracle.server.wiring.agent import build_tools
 from oracle.tools import BUILT_IN_TOOLS
-from oracle.wiring import plugins as wiring
-from oracle.wiring.agent import build_tools
 
 TOOL = '''
 from oracle.tools import tool

@@ -228,9 +228,12 @@ IMPORTS = (
 @pytest.mark.parametrize(
     ("arguments", "unwanted"),
     [
-        (["--help"], ["oracle.answering"]),
-        (["trees", "--help"], ["oracle.answering", "oracle.storage"]),
-        (["trees", "check"], ["sqlalchemy", "prometheus_client", "oracle.scenarios", "oracle.verifying"]),
+        (["--help"], ["oracle.agent.answering"]),
+        (["trees", "--help"], ["oracle.agent.answering", "oracle.runs.storage"]),
+        (
+            ["trees", "check"],
+            ["sqlalchemy", "prometheus_client", "oracle.authoring.scenarios", "oracle.authoring.verifying"],
+        ),
     ],
     ids=" ".join,
 )

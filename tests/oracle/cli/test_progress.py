@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from oracle.authoring.verifying import Scope, verify
 from oracle.cli.progress import ProgressLine
-from oracle.verifying import Scope, verify
-from tests.oracle.verifying.verified import shipped
+from tests.oracle.authoring.verifying.verified import shipped
 
 CLEAR = "\r\x1b[K"
 

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from oracle.answering import Ask
+from oracle.agent.answering import Ask
 from oracle.cli.ask import show_answer
 from oracle.cli.errors import FAILED
 from oracle.cli.interrupts import Interrupts
-from oracle.models.protocol import Usage
-from oracle.settings import read_settings
+from oracle.llm.protocol import Usage
+from oracle.server.settings import read_settings
+from oracle.server.wiring import open_oracle
 from oracle.testing import ScriptedCall, ScriptedTurn
-from oracle.wiring import open_oracle
 from tests.support.provider import Disturbed, HttpError, StandInProvider
 
 NOT_AGAIN = {"x-should-retry": "false"}

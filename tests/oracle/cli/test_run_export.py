@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.exports.stand_in import stand_in_page
+from tests.oracle.replay.exports.stand_in import stand_in_page
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 
+from oracle.agent.nodes import REGISTRY
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import RunSource, local
 from oracle.cli.run_sources.local import LocalSource
 from oracle.cli.run_sources.served import ServedSource, open_service
-from oracle.exports import ImportedRuns
-from oracle.histories import History, history_to_json
-from oracle.nodes import REGISTRY
-from oracle.storage import RunFilter, UnclearRunError, open_archive
+from oracle.replay.exports import ImportedRuns
+from oracle.replay.histories import History, history_to_json
+from oracle.runs.storage import RunFilter, UnclearRunError, open_archive
 from oracle.testing import ScriptedCall, ScriptedTurn
-from tests.oracle.service.conftest import (  # noqa: F401  fixtures
+from tests.oracle.server.api.conftest import (  # noqa: F401  fixtures
     ALICE,
     BOB,
     HANGS,

@@ -15,9 +15,9 @@ from oracle.cli.run_sources import ListedRun
 from oracle.cli.run_view import Page, Screen, Sections, deciding_tick, run_list, run_page, tick_line
 from oracle.cli.run_view.page import sentence_of
 from oracle.cli.run_view.words import fitted, safe, wrapped
-from oracle.histories import History
-from oracle.histories.model import EndFacts, NoticeFacts, OperandFacts
-from oracle.storage import RunSummary, Span
+from oracle.replay.histories import History
+from oracle.replay.histories.model import EndFacts, NoticeFacts, OperandFacts
+from oracle.runs.storage import RunSummary, Span
 from tests.oracle.cli import histories_made as made
 
 WRITES = os.environ.get("ORACLE_TEST_WRITE") == "1"

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 import trees
-from oracle.storage import open_store
-from tests.oracle.replays.test_replays import recorded
+from oracle.runs.storage import open_store
+from tests.oracle.replay.test_replays import recorded
 
 
 @pytest.fixture

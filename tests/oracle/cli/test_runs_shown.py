@@ -9,9 +9,9 @@ import sys
 import pytest
 
 import trees
-from oracle.storage import open_store
+from oracle.runs.storage import open_store
 from tests.acceptance.harness import says
-from tests.oracle.replays.test_replays import recorded
+from tests.oracle.replay.test_replays import recorded
 from tests.oracle.runs.running import managed
 
 PATIENCE_S = 30
@@ -133,8 +133,8 @@ def test_runs_are_listed_and_filtered(oracle, data):
 @pytest.mark.parametrize(
     ("words", "unwanted"),
     [
-        (["list"], ["oracle.nodes", "oracle.tools", "oracle.exports", "bt_runtime.kinds"]),
-        (["show", "RUN"], ["oracle.runs.manager", "oracle.debugging.session", "prometheus_client"]),
+        (["list"], ["oracle.agent.nodes", "oracle.tools", "oracle.replay.exports", "bt_runtime.kinds"]),
+        (["show", "RUN"], ["oracle.runs.manager", "oracle.runs.debugging.session", "prometheus_client"]),
     ],
     ids=["list", "show"],
 )

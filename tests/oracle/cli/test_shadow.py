@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from oracle.storage import open_store
+from oracle.runs.storage import open_store
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, says
+from tests.oracle.replay.shadow.conftest import shadowed, until
 from tests.oracle.runs.running import Gate
-from tests.oracle.service.conftest import ALICE, OLGA, OPERATOR, TOKENS, start  # noqa: F401  a fixture
-from tests.oracle.service.test_shadows import OTHER, SAME, shadow_of
-from tests.oracle.shadow.conftest import shadowed, until
+from tests.oracle.server.api.conftest import ALICE, OLGA, OPERATOR, TOKENS, start  # noqa: F401  a fixture
+from tests.oracle.server.api.test_shadows import OTHER, SAME, shadow_of
 
 HANGS = says("Half of it", hang=True)
 

@@ -5,7 +5,9 @@ import re
 import pytest
 from rich.console import Console
 
-from oracle.chunks import (
+from oracle.cli.streams import SafeStream
+from oracle.cli.terminal import TerminalView
+from oracle.core.chunks import (
     Content,
     Done,
     Failed,
@@ -17,8 +19,6 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.cli.streams import SafeStream
-from oracle.cli.terminal import TerminalView
 
 DONE = Done("completed", 1234, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=3)
 CALL = ToolCalled(ToolCall("1", "search_code", {"query": "auth"}))

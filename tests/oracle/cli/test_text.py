@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.chunks import Source
 from oracle.cli.text import call_label, clean, one_line, source_label
+from oracle.core.chunks import Source
 
 OBEYED = {"Cc"}
 BIDI_OVERRIDES = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -4,7 +4,7 @@ import os
 import pytest
 
 from bt_runtime import tree_schema
-from oracle.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 
 SHIPPED = sorted(path.name for path in FOLDER.glob("*.yaml"))

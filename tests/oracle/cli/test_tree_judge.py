@@ -6,8 +6,8 @@ import json
 import pytest
 
 import trees
-from oracle.storage import open_store
-from tests.oracle.replays.test_replays import recorded
+from oracle.runs.storage import open_store
+from tests.oracle.replay.test_replays import recorded
 
 RULES = """
 rules:

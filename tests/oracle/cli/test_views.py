@@ -3,7 +3,9 @@ import json
 
 import pytest
 
-from oracle.chunks import (
+from oracle.cli.streams import SafeStream
+from oracle.cli.views import JsonView, PlainView, ending, is_answered
+from oracle.core.chunks import (
     Answer,
     Closing,
     Content,
@@ -17,8 +19,6 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.cli.streams import SafeStream
-from oracle.cli.views import JsonView, PlainView, ending, is_answered
 
 DONE = Done("completed", 1234, tokens_estimated=True, model_used="m", context_id="c", run_id="r", turns=3)
 

@@ -9,14 +9,14 @@ from typing import Any
 from uuid import uuid4
 
 from bt_runtime.testing import FakeClock
-from oracle.answering import Ask
-from oracle.conversations import Conversation
-from oracle.debugging import Debugger
-from oracle.metrics import Metrics
-from oracle.nodes import REGISTRY
+from oracle.agent.answering import Ask
+from oracle.agent.conversations import Conversation
+from oracle.agent.nodes import REGISTRY
+from oracle.core.metrics import Metrics
 from oracle.runs import LiveRun, RunManager, RunOptions
+from oracle.runs.debugging import Debugger
 from oracle.runs.following import Follower
-from oracle.storage import RunRecord, Store
+from oracle.runs.storage import RunRecord, Store
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Harness, harness
 from tests.support.provider import Reply

@@ -13,22 +13,22 @@ from sqlalchemy import text, update
 from structlog.testing import capture_logs
 
 from bt_runtime import Outcome
+from oracle.agent.answering import Ask
+from oracle.agent.control.choosing import UnknownTreeError
+from oracle.agent.conversations import UnknownConversationError
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.answering import Ask
-from oracle.control.choosing import UnknownTreeError
-from oracle.conversations import UnknownConversationError
-from oracle.record import decode_tick
 from oracle.runs import DrainingError, LiveRun, RunOptions
-from oracle.storage import (
+from oracle.runs.record import decode_tick
+from oracle.runs.storage import (
     ConversationBusyError,
     EventKind,
     RunRecord,
     Store,
     TooManyRunsError,
 )
-from oracle.storage.schema import conversation
-from oracle.storage.tails import Tail
+from oracle.runs.storage.schema import conversation
+from oracle.runs.storage.tails import Tail
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, made_tool, says

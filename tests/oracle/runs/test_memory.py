@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from bt_runtime import LiveTree
+from oracle.agent.answering import ActiveQuery, Ask
+from oracle.agent.control import TreeControl
 from oracle.agent.run import AgentRun
-from oracle.answering import ActiveQuery, Ask
-from oracle.control import TreeControl
-from oracle.models.protocol import ModelFault
+from oracle.llm.protocol import ModelFault
 from oracle.runs import LiveRun
 from oracle.runs.recorder import RunRecorder
-from oracle.storage import ConversationBusyError, Store
-from oracle.storage.log import RunLog
+from oracle.runs.storage import ConversationBusyError, Store
+from oracle.runs.storage.log import RunLog
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.harness import answers, harness, says
 from tests.oracle.runs.running import CODE_QUESTION, managed, settle

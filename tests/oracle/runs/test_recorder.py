@@ -3,12 +3,12 @@ from typing import Any
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.testing import FakeClock
 from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.core.metrics import Metrics
 from oracle.decision import ToolAction
-from oracle.metrics import Metrics
-from oracle.models.protocol import ToolUse
-from oracle.record import decode_tick
+from oracle.llm.protocol import ToolUse
+from oracle.runs.record import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
-from oracle.storage import NewRun, Store
+from oracle.runs.storage import NewRun, Store
 from tests.oracle.runs.running import CODE_QUESTION
 
 

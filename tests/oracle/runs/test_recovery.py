@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from bt_runtime.testing import FakeClock
 from oracle.runs import RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.storage import ConversationBusyError, NewRun, RunRecord, Store, open_store, schema
+from oracle.runs.storage import ConversationBusyError, NewRun, RunRecord, Store, open_store, schema
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, Managed, managed, settle, told
 from tests.oracle.runs.test_unwritable import locked

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import insert
 from structlog.testing import capture_logs
 
-from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta
+from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta
 from oracle.runs import RunOptions
-from oracle.storage import Store, open_store, schema
+from oracle.runs.storage import Store, open_store, schema
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import PATIENCE_S, managed, settle

@@ -7,16 +7,16 @@ from sqlalchemy import update
 from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
-from oracle.metrics import Metrics
+from oracle.core.metrics import Metrics
 from oracle.runs import RunOptions
 from oracle.runs.recovery import Recovery
+from oracle.runs.storage import NewRun, RunRecord, Store, open_store, schema
+from oracle.runs.storage.erasing import mark_forgotten
+from oracle.runs.storage.schema import run
 from oracle.runs.upkeep import Upkeep
-from oracle.storage import NewRun, RunRecord, Store, open_store, schema
-from oracle.storage.erasing import mark_forgotten
-from oracle.storage.schema import run
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
-from tests.oracle.storage.making import new_run
+from tests.oracle.runs.storage.making import new_run
 
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
 

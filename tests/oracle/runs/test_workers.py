@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oracle.conversations import Exchange
+from oracle.agent.conversations import Exchange
 from oracle.runs import RunOptions
-from oracle.storage import RunLostError, open_store
+from oracle.runs.storage import RunLostError, open_store
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import Managed, managed, settle
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.chunks import Source
-from oracle.search import ranking
+from oracle.core.chunks import Source
+from oracle.core.search import ranking
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools
 from oracle.tools.code import CodeTools
 from oracle.tools.paths import Root

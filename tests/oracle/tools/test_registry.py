@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from oracle.chunks import Source
-from oracle.models.protocol import ToolDefinition
+from oracle.core.chunks import Source
+from oracle.llm.protocol import ToolDefinition
 from oracle.tools import Tool, ToolDefinitionError, ToolError, ToolRegistry, ToolResult, Workers, check_cancelled, tool
 
 

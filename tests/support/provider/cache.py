@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bt_runtime.text import estimate_tokens
-from oracle.models.blocks import THINKING
-from oracle.models.claude import model_facts
+from oracle.llm.blocks import THINKING
+from oracle.llm.claude import model_facts
 from tests.support.provider.request import Body, blocks_of, last_cacheable, message_blocks, request_blocks, unmarked
 
 LOOK_BACK_BLOCKS = 20

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from oracle.models.blocks import THINKING
+from oracle.llm.blocks import THINKING
 from tests.support.provider.request import EMPTY_TEXT, Body, Request, blocks_of, message_blocks, unknown_fields
 from tests.support.provider.signatures import misplaced, misread
 

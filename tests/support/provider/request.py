@@ -6,8 +6,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from oracle.models.blocks import THINKING
-from oracle.models.claude import ModelFacts
+from oracle.llm.blocks import THINKING
+from oracle.llm.claude import ModelFacts
 
 Body = Mapping[str, Any]
 

@@ -10,9 +10,9 @@ because they mean that the history was built incorrectly; and system messages in
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from oracle.models.blocks import THINKING
-from oracle.models.claude import model_facts
-from oracle.models.thinking import BINDING_BETA, MIN_THINKING_TOKENS
+from oracle.llm.blocks import THINKING
+from oracle.llm.claude import model_facts
+from oracle.llm.thinking import BINDING_BETA, MIN_THINKING_TOKENS
 from tests.support.provider import messages, tools
 from tests.support.provider.request import (
     EMPTY_TEXT,

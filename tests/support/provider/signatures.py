@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from oracle.models.blocks import THINKING, without_thinking_blocks
-from oracle.models.scripted import SIGNATURE
+from oracle.llm.blocks import THINKING, without_thinking_blocks
+from oracle.llm.scripted import SIGNATURE
 from tests.support.provider.request import Body, blocks_of, message_blocks, unmarked
 
 _SIGNATURE = re.compile(r"standin-(?P<prefix>[0-9a-f]{16})-(?P<text>[0-9a-f]{8})-(?P<previous>[0-9a-f]{8}|first)")

@@ -1,0 +1,174 @@
+"""The flow of control through a tree, as far as it is known before a run.
+
+    flow = flow_of(tree, registry=registry)
+    flow.is_reached(node), flow.results(node), flow.states(node), flow.exits
+
+It is sound: what it calls impossible does not happen in any run (errors that a tree cannot handle apart: a run that a
+supervisor ends earlier visits fewer nodes, and a number that grows beyond 64 bits fails its node).
+
+Each file is judged by itself. A tree that is included somewhere is judged alone, with unknown keys, because it may be
+included elsewhere too; what follows from its place in another tree is said there, at the node that includes it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from bt_runtime.analysis.budget import Budget
+from bt_runtime.analysis.effects import NO_HOST, EndStates, HostFlow
+from bt_runtime.analysis.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, Known, Partition, State
+from bt_runtime.analysis.walk import Walk
+from bt_runtime.language.definition import NodeDefinition, TreeDefinition
+from bt_runtime.language.expressions.domains import Domain, of_key, of_type, of_value
+from bt_runtime.language.registry import Registry
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What is known of one file's tree.
+
+    What a judge asks of it counts for the budget of the check.
+
+    Args:
+        file: the file that is judged; nodes of other files are walked through, and judged with their own.
+        is_whole: a query can name the tree; else it is a part of others, about whose beginning nothing is known.
+        exits: the ends of the root.
+    """
+
+    tree: TreeDefinition
+    registry: Registry
+    root: NodeDefinition
+    file: str
+    is_whole: bool
+    walk: Walk
+    exits: EndStates
+
+    @cached_property
+    def nodes(self) -> tuple[NodeDefinition, ...]:
+        """The nodes of the file, in its order."""
+        return tuple(node for node in self.root.walk() if node.place.file == self.file)
+
+    @cached_property
+    def all_nodes(self) -> Mapping[str, NodeDefinition]:
+        """Every node by its path, those of included files among them."""
+        return {node.path: node for node in self.root.walk()}
+
+    @cached_property
+    def parents(self) -> Mapping[str, NodeDefinition]:
+        """The parent of every node but the root, by the path of the child."""
+        return {
+            child.path: node for node in self.root.walk() for children in node.children.values() for child in children
+        }
+
+    def above(self, node: NodeDefinition) -> Iterator[NodeDefinition]:
+        """The ancestors of a node, the nearest first."""
+        self.walk.budget.spend()
+        parent = self.parents.get(node.path)
+        while parent is not None:
+            yield parent
+            parent = self.parents.get(parent.path)
+
+    def in_file(self, node: NodeDefinition) -> NodeDefinition:
+        """A node of the file itself; for one of an included file the node that includes it."""
+        if node.place.file == self.file:
+            return node
+        return next((above for above in self.above(node) if above.place.file == self.file), self.root)
+
+    def is_reached(self, node: NodeDefinition) -> bool:
+        """Whether it can be ticked."""
+        self.walk.budget.spend()
+        return node.path in self.walk.seen
+
+    def results(self, node: NodeDefinition) -> frozenset[str]:
+        """Which of `success`, `failure` and `waiting` it can return; empty if it is not reached."""
+        self.walk.budget.spend()
+        seen = self.walk.seen.get(node.path)
+        return frozenset(seen.results) if seen else frozenset()
+
+    def states(self, node: NodeDefinition) -> tuple[State, ...]:
+        """What is known when it is ticked."""
+        self.walk.budget.spend()
+        found = self._states.get(node.path)
+        if found is None:
+            seen = self.walk.seen.get(node.path)
+            found = self._states[node.path] = self.walk.partition.merged(seen.states) if seen else ()
+        return found
+
+    @cached_property
+    def _states(self) -> dict[str, tuple[State, ...]]:
+        """The states of the nodes that a check has asked for, joined."""
+        return {}
+
+    def domain(self, state: State, key: str) -> Domain:
+        """What a key may hold."""
+        self.walk.budget.spend()
+        return self.walk.partition.domain(state, key)
+
+    def named(self, paths: Iterable[str]) -> tuple[NodeDefinition, ...]:
+        """The nodes with these paths, in the order of the tree."""
+        self.walk.budget.spend()
+        wanted = frozenset(paths)
+        return tuple(node for path, node in self.all_nodes.items() if path in wanted)
+
+
+def flow_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Flow:
+    """The flow of a tree from its own file.
+
+    Raises:
+        OverBudgetError: it would take too long to find out.
+    """
+    return _walked(tree, registry, tree.root, tree.file, is_whole=not tree.internal, budget=budget or Budget())
+
+
+def flows_of_parts(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Iterator[Flow]:
+    """The flows of the files that a tree includes, each once and by itself.
+
+    Raises:
+        OverBudgetError: it would take too long to find them out.
+    """
+    done = {tree.file}
+    budget = budget or Budget()
+    for node in tree.root.walk():
+        if node.place.file not in done:
+            done.add(node.place.file)
+            yield _walked(tree, registry, node, node.place.file, is_whole=False, budget=budget)
+
+
+def _walked(
+    tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool, budget: Budget
+) -> Flow:
+    host: HostFlow = registry.flow or NO_HOST
+    known = host.known(tree) if is_whole else Known()
+    delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
+    apart = (*host.apart, *sorted(TAKEN + name for name in delivered))
+    partition = Partition(apart, {**_declared(tree, host), **known.bounds}, known)
+    walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
+    entry = _entry(tree, host) if is_whole else State()
+    return Flow(tree, registry, root, file, is_whole, walk, exits=walk.paths(root, (entry,)))
+
+
+def _types(tree: TreeDefinition) -> Mapping[str, Domain]:
+    return {name: of_type(key.type, null=True) for name, key in tree.keys.items()}
+
+
+def _declared(tree: TreeDefinition, host: HostFlow) -> Mapping[str, Domain]:
+    return {
+        name: host.declared.get(name) or (of_key(key) if key.read_only else of_key(replace(key, default=None)))
+        for name, key in tree.keys.items()
+    }
+
+
+def _entry(tree: TreeDefinition, host: HostFlow) -> State:
+    """What is known at the start of a run."""
+    keys = {
+        name: of_value(key.default)
+        for name, key in tree.keys.items()
+        if name not in host.given | host.volatile and not key.deliverable
+    }
+    facts = {name: frozenset({value}) for name, value in host.facts.items()}
+    facts |= {ONCE + node.path: frozenset({""}) for node in tree.root.walk() if node.kind == "once"}
+    facts |= {TAKEN + name: frozenset({""}) for name, key in tree.keys.items() if key.deliverable}
+    return State(keys, {**facts, BLAME: frozenset(), LAST: frozenset(), STOPPED_BY: frozenset()})
+
+
+__all__ = ["Flow", "flow_of", "flows_of_parts"]

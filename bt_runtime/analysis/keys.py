@@ -1,0 +1,275 @@
+"""Judges the keys of the blackboard and the parameters: what is written in vain, read in vain, or declared in vain."""
+
+from collections.abc import Iterable, Iterator
+
+from bt_runtime.analysis.accesses import (
+    Access,
+    Accesses,
+    accesses,
+    expressions,
+    is_unset,
+    may_change,
+    names_of,
+    own_keys,
+    warning_at,
+)
+from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.conditions import names_in
+from bt_runtime.analysis.effects import LeafFlow
+from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.states import REASON
+from bt_runtime.analysis.writes import own_writes
+from bt_runtime.language.definition import Declaration, NodeDefinition
+from bt_runtime.language.expressions.domains import of_value
+from bt_runtime.language.kind import DeliveryUse, Key, Kind
+from bt_runtime.text import Mistake, Place, brief
+
+CODES = (
+    Code("key-unused", "A declared key is neither read nor written."),
+    Code("key-never-read", "A key is written, and nothing reads it."),
+    Code("answer-ignored", "A yes or no from outside is waited for, and nothing looks at it."),
+    Code("key-never-written", "A key is read that nothing writes."),
+    Code("key-read-early", "A key is read before anything can have written it."),
+    Code("until-never-changes", "Nothing that runs meanwhile can change what is waited for."),
+    Code("default-lost", "A subtree's default of a key has no effect."),
+    Code("parameter-unused", "A parameter has no effect."),
+)
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    found = accesses(flow)
+    for declared in own_keys(flow):
+        if flow.is_whole or declared.key.private:
+            yield from _of_key(flow, declared, found)
+        else:
+            yield from _unused(declared, found)
+    if flow.is_whole:
+        yield from _early(flow, found)
+    if flow.file == flow.tree.file:
+        yield from _lost_defaults(flow)
+        yield from _parameters(flow)
+    for node in flow.nodes:
+        yield from _until(flow, node, found)
+
+
+# --- declared keys
+
+
+def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mistake]:
+    key = declared.key
+    names = sorted(names_of(flow, key))
+    reads = [read for name in names for read in found.reads.get(name, ()) if not _is_own_growth(read, key.name)]
+    writes = [write for name in names for write in found.writes.get(name, ())]
+    if not reads and not writes and key.name not in found.in_rules:
+        yield _unused_key(declared)
+    elif not reads and key.name not in found.in_rules:
+        if flow.is_whole:  # a tree that includes this one may take the value by `out`
+            yield from _never_read(flow, declared, writes)
+    elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
+        yield _answer_ignored(reads[0], key.name)
+    elif reads and not writes and not key.deliverable and is_unset(key):
+        yield from _never_written(flow, declared, reads)
+
+
+def _is_own_growth(read: Access, name: str) -> bool:
+    """Whether a key is read only to write it again: `count: count + 1`."""
+    return read.node.kind == "set" and read.placed.use.at == ("values", name)
+
+
+def _answer_ignored(read: Access, name: str) -> Mistake:
+    message = f"the wait ends with any value of {name!r}, false too, and nothing looks at the value"
+    hint = f"write 'condition: {name}' behind it"
+    return warning_at(read, "answer-ignored", message, hint, length=len(name))
+
+
+def _unused(declared: Declaration, found: Accesses) -> Iterator[Mistake]:
+    """A key of a part of other trees that is not used here; whether others read and write it is not known."""
+    used = (*found.reads.get(declared.key.name, ()), *found.writes.get(declared.key.name, ()))
+    if not used and declared.key.name not in found.in_rules:
+        yield _unused_key(declared)
+
+
+def _unused_key(declared: Declaration) -> Mistake:
+    name = declared.key.name
+    return _at_declaration(declared, "key-unused", f"nothing reads or writes {name!r}", "remove it, or use it")
+
+
+def _never_read(flow: Flow, declared: Declaration, writes: Iterable[Access]) -> Iterator[Mistake]:
+    name = declared.key.name
+    own = [write for write in writes if write.node.place.file == flow.file]
+    if own:
+        hint = f"use it in an expression or as '{{{name}}}' in a text, or remove it"
+        yield warning_at(own[0], "key-never-read", f"{name!r} is written, but nothing reads it", hint, length=len(name))
+
+
+def _never_written(flow: Flow, declared: Declaration, reads: Iterable[Access]) -> Iterator[Mistake]:
+    name = declared.key.name
+    own = [read for read in reads if read.node.place.file == flow.file]
+    if own:
+        message = f"{name!r} is read, but nothing writes it: it is always {brief(declared.key.default)}"
+        hint = f"write it with 'set' or 'into', or give it the default that is meant, on line {declared.place.line}"
+        yield warning_at(own[0], "key-never-written", message, hint, length=len(name))
+
+
+def _at_declaration(declared: Declaration, code: str, message: str, hint: str) -> Mistake:
+    place = declared.place
+    end = Place(place.file, place.line, place.column + len(declared.key.name))
+    return Mistake(place, message, hint, None, code, "warning", end)
+
+
+# --- order
+
+
+def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
+    """Reads of keys that still have an empty default whenever the node is ticked."""
+    for name, reads in found.reads.items():
+        key = flow.tree.keys.get(name)
+        if key is None or key.private or key.deliverable or not _is_empty(flow, key) or name == REASON:
+            continue
+        writers = _writers(flow, name)
+        if writers is None or not (writers or _is_writable(flow, name)):
+            continue  # not known, or never written, which is said elsewhere
+        before = _paths_before(flow, writers)
+        early = (read for read in reads if read.node.path in before and _is_early(flow, read, name, key))
+        reported = next(early, None)
+        if reported is not None:
+            yield _early_read(flow, reported, name, key, writers)
+
+
+def _is_empty(flow: Flow, key: Key) -> bool:
+    """Whether a key begins with nothing; the numbers of the host begin with what is true then."""
+    return key.default in (None, "") if key.name in flow.registry.keys else is_unset(key)
+
+
+def _paths_before(flow: Flow, writers: list[NodeDefinition]) -> frozenset[str]:
+    """The nodes that stand before the first writer in the files; all if there is none."""
+    paths = flow.tree.paths
+    return frozenset(paths[: paths.index(writers[0].path)] if writers else paths)
+
+
+def _writers(flow: Flow, name: str) -> list[NodeDefinition] | None:
+    """The nodes that write a key; `None` if there are nodes of which that is not known."""
+    found = []
+    for node in flow.tree.root.walk():
+        own = any(each.key == name for each in own_writes(node))
+        written = flow.walk.written(node) if not node.children else None
+        if written is not None and written.everything:
+            return None
+        if own or (written is not None and name in written.keys):
+            found.append(node)
+    return found
+
+
+def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
+    node = read.node
+    if node.place.file != flow.file or not flow.is_reached(node) or _is_until(read):
+        return False
+    if any(written.key == name for written in own_writes(node)):
+        return False  # it begins with its first value, such as a text that grows
+    start = of_value(key.default)
+    if any(name not in state.keys or state.keys[name] != start for state in flow.states(node)):
+        return False
+    return not _has_been_asked(flow, node, name)
+
+
+def _is_until(read: Access) -> bool:
+    return read.placed.use.at == ("until",)
+
+
+def _has_been_asked(flow: Flow, node: NodeDefinition, name: str) -> bool:
+    """Whether a condition before may be what has shown that the key is empty."""
+    for other in flow.tree.root.walk():
+        if other is node:
+            return False
+        if any(name in names_in(text) for _, text in expressions(other)):
+            return True
+    return False
+
+
+def _early_read(flow: Flow, read: Access, name: str, key: Key, writers: list[NodeDefinition]) -> Mistake:
+    if writers:
+        first = writers[0]
+        message = f"{name!r} is still {brief(key.default)} here: {first.kind!r}, which writes it, comes later"
+        on_line = f" (line {first.place.line})" if first.place.file == flow.file else ""
+        hint: str | None = f"put {first.kind!r}{on_line} before this"
+    else:
+        message = f"{name!r} is always {brief(key.default)} here: no node of this tree writes it"
+        able = [kind.name for kind in flow.registry.kinds.values() if _can_write(kind, name)]
+        hint = f"put {able[0]!r} before this, which writes it" if able else None
+    return warning_at(read, "key-read-early", message, hint, length=len(name))
+
+
+def _is_writable(flow: Flow, name: str) -> bool:
+    """Whether a key belongs to the host, and a kind that this tree does not use would write it."""
+    return name in flow.registry.keys and any(_can_write(kind, name) for kind in flow.registry.kinds.values())
+
+
+def _can_write(kind: Kind, name: str) -> bool:
+    """Whether a kind without required settings writes a key of the host."""
+    required = any(info.is_required() for info in kind.settings.model_fields.values())
+    if required or not isinstance(kind.flow, LeafFlow):
+        return False
+    return any(name in case.writes for case in kind.flow.cases(kind.settings()))
+
+
+# --- what is waited for
+
+
+def _until(flow: Flow, node: NodeDefinition, found: Accesses) -> Iterator[Mistake]:
+    for placed, text in expressions(node):
+        names = [name for name in names_in(text) if name not in node.constants]
+        if placed.use.at != ("until",) or not names:
+            continue
+        changing = may_change(flow, node)
+        if changing is None or changing.intersection(names) or _is_over_at_once(flow, node, text):
+            continue
+        words = ", ".join(map(repr, names))
+        message = f"nothing that runs meanwhile changes {words}, so 'until' stays as it is"
+        elsewhere = [write for name in names for write in found.writes.get(name, ())]
+        hint = "write it inside of this node, or wait for something that changes"
+        if elsewhere:
+            hint = f"{elsewhere[0].node.kind!r} on line {elsewhere[0].place.line} writes it, outside of this node"
+        yield warning_at(Access(node, placed), "until-never-changes", message, hint, length=len(text))
+
+
+def _is_over_at_once(flow: Flow, node: NodeDefinition, text: str) -> bool:
+    """Whether it is true already; a `wait` is of use if it may be, because it lets what comes next begin then."""
+    over, waits, _ = flow.walk.split(node, text, flow.states(node))
+    return not waits or (bool(over) and not node.children)
+
+
+# --- subtrees
+
+
+def _lost_defaults(flow: Flow) -> Iterator[Mistake]:
+    declarations = [declared for declared in flow.tree.declarations if not declared.is_parameter]
+    for first in own_keys(flow):
+        for other in declarations:
+            name, default = first.key.name, other.key.default
+            if (
+                other.key.private
+                or other.tree == first.tree
+                or other.key.name != name
+                or default is None
+                or default == first.key.default
+            ):
+                continue
+            message = (
+                f"{name!r} begins with {brief(first.key.default)}: the default {brief(default)} of the tree "
+                f"{other.tree!r}, which is included here, has no effect"
+            )
+            hint = f"choose another name, or write 'default: {brief(default)}'"
+            yield _at_declaration(first, "default-lost", message, hint)
+            break
+
+
+def _parameters(flow: Flow) -> Iterator[Mistake]:
+    named = {name for node in flow.nodes for _, text in expressions(node) for name in names_in(text)}
+    for declared in flow.tree.declarations:
+        name = declared.key.name
+        if not declared.is_parameter or declared.place.file != flow.file or declared.is_inserted or name in named:
+            continue
+        message = f"the parameter {name!r} has no effect: nothing uses it"
+        hint = f"use it as '${{{name}}}' in a setting or as {name!r} in an expression, or remove it"
+        yield _at_declaration(declared, "parameter-unused", message, hint)

@@ -1,0 +1,390 @@
+"""Judges what is reached: nodes that never are, conditions that decide nothing, repetitions that do not repeat."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bt_runtime.analysis.accesses import may_change, whole_name
+from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.conditions import names_in
+from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.states import BLAME, FAULT, REASON
+from bt_runtime.analysis.transfers import child_of, decided_by
+from bt_runtime.analysis.warnings import said, warning
+from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("unreachable", "A node is never ticked."),
+    Code("condition-always-false", "A condition is false whenever it is asked."),
+    Code("condition-always-true", "A condition is true whenever it is asked."),
+    Code("subtree-always-fails", "A subtree fails whenever it is ticked where it is included."),
+    Code("loop-never-runs", "A loop is over before its first round, or before its second activation."),
+    Code("until-never-true", "The 'until' of a loop is false whenever it is evaluated."),
+    Code("wait-over-at-once", "A 'wait' is over whenever it begins."),
+    Code("wait-begins-again", "A 'wait' before other work begins again at every tick, and interrupts that work."),
+    Code("repetition-of-one", "A repetition that happens once."),
+    Code("cooldown-without-repetition", "A 'cooldown' is visited once."),
+    Code("retry-without-failure", "A 'retry' repeats something that cannot fail, or that fails alike each time."),
+    Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
+    Code("parallel-decided-at-once", "A 'parallel' is decided by a child that takes no time, so others are halted."),
+    Code("race-never-won", "A child of a race for the first success never succeeds."),
+    Code("parallel-of-one", "A 'parallel' has one child."),
+)
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    conditions = {mistake.path: mistake for mistake in _conditions(flow)}
+    loops = {mistake.path: mistake for mistake in _loops(flow)}
+    yield from conditions.values()
+    yield from loops.values()
+    subtrees = {mistake.path: mistake for mistake in _subtrees(flow)}
+    yield from subtrees.values()
+    explained = {**conditions, **loops, **subtrees}
+    dull = {path for path in explained if path}
+    dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node) or _always_raises(flow, node)}
+    yield from _unreached(flow, frozenset(dull))
+    yield from _untils(flow)
+    for node in flow.nodes:
+        if flow.is_reached(node):
+            yield from _repetition(flow, node)
+            yield from _parallel(flow, node)
+            yield from _begun_again(flow, node)
+
+
+def _unreached(flow: Flow, explained: frozenset[str]) -> Iterator[Mistake]:
+    """The topmost nodes that are not reached, unless another warning explains them."""
+    for node in flow.nodes:
+        parent = flow.parents.get(node.path)
+        if flow.is_reached(node) or parent is None or not flow.is_reached(parent) or parent.path in explained:
+            continue
+        before = _before(parent, node) or _tripped(flow, parent)
+        if before is not None and (not flow.is_reached(before) or _decisive(flow, before).path in explained):
+            continue
+        if before is not None and parent.kind == "selector" and _is_if_without_else(before):
+            message = f"an 'if' without 'else' always succeeds, so {said(flow, node)} is never reached"
+            yield warning(flow, before, "unreachable", message, "write a 'sequence' that begins with the 'condition'")
+            continue
+        why = _why(flow, parent, before)
+        found = warning(
+            flow, node, "unreachable", f"{node.kind!r} is never reached: {why}", _hint(parent), removable=True
+        )
+        yield _at_case(flow, node, found) if parent.kind == "switch" else found
+
+
+def _at_case(flow: Flow, node: NodeDefinition, found: Mistake) -> Mistake:
+    """A warning about a case of a `switch` at its value, where that stands on the line before."""
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    before = lines[node.place.line - 2] if 2 <= node.place.line <= len(lines) else ""
+    own = lines[node.place.line - 1][: node.place.column - 1] if before else "-"
+    if own.strip() or not before.strip().endswith(":"):
+        return found
+    place = replace(node.place, line=node.place.line - 1, column=len(before) - len(before.lstrip()) + 1)
+    return replace(found, place=place, end=None)
+
+
+def _is_if_without_else(node: NodeDefinition) -> bool:
+    return node.kind == "if" and not node.children.get("else")
+
+
+def is_inverted_guard(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a node turns the result of a guard around."""
+    return node.kind in {"inverter", "force_failure"} and any(
+        flow.registry.kinds[child.kind].category == "guard" for child in node.children["child"]
+    )
+
+
+def _always_raises(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether an expression of a node fails it each time; that is a warning about the expression."""
+    when = getattr(node.settings, "when", None)
+    if node.kind == "set":
+        return flow.results(node) == {"failure"}
+    if not isinstance(when, str) or flow.results(node) != {"failure"}:
+        return False
+    true, false, _ = flow.walk.split(node, when, flow.states(node))
+    return not true and not false
+
+
+def _tripped(flow: Flow, parent: NodeDefinition) -> NodeDefinition | None:
+    """The guard that trips whenever it is asked."""
+    guards = parent.children.get("guards", ())
+    return next((guard for guard in guards if flow.results(guard) == {"failure"}), None)
+
+
+def _subtrees(flow: Flow) -> Iterator[Mistake]:
+    """Subtrees that fail wherever they are included here, although by themselves they can succeed."""
+    for node in flow.nodes:
+        if node.kind != "subtree" or flow.results(node) != {"failure"}:
+            continue
+        false = [
+            below
+            for below in node.walk()
+            if isinstance(getattr(below.settings, "when", None), str) and flow.results(below) == {"failure"}
+        ]
+        why = f": {getattr(false[0].settings, 'when', '')!r} is false here, at {said(flow, false[0])}" if false else ""
+        tree = getattr(node.settings, "tree", "")
+        message = f"{tree!r} always fails here{why}"
+        found = warning(
+            flow,
+            node,
+            "subtree-always-fails",
+            message,
+            "remove it, or correct what is before it or given to it",
+            removable=True,
+        )
+        yield _at_argument(flow, node, found, false[0]) if false else found
+
+
+def _at_argument(flow: Flow, node: NodeDefinition, found: Mistake, false: NodeDefinition) -> Mistake:
+    """A warning about a subtree at the last argument that decides it."""
+    names = [name for name in names_in(getattr(false.settings, "when", "true")) if name in false.constants]
+    given = [name for name in names if name in getattr(node.settings, "arguments", {})]
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    start = node.place.line
+    indent = len(lines[start - 1]) - len(lines[start - 1].lstrip()) if start <= len(lines) else 0
+    for number, line in reversed(list(enumerate(lines[start : start + _FARTHEST_ARGUMENT], start + 1))):
+        own = len(line) - len(line.lstrip())
+        name, colon, _ = line.strip().partition(":")
+        if colon and own > indent and name in given and not _is_outside(lines[start : number - 1], indent):
+            return replace(found, place=replace(found.place, line=number, column=own + 1), end=None)
+    return found
+
+
+_FARTHEST_ARGUMENT = 30  # lines below the subtree
+
+
+def _is_outside(between: list[str], indent: int) -> bool:
+    """Whether a node ends in these lines, at whose indent its own line begins."""
+    return any(line.strip() and len(line) - len(line.lstrip()) <= indent for line in between)
+
+
+def _before(parent: NodeDefinition, node: NodeDefinition) -> NodeDefinition | None:
+    """The sibling in front of a node."""
+    for children in parent.children.values():
+        for position, child in enumerate(children):
+            if child is node:
+                return children[position - 1] if position else None
+    return None
+
+
+def _decisive(flow: Flow, node: NodeDefinition) -> NodeDefinition:
+    """The node that decides the result of a node which has one result alone: the condition in a sequence, say."""
+    results = flow.results(node) - {"waiting"}
+    while True:
+        children = [child for nodes in node.children.values() for child in nodes if flow.is_reached(child)]
+        own = [child for child in children if child.place.file == flow.file]
+        if node.kind not in {"sequence", "selector"} or not own or flow.results(own[-1]) - {"waiting"} != results:
+            return node
+        node = own[-1]
+
+
+def _why(flow: Flow, parent: NodeDefinition, before: NodeDefinition | None) -> str:
+    if before is None:
+        return f"{said(flow, parent)} has no use for it in any run"
+    decisive = _decisive(flow, before)
+    results = flow.results(before) - {"waiting"}
+    if not results:
+        return f"{said(flow, decisive)} never ends"
+    always = "always succeeds" if results == {"success"} else "never succeeds"
+    return f"{said(flow, decisive)} {always}"
+
+
+def _hint(parent: NodeDefinition) -> str | None:
+    return {
+        "selector": "a selector ends with the first child that succeeds; put what always succeeds last",
+        "sequence": "a sequence ends with the first child that fails, and waits for one that does not end",
+    }.get(parent.kind)
+
+
+def _conditions(flow: Flow) -> Iterator[Mistake]:
+    for node in flow.nodes:
+        when = getattr(node.settings, "when", None)
+        if not isinstance(when, str) or not names_in(when) or not flow.is_reached(node):
+            continue
+        true, false, _ = flow.walk.split(node, when, flow.states(node))
+        if not true and false:
+            message = f"this is always false here: {_known(flow, node, when)}"
+            found = warning(flow, node, "condition-always-false", message, "what depends on it is never done")
+            yield at_its_line(node, found)
+        elif not false and true:
+            message = f"this is always true here: {_known(flow, node, when)}"
+            yield at_its_line(node, warning(flow, node, "condition-always-true", message, "remove it, or correct it"))
+
+
+def at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
+    """A warning about a condition at the condition, where that stands on another line than its node."""
+    placed = next((each for each in node.uses if each.use.at in {("when",), ("until",)}), None)
+    if placed is None or placed.place.file != mistake.place.file or placed.place.line == mistake.place.line:
+        return mistake
+    return replace(mistake, place=placed.place, end=None)
+
+
+def _known(flow: Flow, node: NodeDefinition, when: str) -> str:
+    """What is known of the names of an expression, in an author's words."""
+    words = []
+    for name in names_in(when):
+        domains = [flow.domain(state, name) for state in flow.states(node)]
+        found = domains[0]
+        for domain in domains[1:]:
+            found = found.union(domain)
+        words.append(f"{name!r} is {found}")
+    return "; ".join(words)
+
+
+def _loops(flow: Flow) -> Iterator[Mistake]:
+    for node in flow.nodes:
+        entries = flow.walk.entries.get(node.path)
+        if entries is None:
+            continue
+        if entries.first_over and not entries.first_runs and not entries.again_runs:
+            message = "the loop never runs: its 'until' is true before the first round"
+            yield _never_runs(flow, node, message)
+        elif entries.again_over and not entries.again_runs:
+            message = "the loop runs in the first repetition only: its 'until' stays true"
+            yield _never_runs(flow, node, message)
+
+
+def _never_runs(flow: Flow, node: NodeDefinition, message: str) -> Mistake:
+    """At the `until`, but where that is as it should be, and a reason was written before."""
+    found = warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+    return found if getattr(node.settings, "until", None) == REASON else at_its_line(node, found)
+
+
+def _untils(flow: Flow) -> Iterator[Mistake]:
+    """Loops that go on whatever happens, and waits for what is there already."""
+    for node in flow.nodes:
+        placed = next((each for each in node.uses if each.use.at in {("until",), ("for",)}), None)
+        results = flow.walk.until_results.get(node.path)
+        if placed is not None and node.path in flow.walk.old_values and results != {True}:
+            message = "the value that was there before ends this wait at once, when it comes again"
+            hint = "set the key to null before, to wait for a new value"
+            yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
+        if placed is None or not results or len(results) > 1:
+            continue
+        text = getattr(node.settings, "until", None) or ""
+        if node.kind == "wait" and True in results:
+            message = "this is over whenever it begins: what it waits for is there already"
+            hint = "set the key to null before, to wait for a new value" if not text else "remove it, or correct it"
+            yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
+        elif node.children and False in results and REASON not in names_in(text):
+            message = f"this is never true here: {_known_at(flow, node, text)}"
+            hint = "nothing ends the loop but its guards or a failure: correct it"
+            yield replace(warning(flow, node, "until-never-true", message, hint), place=placed.place, end=None)
+
+
+def _known_at(flow: Flow, node: NodeDefinition, text: str) -> str:
+    """What is known of the names of an `until`, before the first round and after each."""
+    scope = flow.walk.scope(node)
+    states = (*flow.states(node), *flow.walk.further_rounds.get(node.path, ()))
+    words = []
+    for name in names_in(text):
+        found = flow.domain(states[0], scope.key(name))
+        for state in states[1:]:
+            found = found.union(flow.domain(state, scope.key(name)))
+        words.append(f"{name!r} is {found}")
+    return "; ".join(words)
+
+
+def _begun_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Waits in a node without memory, which begin again while what comes after them is running."""
+    if getattr(node.settings, "memory", True):
+        return
+    children = node.children["children"]
+    for position, child in enumerate(children[:-1]):
+        later = [other for other in children[position + 1 :] if "waiting" in flow.results(other)]
+        for wait in child.walk() if later and "waiting" in flow.results(child) else ():
+            if wait.kind == "wait":
+                message = f"this wait begins again at every tick, and then interrupts {said(flow, later[0])}"
+                hint = f"remove 'memory: false' of the {node.kind}, or put the wait before it"
+                yield warning(flow, wait, "wait-begins-again", message, hint)
+
+
+def _writers(flow: Flow, node: NodeDefinition) -> str | None:
+    """Who has written the reason that ends a loop."""
+    paths = {path for state in flow.states(node) for path in state.facts.get("stopped by", ())}
+    named = flow.named(paths)
+    return f"the reason is written by {said(flow, named[0])}" if named else None
+
+
+def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    if node.kind == "retry":
+        child = child_of(node)
+        if "failure" not in flow.results(child) and "success" in flow.results(child):
+            message = f"{child.kind!r} cannot fail, so it is never tried again"
+            at = child if child.kind == "force_success" and child.place.file == flow.file else node
+            hint = (
+                "put 'force_success' around 'retry'"
+                if at is child
+                else "remove 'retry', or test the result inside of it"
+            )
+            yield warning(flow, at, "retry-without-failure", message, hint)
+        yield from _same_failures(flow, node)
+    times = getattr(node.settings, "attempts" if node.kind == "retry" else "times", None)
+    if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
+        message = f"{node.kind!r} runs its child once, as if it were not there"
+        yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")
+    if node.kind == "repeat" and times != 1 and _only_asks(child_of(node)):
+        message = "each repetition is like the first: nothing in it acts"
+        yield warning(flow, node, "repetition-of-one", message, "remove it, or put what it is about into it")
+    if node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
+        message = "this is visited once, so the cooldown never has an effect"
+        yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
+    if node.kind == "timeout":
+        child = child_of(node)
+        if "waiting" not in flow.results(child) and flow.is_reached(child):
+            message = f"{child.kind!r} takes no time, so the timeout never trips"
+            yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
+
+
+def _only_asks(node: NodeDefinition) -> bool:
+    """Whether all leaves are conditions."""
+    return all(below.kind == "condition" or below.children for below in node.walk())
+
+
+def _same_failures(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A `retry` of conditions over what does not change between the attempts."""
+    states = flow.walk.further_rounds.get(node.path, ())
+    blamed = {path for state in states for path in state.facts.get(BLAME, (FAULT,))}
+    changing = may_change(flow, node)
+    if not blamed or changing is None or any(path.startswith(FAULT) for path in blamed):
+        return
+    conditions = flow.named(blamed)
+    read = {whole_name(each, name) for each in conditions for name in names_in(getattr(each.settings, "when", "true"))}
+    if read and not read & changing and all(each.kind == "condition" for each in conditions):
+        words = ", ".join(map(repr, sorted(read)))
+        message = (
+            f"{said(flow, conditions[0])} fails alike at each attempt: nothing that is tried again changes {words}"
+        )
+        yield warning(flow, node, "retry-without-failure", message, "put what changes it into the child of 'retry'")
+
+
+def _repeats(node: NodeDefinition) -> bool:
+    """Whether a node may tick its child again after its end."""
+    return node.kind in {"loop", "repeat", "retry", "for_each"} or not getattr(node.settings, "memory", True)
+
+
+def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    if node.kind != "parallel":
+        return
+    children = node.children["children"]
+    if len(children) == 1:
+        message = "a parallel of one child is that child"
+        yield warning(flow, node, "parallel-of-one", message, "remove 'parallel', or add the other children")
+        return
+    if getattr(node.settings, "until", None) == "first_success":
+        for child in children:
+            if "failure" in flow.results(child) and "success" not in flow.results(child):
+                message = f"{child.kind!r} never succeeds, so it never wins this race"
+                yield warning(flow, child, "race-never-won", message, "remove it, or correct it", removable=True)
+    needed, ends_at_failure = decided_by(node)
+    instant = [child for child in children if "waiting" not in flow.results(child)]
+    deciding = [child for child in instant if "success" in flow.results(child) or ends_at_failure]
+    if len(deciding) >= needed and len(instant) < len(children):
+        halted = next(child for child in children if child not in instant)
+        message = (
+            f"{said(flow, deciding[0])} takes no time and decides the parallel, so {said(flow, halted)} is halted in "
+            "its first tick"
+        )
+        yield warning(
+            flow, deciding[0], "parallel-decided-at-once", message, "put it into a sequence with the parallel"
+        )

@@ -1,0 +1,272 @@
+"""One tree with its subtrees: files are found by name, read once, and inserted where they are included."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from bt_runtime.language.definition import Declaration, NodeDefinition, TreeDefinition
+from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
+from bt_runtime.language.kind import Key, TreeUse, Value, has_type, in_words
+from bt_runtime.language.reading.declared_rules import read_rules
+from bt_runtime.language.reading.event_patterns import RuleScope
+from bt_runtime.language.reading.header import Header, read_header
+from bt_runtime.language.reading.nodes import Given, NodeBudget, NodeReader
+from bt_runtime.language.reading.outputs import output_mistakes
+from bt_runtime.language.reading.rules import meaning_mistakes
+from bt_runtime.language.registry import Registry
+from bt_runtime.language.rule import Rule
+from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
+from bt_runtime.text.yaml_reader import Entry, read_yaml
+
+DEEPEST_INCLUSION = 16
+"""The deepest nesting of subtrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSource:
+    """The text of a tree before it is read.
+
+    Args:
+        name: the name that it must declare; `None` if any will do.
+    """
+
+    file: str
+    text: str | bytes
+    name: str | None = None
+
+
+Find = Callable[[str], TreeSource]
+"""The source of a tree by its name; raises `TreeNotFoundError`, or `TreeFileError` if it cannot be read."""
+
+
+class Loading:
+    """Loads one tree; used once."""
+
+    def __init__(self, registry: Registry, find: Find) -> None:
+        self.mistakes: list[Mistake] = []
+        self.sources: dict[str, str] = {}
+        self._registry = registry
+        self._find = find
+        self._budget = NodeBudget()
+        self._stack: list[str] = []
+        self._headers: dict[str, Header | None] = {}
+        self._keys: dict[str, Key] = dict(registry.keys)
+        self._declared_by: dict[str, str] = {}
+        self._sha = hashlib.sha256()
+        self._broken = False
+        self._inserted: dict[str, set[str]] = {}
+
+    def load(
+        self, source: TreeSource, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+    ) -> TreeDefinition | None:
+        """A tree with everything that it includes; `None` if there are mistakes, or if a sample value does not fit."""
+        header = self._header(source)
+        if header.name:
+            self._headers[header.name] = header
+        sampled = _required(header).difference(arguments or {}) if samples else frozenset()
+        bound = self._bind(header, arguments or {}, {}, header.name_place, sampled)
+        root = self._root(header, bound, sampled, {}, path="", depth=0)
+        rules = self._rules(header, root)
+        if root is not None:
+            self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
+        if root is None or self.mistakes or self._broken:
+            return None
+        return TreeDefinition(
+            name=header.name,
+            description=header.description,
+            internal=header.internal,
+            keys=self._keys,
+            root=root,
+            source=header.document.text,
+            sha=self._sha.hexdigest(),
+            file=source.file,
+            subtrees=tuple(name for name in self._headers if name != header.name),
+            declarations=tuple(self._declarations()),
+            sources={name: read.document.text for name, read in self._headers.items() if read is not None},
+            texts=dict(self.sources),
+            rules=rules,
+            parameters={name: parameter.key for name, parameter in header.parameters.items()},
+            required=_required(header),
+        )
+
+    def _rules(self, header: Header, root: NodeDefinition | None) -> tuple[Rule, ...]:
+        """The rules of the file and of the trees that it includes; they may name anything of the whole tree."""
+        included = (each for each in self._headers.values() if each is not None and each is not header)
+        is_whole = root is not None and not self.mistakes and not self._broken
+        paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
+        return read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
+
+    def _declarations(self) -> Iterator[Declaration]:
+        for header in filter(None, self._headers.values()):
+            for name in header.places:
+                parameter = header.parameters.get(name)
+                if name in header.declared:
+                    yield Declaration(header.keys[name], header.places[name], header.name)
+                elif parameter is not None:
+                    inserted = name in self._inserted.get(header.name, ())
+                    yield Declaration(
+                        parameter.key, header.places[name], header.name, is_parameter=True, is_inserted=inserted
+                    )
+
+    def _header(self, source: TreeSource) -> Header:
+        """Read the header of a file, and record its text, version and keys."""
+        document = read_yaml(source.text, file=source.file)
+        header = read_header(document, registry=self._registry)
+        self.sources[source.file] = document.text
+        self.mistakes += header.mistakes
+        if source.name is not None and header.name not in {"", source.name}:
+            message = f"the tree is called {header.name!r}, but its file {source.name!r}"
+            hint = f"write 'tree: {source.name}', or rename the file"
+            right = Suggestion(hint, written=header.name, instead=source.name)
+            self.mistakes.append(Mistake(header.name_place, message, right))
+        text = document.text.encode()
+        self._sha.update(f"{source.name or header.name}\0{len(text)}\0".encode() + text)
+        self._merge_keys(header)
+        return header
+
+    def _merge_keys(self, header: Header) -> None:
+        """Add the keys of a file to the one blackboard; the first file that declares a key sets its default."""
+        for name in sorted(header.declared):
+            key = header.keys[name]
+            if key.private:
+                continue
+            first = self._declared_by.setdefault(name, header.name)
+            if first == header.name:
+                self._keys[name] = key
+            elif self._keys[name].type != key.type:
+                message = f"{name!r} is declared as {key.type}, but by the tree {first!r} as {self._keys[name].type}"
+                self.mistakes.append(Mistake(header.name_place, message, "subtrees use the same blackboard"))
+
+    def _root(
+        self,
+        header: Header,
+        arguments: Mapping[str, Value] | None,
+        samples: frozenset[str],
+        written: Mapping[str, Entry],
+        *,
+        path: str,
+        depth: int,
+    ) -> NodeDefinition | None:
+        if header.root is None:
+            return None
+        if arguments is None:  # reported already; with samples the nodes can be checked nevertheless
+            arguments, samples = _samples(header), frozenset(header.parameters)
+        reader = NodeReader(
+            header,
+            registry=self._registry,
+            given=Given(arguments, samples, written, self._own_keys(header, path)),
+            include=partial(self._include, header),
+            budget=self._budget,
+            mistakes=self.mistakes,
+        )
+        self._stack.append(header.name)
+        try:
+            return reader.read(header.root, path=path, depth=depth)
+        finally:
+            self._broken = self._broken or reader.broken
+            self._inserted.setdefault(header.name, set()).update(reader.inserted)
+            self._stack.pop()
+
+    def _own_keys(self, header: Header, path: str) -> Mapping[str, str]:
+        """Make the private keys of one inclusion; their names on the blackboard, by those in the file."""
+        private = {name: f"{path or header.name}/{name}" for name in header.declared if header.keys[name].private}
+        for name, qualified in private.items():
+            self._keys[qualified] = replace(header.keys[name], name=qualified)
+        return private
+
+    def _include(
+        self,
+        outer: Header,
+        use: TreeUse,
+        written: Mapping[str, Entry],
+        outputs: Mapping[str, Entry],
+        place: Place,
+        path: str,
+        depth: int,
+    ) -> NodeDefinition | None:
+        name = use.tree
+        if name in self._stack:
+            cycle = " -> ".join([*self._stack[self._stack.index(name) :], name])
+            message = f"the tree {name!r} includes itself: {cycle}"
+            self.mistakes.append(Mistake(place, message, "a loop repeats nodes without that", path))
+            return None
+        if len(self._stack) > DEEPEST_INCLUSION:
+            message = f"subtrees are nested more than {DEEPEST_INCLUSION} deep"
+            self.mistakes.append(Mistake(place, message, None, path))
+            return None
+        header = self._included_header(name, place, path)
+        if header is None:
+            return None
+        arguments = self._bind(header, use.arguments, written, place)
+        self.mistakes += output_mistakes(header, use.outputs, outer, outputs, place)
+        return self._root(header, arguments, frozenset(), written, path=path, depth=depth)
+
+    def _included_header(self, name: str, place: Place, path: str) -> Header | None:
+        if name not in self._headers:
+            self._headers[name] = None
+            try:
+                self._headers[name] = self._header(self._find(name))
+            except TreeFileError as error:
+                self.mistakes += error.mistakes
+            except TreeNotFoundError as error:
+                del self._headers[name]
+                self.mistakes.append(
+                    Mistake(place, f"there is no tree {brief(name)}", error.hint, path, "unknown-tree")
+                )
+                return None
+        return self._headers[name]
+
+    def _follows(self, place: Place, text: str) -> bool:
+        """Whether a place is behind this text on its line."""
+        lines = self.sources.get(place.file, "").splitlines()
+        return place.line <= len(lines) and lines[place.line - 1][: place.column - 1].rstrip().endswith(text)
+
+    def _bind(
+        self,
+        header: Header,
+        arguments: Mapping[str, Value],
+        written: Mapping[str, Entry],
+        place: Place,
+        samples: frozenset[str] = frozenset(),
+    ) -> dict[str, Value] | None:
+        """The value of each parameter; `None` if an argument is missing, unknown or invalid."""
+        before = len(self.mistakes)
+        name = brief(header.name)
+        for argument, value in arguments.items():
+            entry, parameter = written.get(argument), header.parameters.get(argument)
+            if parameter is None:
+                at = entry.place if entry else place
+                hint = (
+                    did_you_mean(argument, header.parameters) or f"parameters: {listing(header.parameters) or 'none'}"
+                )
+                self.mistakes.append(
+                    Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint, None, "wrong-argument")
+                )
+            elif not has_type(value, parameter.key.type):
+                at = entry.node.place if entry else place
+                message = f"{argument!r} must be {in_words(parameter.key.type)}, not {brief(value)}"
+                self.mistakes.append(Mistake(at, message))
+        missing = sorted(_required(header).difference(arguments, samples))
+        if missing:
+            words = ", ".join(
+                f"{argument!r} ({in_words(header.parameters[argument].key.type)})" for argument in missing
+            )
+            values = ", ".join(f"{each}: {json.dumps(header.parameters[each].sample)}" for each in missing)
+            hint = f"write 'subtree: {{tree: {header.name}, with: {{{missing[0]}: ...}}}}'"
+            if not written and self._follows(place, "subtree:"):  # else there are settings to keep
+                instead = f"{{ tree: {header.name}, with: {{ {values} }} }}"
+                hint = Suggestion(hint, written=header.name, instead=instead)
+            self.mistakes.append(
+                Mistake(place, f"the tree {name} needs the argument {words}", hint, None, "wrong-argument")
+            )
+        return {**_samples(header), **arguments} if len(self.mistakes) == before else None
+
+
+def _samples(header: Header) -> dict[str, Value]:
+    return {name: parameter.sample for name, parameter in header.parameters.items()}
+
+
+def _required(header: Header) -> frozenset[str]:
+    return frozenset(name for name, parameter in header.parameters.items() if parameter.required)

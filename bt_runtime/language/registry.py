@@ -1,0 +1,168 @@
+"""The node kinds and blackboard keys that tree files of one host may use."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.language.errors import KindError
+from bt_runtime.language.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words, is_in_range, range_in_words
+from bt_runtime.language.rule import EventType
+from bt_runtime.text import Mistake, brief, did_you_mean
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+"""The spelling of kinds, keys and parameters."""
+Rule = Callable[[NodeDefinition], Iterable[Mistake]]
+"""Checks a whole tree, given its root."""
+RESERVED = frozenset({"and", "or", "not", "in", "is", "if", "else", "true", "false", "null", "none"})
+"""Words of expressions, which cannot name a key or parameter."""
+
+COMMON_EVENTS: tuple[EventType, ...] = (
+    EventType(
+        "node",
+        "A node has returned a result, or has begun to run.",
+        source="nodes",
+        choices={"result": ("success", "failure", "running")},
+    ),
+    EventType("key", "The value of a blackboard key has changed.", source="keys", fields={"value": "The new value."}),
+    EventType(
+        "delivery",
+        "A value from outside was written to a blackboard key.",
+        source="keys",
+        fields={"value": "The value."},
+    ),
+    EventType("end", "The run has ended."),
+)
+"""The events of every tree; a host can declare one of these anew."""
+
+
+class Registry:
+    """Node kinds and blackboard keys by name; immutable.
+
+    Args:
+        kinds: every node kind; the palette keeps their order.
+        keys: the host's blackboard keys.
+        actions: what `action` can call, by name; `None` if that is unknown, and not checked.
+        rules: check a whole tree, all of whose nodes are valid.
+        events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
+        flow: what the checker knows of the host (`bt_runtime.analysis.effects.HostFlow`); `None`: nothing.
+        checks: judge the flow of a tree (`bt_runtime.analysis.Judge`), beside those of the runtime.
+        codes: of the warnings of `checks` (`bt_runtime.analysis.codes.Code`).
+
+    Raises:
+        KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that
+            is not of its key's type.
+    """
+
+    def __init__(
+        self,
+        kinds: Iterable[Kind],
+        keys: Iterable[Key] = (),
+        *,
+        actions: Mapping[str, HostAction] | None = None,
+        rules: Iterable[Rule] = (),
+        events: Iterable[EventType] = (),
+        flow: Any = None,  # noqa: ANN401  a type of a layer above
+        checks: Iterable[Callable[..., Iterable[Mistake]]] = (),
+        codes: Iterable[Any] = (),
+    ) -> None:
+        self.flow = flow
+        self.checks: tuple[Callable[..., Iterable[Mistake]], ...] = tuple(checks)
+        self.codes: tuple[Any, ...] = tuple(codes)
+        self.actions: Mapping[str, HostAction] | None = actions
+        self.rules: tuple[Rule, ...] = tuple(rules)
+        self.events: Mapping[str, EventType] = MappingProxyType(
+            {event.name: event for event in (*COMMON_EVENTS, *events)}
+        )
+        self.kinds: Mapping[str, Kind] = MappingProxyType(_by_name(kinds))
+        self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
+
+    def kind(self, name: str) -> Kind:
+        """The kind of that name.
+
+        Raises:
+            KindError: there is none; the message has the nearest name.
+        """
+        try:
+            return self.kinds[name]
+        except KeyError:
+            hint = did_you_mean(name, self.kinds)
+            raise KindError(f"there is no node kind {name!r}" + (f"; {hint}" if hint else "")) from None
+
+    def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
+        """A registry with further kinds and keys; a duplicate name is an error."""
+        return self._with([*self.kinds.values(), *kinds], [*self.keys.values(), *keys], self.actions)
+
+    def with_kind(self, kind: Kind) -> "Registry":
+        """A registry in which the kind takes the place of the one of its name."""
+        return self._with(({**self.kinds, kind.name: kind}).values(), self.keys.values(), self.actions)
+
+    def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
+        """A registry that checks calls against these actions of the host."""
+        return self._with(self.kinds.values(), self.keys.values(), actions)
+
+    def with_rules(self, rules: Iterable[Rule]) -> "Registry":
+        """A registry with further rules for whole trees."""
+        found = self._with(self.kinds.values(), self.keys.values(), self.actions)
+        found.rules = (*self.rules, *rules)
+        return found
+
+    def _with(self, kinds: Iterable[Kind], keys: Iterable[Key], actions: Mapping[str, HostAction] | None) -> "Registry":
+        return Registry(
+            kinds,
+            keys,
+            actions=actions,
+            rules=self.rules,
+            events=self.events.values(),
+            flow=self.flow,
+            checks=self.checks,
+            codes=self.codes,
+        )
+
+
+def setting_names(kind: Kind) -> tuple[str, ...]:
+    """The names of a kind's settings as in tree files, without slots."""
+    return tuple(field.alias or name for name, field in kind.settings.model_fields.items())
+
+
+def _by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    known: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.name in known:
+            raise KindError(f"the node kind {kind.name!r} is registered twice")
+        _check_kind(kind)
+        known[kind.name] = kind
+    return known
+
+
+def _check_kind(kind: Kind) -> None:
+    if not NAME.fullmatch(kind.name):
+        raise KindError(f"{kind.name!r} cannot name a node kind: use lower-case letters, digits and '_'")
+    settings = setting_names(kind)
+    taken = {"name", *settings}
+    if "name" in settings:
+        raise KindError(f"{kind.name!r} has a setting 'name', which every node has already")
+    for slot in kind.slots:
+        if slot.name in taken:
+            raise KindError(f"{kind.name!r} has a slot {slot.name!r} beside a setting or slot of that name")
+        taken.add(slot.name)
+    if kind.shorthand is not None and kind.shorthand not in taken - {"name"}:
+        raise KindError(f"the shorthand {kind.shorthand!r} of {kind.name!r} is not one of its settings and slots")
+
+
+def _keys_by_name(keys: Iterable[Key]) -> dict[str, Key]:
+    known: dict[str, Key] = {}
+    for key in keys:
+        if key.name in known:
+            raise KindError(f"the blackboard key {key.name!r} is declared twice")
+        if not NAME.fullmatch(key.name) or key.name in RESERVED:
+            raise KindError(f"{key.name!r} cannot name a blackboard key: use lower-case letters, digits and '_'")
+        if key.type not in KEY_TYPES:
+            raise KindError(f"{key.name!r} has the unknown type {key.type!r}; types are {', '.join(KEY_TYPES)}")
+        if not has_type(key.default, key.type):
+            raise KindError(f"the default of {key.name!r} must be {in_words(key.type)}, not {brief(key.default)}")
+        if not is_in_range(key.default, key):
+            raise KindError(f"the default of {key.name!r} must be {range_in_words(key)}, not {brief(key.default)}")
+        known[key.name] = key
+    return known

@@ -1,0 +1,22 @@
+"""Rules about runs, compiled: each rule of a tree file becomes a small automaton over the events of a run.
+
+`Monitors(tree.rules)` judges all rules of a tree at once: begin with `start`, and `advance` with each event, which
+returns the new states and the rules that the event breaks for good. The end of the run breaks those that are
+`pending`.
+"""
+
+from bt_runtime.language.rules.automaton import Automaton
+from bt_runtime.language.rules.matching import condition_of
+from bt_runtime.language.rules.monitor import Monitor, Monitors, State, States, Verdict
+from bt_runtime.language.rules.templates import automaton_of
+
+__all__ = [
+    "Automaton",
+    "Monitor",
+    "Monitors",
+    "State",
+    "States",
+    "Verdict",
+    "automaton_of",
+    "condition_of",
+]

@@ -1,0 +1,1 @@
+"""Trees by name: folders, files, versions, reloading."""

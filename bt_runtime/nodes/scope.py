@@ -1,0 +1,101 @@
+"""The names that a node's expressions see: the blackboard's keys, and the arguments of the subtree it stands in."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from math import inf
+from typing import Any
+
+from bt_runtime.language.errors import ExpressionError
+from bt_runtime.language.expressions import Expression, Lookup, compile_expression
+from bt_runtime.language.expressions.evaluation import TracedExpression
+from bt_runtime.language.kind import has_type
+from bt_runtime.nodes.base import Node
+from bt_runtime.text import brief
+
+Compiled = Expression | TracedExpression
+CompiledValues = tuple[tuple[str, Compiled | None, object], ...]
+
+
+def compile_in_scope(text: str, node: Node[Any]) -> Compiled:
+    """Compile an expression of a node's settings; if the run has a trace, that gets its evaluations.
+
+    Raises:
+        ExpressionError: it is invalid; the reader accepts no tree with such an expression.
+    """
+    names, trace = frozenset((*node.board, *node.constants)), node.run.trace
+    if trace is not None:
+        return TracedExpression(text, names=names, note=trace.evaluated)
+    return _compiled(text, names)
+
+
+def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledValues:
+    """The values of a mapping: texts as expressions, everything else as it is.
+
+    Raises:
+        ExpressionError: a text is not a valid expression.
+    """
+    return tuple(
+        (name, compile_in_scope(value, node) if isinstance(value, str) else None, value)
+        for name, value in values.items()
+    )
+
+
+def evaluated(values: CompiledValues, node: Node[Any]) -> Iterator[tuple[str, Any]]:
+    """Each name with its current value, evaluated one after the other."""
+    lookup = lookup_in_scope(node)
+    for name, expression, literal in values:
+        yield name, literal if expression is None else expression.evaluate(lookup)
+
+
+def compile_number(
+    value: float | str,
+    node: Node[Any],
+    *,
+    setting: str,
+    least: float,
+    most: float = inf,
+    whole: bool = False,
+) -> Callable[[Node[Any]], Any]:
+    """A function of the node that returns a setting's number: the number itself, or the present value of an expression.
+
+    Args:
+        value: a number that the settings have validated, or the text of an expression.
+        node: whose scope the expression has; the function does not refer to it, because a node that stores the function
+            would be in a cycle, and would outlive its run.
+        setting: its name in messages.
+        least: the smallest value of an expression.
+        most: the largest.
+        whole: the value must be a whole number.
+
+    Raises:
+        ExpressionError: the text is not a valid expression; when called: its value is not such a number.
+    """
+    if not isinstance(value, str):
+        return lambda _node: value
+    expression = compile_in_scope(value, node)
+    bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
+
+    def number(node: Node[Any]) -> Any:  # noqa: ANN401  int or float, as `whole` says
+        found = expression.evaluate(lookup_in_scope(node))
+        if found is None or not has_type(found, "int" if whole else "float") or not least <= found <= most:
+            kind = "a whole number" if whole else "a number"
+            raise ExpressionError(f"{setting!r} must be {kind} {bounds}, not {brief(found)}")
+        return found
+
+    return number
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str, names: frozenset[str]) -> Expression:
+    """Expressions are immutable, and every run of a tree needs the same ones."""
+    return compile_expression(text, names=names)
+
+
+def lookup_in_scope(node: Node[Any]) -> Lookup:
+    """The current values; arguments hide keys of the same name."""
+    definition = node.definition
+    constants = definition.constants
+    blackboard = node.board if definition.private else node.run.blackboard
+    if not constants:
+        return blackboard
+    return lambda name: constants[name] if name in constants else blackboard[name]

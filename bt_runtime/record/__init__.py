@@ -1,0 +1,1 @@
+"""What is recorded of a run: ticks, outcomes, causes, statuses."""

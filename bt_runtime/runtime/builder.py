@@ -1,0 +1,112 @@
+"""Builds the live nodes of a definition; independent of YAML."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bt_runtime.kinds.standard import STANDARD
+from bt_runtime.language.definition import NodeDefinition, TreeDefinition
+from bt_runtime.language.errors import KindError, TreeError
+from bt_runtime.language.registry import Registry
+from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.blackboard import Blackboard
+from bt_runtime.nodes.context import RunContext, Tracer
+from bt_runtime.record.status import RUNNING
+
+NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
+"""Makes the node of a definition, given its built children, the run and its index."""
+
+
+DEEPEST_TREE = 200
+"""Levels of nodes. A tick calls two functions for each, and Python's stack is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTree:
+    """The nodes of one run; `bt_runtime.run` runs it, once."""
+
+    definition: TreeDefinition
+    root: Node[Any]
+    context: RunContext
+
+    @property
+    def blackboard(self) -> Blackboard:
+        """The run's blackboard."""
+        return self.context.blackboard
+
+    @property
+    def nodes(self) -> tuple[Node[Any], ...]:
+        """All nodes, in the order of the definition's `nodes()`."""
+        return tuple(self.root.walk())
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Node paths by index."""
+        return self.definition.paths
+
+    def halt(self) -> None:
+        """Halt every node that is RUNNING; where the root is not, none is."""
+        if self.root.status is RUNNING:
+            self.root.stop()
+
+
+def build(
+    definition: TreeDefinition,
+    *,
+    registry: Registry = STANDARD,
+    host: Any = None,  # noqa: ANN401  the host's own type
+    values: Mapping[str, Any] | None = None,
+    substitutes: Mapping[str, NodeFactory] | None = None,
+    trace: Tracer | None = None,
+    blackboard: type[Blackboard] = Blackboard,
+) -> LiveTree:
+    """Make the nodes of one run.
+
+    Args:
+        definition: a checked tree.
+        registry: the kinds that it was read with.
+        host: used by `notify`, `action` and the host's own nodes.
+        values: blackboard values that differ from the declared defaults.
+        substitutes: factories that replace single nodes, by path; for tests.
+        trace: gets the evaluations of expressions; see `bt_runtime.Trace`.
+        blackboard: a class of its own for the run's blackboard, such as one that notes which keys are read.
+
+    Raises:
+        KindError: a substitute for a path that the tree does not have.
+        TreeError: the tree is deeper than `DEEPEST_TREE` nodes; the reader accepts no such tree.
+        BlackboardError: a value for an undeclared key, or of the wrong type.
+    """
+    _check_depth(definition)
+    context = RunContext(blackboard(definition.keys, values), host, trace=trace)
+    building = _Building(registry, context, dict(substitutes or {}))
+    root = building.make(definition.root)
+    if building.substitutes:
+        raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
+    context.set_root(root)
+    return LiveTree(definition, root, context)
+
+
+def _check_depth(definition: TreeDefinition) -> None:
+    level = [definition.root]
+    for _ in range(DEEPEST_TREE):
+        level = [child for node in level for nodes in node.children.values() for child in nodes]
+        if not level:
+            return
+    raise TreeError(f"the tree {definition.name!r} is more than {DEEPEST_TREE} nodes deep; make it flatter")
+
+
+class _Building:
+    """Makes nodes from the top down, so that their indices match the definition's `nodes()`."""
+
+    def __init__(self, registry: Registry, context: RunContext, substitutes: dict[str, NodeFactory]) -> None:
+        self._registry = registry
+        self._context = context
+        self.substitutes = substitutes
+        self._count = 0
+
+    def make(self, definition: NodeDefinition) -> Node[Any]:
+        index, self._count = self._count, self._count + 1
+        children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
+        substitute = self.substitutes.pop(definition.path, None)
+        factory: NodeFactory = self._registry.kind(definition.kind).factory if substitute is None else substitute
+        return factory(definition, children, self._context, index)

@@ -1,0 +1,394 @@
+"""`Oracle`: checks a question, chooses its control, and runs the query to its `Done`.
+
+The path of one query: `Oracle.check` and `open` prepare it; `ActiveQuery.run` lets the control drive; the control's
+steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
+"""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+import structlog
+
+from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, TreeLibrary
+from oracle.agent.closing import Closer
+from oracle.agent.control import LoopControl, TreeControl, open_agent, open_query
+from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
+from oracle.agent.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
+from oracle.agent.equipment import Equipment
+from oracle.agent.faults import control_failed, internal_error
+from oracle.agent.journal import QueryJournal
+from oracle.agent.query import Query, checked_question
+from oracle.agent.run import AgentRun
+from oracle.agent.tracing import note_end
+from oracle.classify.encoder import QueryShares
+from oracle.core.chunks import Chunk
+from oracle.core.traces import RunTrace, SpanContext, Traces
+from oracle.decision import AgentConfig, DecisionTreeError
+from oracle.llm.protocol import Model, ModelFault
+from oracle.tools import ToolRegistry
+
+log = structlog.get_logger(__name__)
+
+MOST_HISTORY_TOKENS = 100_000
+"""Of a conversation in a request; half of the query's token budget if that is less (decision 26)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a user asks for.
+
+    Args:
+        question: 1-20 000 characters.
+        user_id: whose query it is.
+        context_id: the conversation to continue; `None` begins one.
+        project_id: a label for a new conversation.
+        model: the provider's model; `None` means the configured one.
+        tree: the control: a YAML tree, or a registered decision tree.
+        limits: `AgentConfig` fields for this query only.
+        config: the user's own limits; `None` means the default ones.
+        run_id: the name of the run; `None` makes one.
+        trace: the place in a trace that the question comes from; `None` if it says none.
+    """
+
+    question: str
+    user_id: str = "local"
+    context_id: str | None = None
+    project_id: str | None = None
+    model: str | None = None
+    tree: str = DEFAULT_TREE
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    config: AgentConfig | None = None
+    run_id: str | None = None
+    trace: SpanContext | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A question that has been checked, with everything that was loaded for it; `Oracle.open` loads nothing again.
+
+    Args:
+        question: the text that is sent.
+        config: the limits in force.
+        control: the tree, or the decision tree in Python.
+        asked_at: when the question came, ISO 8601 in UTC; `None`: when it is opened.
+    """
+
+    ask: Ask
+    question: str
+    config: AgentConfig
+    control: Chosen
+    asked_at: str | None = None
+
+    @property
+    def tree(self) -> TreeDefinition | None:
+        """The version of the tree; `None` for a decision tree in Python."""
+        return self.control if isinstance(self.control, TreeDefinition) else None
+
+    @property
+    def turn_limit(self) -> int | None:
+        """The control's own turn limit; `None` if it has none."""
+        return turn_limit(self.control)
+
+    def for_run(self, run_id: str, *, context_id: str, asked_at: str) -> "Checked":
+        """The same question as a run of this id, which began then, in a conversation that exists."""
+        return replace(self, ask=replace(self.ask, run_id=run_id, context_id=context_id), asked_at=asked_at)
+
+
+class Control(Protocol):
+    """What drives a query."""
+
+    def cancel(self) -> None:
+        """Ask it to stop."""
+        ...
+
+    async def drive(self) -> None:
+        """Work until the query has a reason to stop."""
+        ...
+
+
+@dataclass(slots=True)
+class ActiveQuery:
+    """A query that has been opened; `run` it once.
+
+    Args:
+        agent: the state and the parts of the query.
+        closing: ends it.
+        asked_at: when the question came, ISO 8601 in UTC.
+        tree: the version of the tree that drives it; `None` if a decision tree in Python does.
+        is_abandoned: another worker owns the run.
+    """
+
+    agent: AgentRun
+    control: Control
+    closing: Closer
+    asked_at: str
+    tree: TreeDefinition | None = None
+    is_abandoned: bool = False
+
+    def cancel(self) -> None:
+        """Stop on the user's request; the answer so far is kept, and `Done` is sent."""
+        self.control.cancel()
+
+    def abort(self, fault: ModelFault) -> None:
+        """Stop as `error`, for a cause other than the user's request; the answer so far is kept."""
+        if not self.agent.state.is_terminal:
+            self.agent.fail(fault)
+        self.control.cancel()
+
+    def abandon(self) -> None:
+        """Send and save nothing from now on: another worker owns the run."""
+        self.agent.output.is_done = self.is_abandoned = True
+
+    async def run(self) -> None:
+        """Run the query to its `Done`, also if the control fails.
+
+        A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
+        cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
+        """
+        trace = self.agent.trace
+        with nullcontext() if trace is None else trace.entered():
+            try:
+                await self._run()
+            finally:
+                if self.agent.output.is_done and not self.is_abandoned:  # else the end of the run ends its trace
+                    note_end(self.agent)
+
+    async def _run(self) -> None:
+        self.agent.notify_of_cut_history()
+        try:
+            await self._drive()
+            await self.closing.finish(self.agent, asked_at=self.asked_at)
+        except asyncio.CancelledError:
+            self.agent.state = self.agent.state.after_cancel()
+            self.agent.stop("user_cancelled")
+            await self.closing.finish(self.agent, asked_at=self.asked_at)
+            raise
+
+    async def _drive(self) -> None:
+        """Run the control; an exception becomes the fault that ends the query."""
+        try:
+            await self.control.drive()
+        except DecisionTreeError as error:
+            self._fail(control_failed(self.agent.query.tree, str(error)), error)
+        except Exception as error:  # noqa: BLE001  logged, and reported to the user
+            self._fail(internal_error(error), error)
+
+    def _fail(self, fault: ModelFault, error: Exception) -> None:
+        # Formatted here: a renderer of the host's choice might print local variables, and with them prompts.
+        where = "".join(traceback.format_exception(error))
+        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.cause, traceback=where)
+        self.agent.fail(fault)
+
+
+class Oracle:
+    """Answers questions.
+
+    Args:
+        equipment: model, tools, prompt segments and clock.
+        trees: where YAML trees are found by name; those of a library are read again when their files change.
+        conversations: keeps the exchanges.
+        new_id: makes ids of runs.
+        config: the limits of users who have set none.
+        cap: lowers a query's limits to what the operator allows.
+        tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
+        control: `loop` replaces the tree `oracle` by the default decision tree.
+        named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
+        traces: traces the queries; `None`: nothing does.
+    """
+
+    def __init__(  # noqa: PLR0913  by name, and each is another part
+        self,
+        *,
+        equipment: Equipment,
+        trees: TreeLibrary | ReloadingTrees,
+        conversations: Conversations,
+        new_id: Callable[[], str],
+        config: AgentConfig | None = None,
+        cap: Callable[[AgentConfig], AgentConfig] | None = None,
+        tools_of: Callable[[str], ToolRegistry] | None = None,
+        control: Literal["tree", "loop"] = "tree",
+        named_trees: Collection[str] = (),
+        traces: Traces | None = None,
+    ) -> None:
+        self.traces = traces
+        self._equipment = equipment
+        self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
+        self._controls = Controls(trees, named=named_trees, default=control)
+        self._conversations = conversations
+        self._new_id = new_id
+        self._config = config or AgentConfig()
+        self._cap = cap or (lambda wanted: wanted)
+        self._tools_of = tools_of
+
+    def beside(self, *, model: Model, conversations: Conversations, tools: ToolRegistry, clock: Clock) -> "Oracle":
+        """The same with another model, conversations, tools and clock, and without traces."""
+        other = copy(self)  # whose own parts are changed here, not another object's
+        other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
+        other._conversations = conversations  # noqa: SLF001
+        other._tools_of = None  # noqa: SLF001
+        other.traces = None
+        return other
+
+    @property
+    def model_name(self) -> str:
+        """The model that answers where a query names none."""
+        return self._equipment.model.name
+
+    @property
+    def project(self) -> str:
+        """The project's name; empty if there is none."""
+        return self._equipment.project
+
+    @property
+    def tool_groups(self) -> frozenset[str]:
+        """What there are tools for: the groups of the tools."""
+        return frozenset(tool.group for tool in self._equipment.tools.tools)
+
+    @property
+    def named_trees(self) -> tuple[str, ...]:
+        """The controls that a question may name, sorted."""
+        return self._controls.names()
+
+    def tools_for(self, user_id: str) -> ToolRegistry:
+        """The tools of a user.
+
+        Raises:
+            ToolSetupError: the user's vault cannot be used.
+        """
+        return self._equipment.tools if self._tools_of is None else self._tools_of(user_id)
+
+    def may_write(self, tool: str) -> bool:
+        """Whether a call of a tool may change something; true for an unknown tool."""
+        found = self._equipment.tools.get(tool)
+        return found is None or found.writes
+
+    def may_name(self, tree: str) -> bool:
+        """Whether a question may name this control."""
+        return self._controls.may_be_named(tree)
+
+    def turn_limit(self, tree: str = DEFAULT_TREE) -> int | None:
+        """Load a control and return its own turn limit, `None` if it has none.
+
+        Raises:
+            UnknownTreeError: there is no such tree.
+            TreeFileError: the tree has mistakes.
+            DecisionTreeError: the decision tree cannot be made.
+        """
+        return turn_limit(self._controls.choose(tree, self._config))
+
+    def check(self, ask: Ask) -> Checked:
+        """Check a question and load its control.
+
+        Raises:
+            QuestionError: it is empty, too long, or not text.
+            ConfigError: a limit is unknown or out of bounds.
+            UnknownTreeError: there is no such tree.
+            TreeFileError: the tree has mistakes.
+            DecisionTreeError: the decision tree cannot be made, or has no limits.
+        """
+        question = checked_question(ask.question)
+        config = self._cap((ask.config or self._config).with_limits(ask.limits))
+        control = self._controls.choose(ask.tree, config)
+        return Checked(ask, question, limits_of(control, config), control)
+
+    def begin_trace(self, checked: Checked) -> RunTrace | None:
+        """Begin to trace a query, which `open` is about to open; `None` where traces are off."""
+        if self.traces is None:
+            return None
+        ask, tree = checked.ask, checked.tree
+        model = ask.model or self._equipment.model.name
+        return self.traces.begin(tree=ask.tree, version=tree.sha if tree else None, model=model, parent=ask.trace)
+
+    async def open(
+        self,
+        asked: Ask | Checked,
+        *,
+        emit: Callable[[Chunk], None],
+        observers: Iterable[Observer] = (),
+        journal: QueryJournal | None = None,
+        pacer: Pacer | None = None,
+        clock: Clock | None = None,
+        trace: RunTrace | None = None,
+    ) -> ActiveQuery:
+        """Prepare the run of a question; no chunk is emitted yet.
+
+        Args:
+            asked: the question; one that `check` has returned is run as it was checked, another one is checked first.
+            emit: gets every chunk at once, in order; must not block.
+            observers: get the tick records, if the control is a tree.
+            journal: keeps outcomes and signals.
+            pacer: may hold the run between its ticks, if the control is a tree.
+            clock: the time of this query; `None`: that of the process.
+            trace: what `begin_trace` has begun; `None` begins it now.
+
+        Raises:
+            UnknownConversationError: there is no such conversation.
+            QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError: as `check`.
+        """
+        checked = asked if isinstance(asked, Checked) else self.check(asked)
+        ask, trace = checked.ask, trace or self.begin_trace(checked)
+        conversation = await self._conversation(ask)
+        encoded = await self._equipment.encoder.query_shares(checked.question)
+        query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
+        equipment = self._equipped(query.user_id, clock)
+        if trace is not None:
+            trace.opened(run_id=query.run_id, context_id=query.context_id)
+        asked_at = checked.asked_at or self._equipment.timestamp()
+        if not isinstance(checked.control, TreeDefinition):
+            agent = open_query(
+                query, equipment=equipment, max_turns=checked.turn_limit, emit=emit, journal=journal, trace=trace
+            )
+            return ActiveQuery(agent, LoopControl(agent, checked.control), Closer(self._conversations), asked_at)
+        opened = open_agent(
+            query,
+            checked.control,
+            equipment=equipment,
+            store=self._conversations,
+            asked_at=asked_at,
+            emit=emit,
+            journal=journal,
+            trace=trace,
+            registry=self._registry,
+        )
+        control = TreeControl(opened, observers=observers, pacer=pacer)
+        return ActiveQuery(opened.agent, control, opened.host.closing, asked_at, checked.tree)
+
+    async def _conversation(self, ask: Ask) -> Conversation:
+        if ask.context_id is None:
+            return await self._conversations.create(ask.user_id, project_id=ask.project_id)
+        found = await self._conversations.load(ask.user_id, ask.context_id)
+        if found is None:
+            raise UnknownConversationError(ask.context_id)
+        return found
+
+    def _equipped(self, user_id: str, clock: Clock | None) -> Equipment:
+        equipment = replace(self._equipment, tools=self.tools_for(user_id))
+        return equipment if clock is None else replace(equipment, clock=clock)
+
+
+def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded: QueryShares | None) -> Query:
+    """The query of a question, with as much of its conversation as the budget has room for."""
+    ask = checked.ask
+    room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
+    history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
+    return Query(
+        run_id=run_id,
+        question=checked.question,
+        user_id=ask.user_id,
+        context_id=conversation.context_id,
+        config=checked.config,
+        tree=ask.tree,
+        project_id=conversation.project_id,
+        model=ask.model,
+        history=history.messages,
+        omitted_messages=history.omitted,
+        is_history_shortened=history.shortened,
+        previous=conversation.classification,
+        previous_errors=conversation.had_tool_errors,
+        encoded=encoded,
+    )

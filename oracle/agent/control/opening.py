@@ -1,0 +1,173 @@
+"""Opens an agent: the one place that puts a query, its parts, its tree, the rules and the floor together.
+
+    opened = open_agent(query, tree, equipment=Equipment(model=model, tools=tools, clock=clock), store=store)
+
+Queries that run, records that are repeated, scenarios and the verifier begin here. They differ in the model, the tools,
+the clock and the store that they are given, and in what drives the stepper.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bt_runtime import Blackboard, LiveTree, Registry, Trace, TreeDefinition, build
+from oracle.agent.closing import Closer
+from oracle.agent.control.choosing import turn_limit
+from oracle.agent.control.floor import TreeFloor
+from oracle.agent.conversations import Conversations
+from oracle.agent.equipment import Equipment
+from oracle.agent.journal import NoJournal, QueryJournal
+from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
+from oracle.agent.output import Output
+from oracle.agent.query import Query
+from oracle.agent.rules import RunRules, rules_of
+from oracle.agent.run import AgentRun
+from oracle.agent.signals import SignalLog
+from oracle.agent.transcript import Transcript
+from oracle.core.chunks import Chunk
+from oracle.core.traces import RunTrace
+from oracle.decision import AgentState
+from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
+
+
+@dataclass(slots=True)
+class OpenAgent:
+    """A query under the control of a tree, before its first tick.
+
+    Args:
+        rules: watch what the query does; `None`: the tree has none, or they are not watched.
+        cancel: requests the run to stop; set by what drives it.
+    """
+
+    agent: AgentRun
+    tree: LiveTree
+    floor: TreeFloor
+    rules: RunRules | None = None
+    cancel: Callable[[], None] = lambda: None
+
+    @property
+    def host(self) -> AgentHost:
+        """What the nodes of the tree have of the query."""
+        host: AgentHost = self.tree.context.host
+        return host
+
+
+def open_query(
+    query: Query,
+    *,
+    equipment: Equipment,
+    max_turns: int | None = None,
+    emit: Callable[[Chunk], None] = lambda _chunk: None,
+    journal: QueryJournal | None = None,
+    trace: RunTrace | None = None,
+) -> AgentRun:
+    """The parts of a query, which any control can drive.
+
+    Args:
+        query: what is asked, and within which limits.
+        equipment: model, tools, prompt and clock.
+        max_turns: the turn limit of the control itself; `None`: it has none.
+        emit: gets every chunk at once, in order; must not block.
+        journal: keeps outcomes and signals.
+        trace: gets the spans of the query.
+    """
+    journal = journal or NoJournal()
+    return AgentRun(
+        query=query,
+        equipment=equipment,
+        output=Output(emit=emit, timestamp=equipment.timestamp),
+        state=AgentState(
+            user_id=query.user_id,
+            project_id=query.project_id,
+            config=query.config,
+            max_turns=max_turns,
+            start_time=equipment.clock.now(),
+        ),
+        signals=SignalLog(query.run_id, journal),
+        transcript=Transcript.of(query.history, query.question),
+        journal=journal,
+        trace=trace,
+    )
+
+
+def open_agent(  # noqa: PLR0913  by name, most of them with defaults
+    query: Query,
+    definition: TreeDefinition,
+    *,
+    equipment: Equipment,
+    store: Conversations,
+    asked_at: str | None = None,
+    emit: Callable[[Chunk], None] = lambda _chunk: None,
+    journal: QueryJournal | None = None,
+    trace: RunTrace | None = None,
+    registry: Registry = REGISTRY,
+    rules: Literal["enforced", "all", "none"] = "enforced",
+    node_trace: Trace | None = None,
+    blackboard: type[Blackboard] = Blackboard,
+) -> OpenAgent:
+    """A query under the control of a tree.
+
+    Args:
+        query: what is asked, and within which limits.
+        definition: the tree.
+        equipment: model, tools, prompt and clock.
+        store: keeps the conversation.
+        asked_at: when the question came, ISO 8601 in UTC; `None`: now.
+        emit: gets every chunk at once, in order; must not block.
+        journal: keeps outcomes and signals.
+        trace: gets the spans of the query.
+        registry: the kinds that the tree was read with.
+        rules: which rules of the tree are watched.
+        node_trace: watches the nodes, to tell how each came to its result.
+        blackboard: the class of the blackboard; one of its own can tell which keys are read.
+    """
+    agent = open_query(
+        query, equipment=equipment, max_turns=turn_limit(definition), emit=emit, journal=journal, trace=trace
+    )
+
+    def stop(fault: ModelFault) -> None:
+        agent.fail(fault)
+        opened.cancel()
+
+    watching = None
+    if rules != "none":
+        only_enforced = rules == "enforced"
+        watching = rules_of(agent, definition, journal=agent.journal, stop=stop, only_enforced=only_enforced)
+    keys = demanded(definition)
+    host = AgentHost(agent, Closer(store), asked_at or equipment.timestamp(), demanded=keys)
+    values = values_of(agent, keys)
+    tree = build(definition, registry=registry, host=host, values=values, trace=node_trace, blackboard=blackboard)
+    if node_trace is not None:
+        node_trace.watch(tree)
+    opened = OpenAgent(agent, tree, TreeFloor(agent, tree.blackboard), watching)
+    return opened
+
+
+@dataclass(slots=True)
+class StillClock:
+    """Shows the time that it was set to, in seconds; for runs whose time is not the machine's."""
+
+    now_s: float = 0.0
+
+    def now(self) -> float:
+        """The time that it was set to."""
+        return self.now_s
+
+    async def wait(self, event: Any, *, until_s: float | None) -> None:  # noqa: ANN401, ARG002  the protocol
+        """Never called: nothing waits where a clock stands still."""
+        raise AssertionError("nothing waits where the clock stands still")
+
+
+@dataclass(slots=True)
+class UnaskedModel:
+    """The model of a run that starts no work: its answers are known, or chosen."""
+
+    name: str
+    has_web_search: bool = False
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:  # noqa: ARG002  the protocol
+        """Never called."""
+        raise AssertionError("the model of this run is never asked")

@@ -1,0 +1,29 @@
+"""What the tools of a query have found so far, and whether it suffices (020 FR-017, FR-018).
+
+`Gathered` is the record of the calls: which groups and words were tried, what was new. `SufficiencyJudge` says whether
+more calls can bring anything; `HeuristicSufficiency` is the default, and anything that implements the protocol can
+replace it. `why_needless` says of one call that was not run yet whether it can only repeat what is known. All are pure
+functions of the recorded results, so a replay comes to the same verdicts.
+"""
+
+from oracle.agent.gathering.gathered import Gathered, GatheredResult, Tried
+from oracle.agent.gathering.needless import why_needless
+from oracle.agent.gathering.sufficiency import (
+    OPEN,
+    HeuristicSufficiency,
+    Sufficiency,
+    SufficiencyJudge,
+    SufficiencyReason,
+)
+
+__all__ = [
+    "OPEN",
+    "Gathered",
+    "GatheredResult",
+    "HeuristicSufficiency",
+    "Sufficiency",
+    "SufficiencyJudge",
+    "SufficiencyReason",
+    "Tried",
+    "why_needless",
+]

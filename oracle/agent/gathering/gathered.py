@@ -1,0 +1,250 @@
+"""The record of what the tools of one query were asked, and what each call brought that was not known before.
+
+Rules:
+
+- A call is a **search** if one of its arguments has words to look for; else it is a read of what its arguments name.
+- A call brings something **new** if a source was not cited before, or if enough lines of its text were not seen before:
+  half of a search's, a quarter of a read's, because a page of a file may overlap with the one before.
+- A call that **writes** changes what there is to find: from then on nothing counts as known.
+- An error is neither: nothing is learned of what there is.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from oracle.core.search import STOP_WORDS, fold, stem, tokens
+from oracle.decision import canonical_arguments
+
+Brought = Literal["new", "known", "nothing", "error"]
+
+SEARCH_ARGUMENTS: Final = frozenset(
+    {"query", "q", "question", "pattern", "search", "terms", "text", "words", "keywords"}
+)
+"""The arguments that have words to look for."""
+_MOST_KEPT: Final = 20_000
+"""Lines and words that are remembered; beyond that everything counts as new."""
+_MOST_OF_A_TURN: Final = 2
+"""Calls of a turn that count: the model made them without having seen the result of the others."""
+_LONGEST_SHOWN: Final = 60
+_LONGEST_READ: Final = 200_000
+_NEW_SHARE: Final = {True: 0.5, False: 0.25}
+"""The share of unseen lines that counts as new, by whether the call is a search."""
+_WORD = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredResult:
+    """The result of one call that was run.
+
+    Args:
+        tool: its name.
+        arguments: the JSON object that the model sent, unchanged.
+        group: of the tool; empty if there is no such tool.
+        text: what the tool returned to the model.
+        sources: the paths of what the text rests on.
+        is_error: the call failed; `text` says why.
+        is_empty: the call succeeded, but its result has no content.
+        writes: the tool changes data.
+    """
+
+    tool: str
+    arguments: Any
+    group: str = ""
+    text: str = ""
+    sources: tuple[str, ...] = ()
+    is_error: bool = False
+    is_empty: bool = False
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One call as it is remembered.
+
+    Args:
+        turn: the number of the turn that made the call, from 1.
+        arguments: canonical JSON text.
+        words: what it searched for, as stems; none if it is a read.
+        shown: what it searched for, as the model wrote it, on one short line.
+        brought: `new`, `known`, `nothing` or `error`, by what its result added.
+        new_sources: how many sources were not cited before.
+    """
+
+    turn: int
+    tool: str
+    group: str
+    arguments: str
+    words: frozenset[str]
+    shown: str
+    brought: Brought
+    new_sources: int = 0
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it has words to look for."""
+        return bool(self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What is known from the calls of a query.
+
+    Args:
+        question: the words of the question, as stems.
+        tried: every call that was run, oldest first.
+        sources: the paths that were cited.
+        since: how many of `tried` came before the last write; only later ones can be repeated.
+        dry_turns: consecutive turns of tools, up to now, that brought nothing new.
+        known_calls: the calls of these turns that brought what was known; of each turn, two at most count.
+        empty_turns: those of these turns in which nothing was found at all.
+        said_sufficient: in its last turn with tools the model said that it has what it needs.
+        lines: hashes of the lines that were seen since the last write.
+        words: the words that were seen in results, as stems.
+    """
+
+    question: frozenset[str] = frozenset()
+    tried: tuple[Tried, ...] = ()
+    sources: frozenset[str] = frozenset()
+    since: int = 0
+    dry_turns: int = 0
+    known_calls: int = 0
+    empty_turns: int = 0
+    said_sufficient: bool = False
+    lines: frozenset[int] = field(default=frozenset(), repr=False)
+    words: frozenset[str] = field(default=frozenset(), repr=False)
+    groups_tried: tuple[str, ...] = ()
+    groups_found: tuple[str, ...] = ()
+    failed_tools: tuple[str, ...] = ()
+    empty_searches: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, question: str) -> "Gathered":
+        """Nothing yet, for a question."""
+        return cls(question=words_of(question))
+
+    @property
+    def has_found(self) -> bool:
+        """Whether any call has found anything."""
+        return bool(self.groups_found)
+
+    @property
+    def repeatable(self) -> tuple[Tried, ...]:
+        """The calls that would bring the same again: those since the last write."""
+        return self.tried[self.since :]
+
+    @property
+    def dry_wordings(self) -> int:
+        """How many different searches have brought nothing since something new was found; the same again is none."""
+        at = max((n for n, each in enumerate(self.tried, 1) if each.brought == "new"), default=0)
+        before = {each.words for each in self.tried[:at]}
+        dry = {each.words for each in self.tried[at:] if each.is_search and each.brought in ("known", "nothing")}
+        return len(dry - before)
+
+    def knows(self, text: str) -> bool:
+        """Whether each line of a text was seen since the last write."""
+        return _lines(text) <= self.lines
+
+    def after(self, results: Iterable[GatheredResult], *, turn: int, said_sufficient: bool = False) -> "Gathered":
+        """What is known after the tools of a turn.
+
+        Args:
+            results: of the calls that were run, in the model's order; without those that were refused or cancelled.
+            turn: its number.
+            said_sufficient: the model said in this turn that it has what it needs.
+        """
+        state, brought = self, list[Brought]()
+        for found in results:
+            state = state._with(found, turn)
+            brought.append(state.tried[-1].brought)
+        if not brought:
+            return self
+        dry, known, empty = self.dry_turns, self.known_calls, self.empty_turns
+        if "new" in brought:
+            dry = known = empty = 0
+        elif "known" in brought:
+            dry, known = dry + 1, known + min(brought.count("known"), _MOST_OF_A_TURN)
+        elif "nothing" in brought:
+            dry, empty = dry + 1, empty + 1
+        last = {each.tool: each.brought for each in state.tried}
+        return replace(
+            state,
+            dry_turns=dry,
+            known_calls=known,
+            empty_turns=empty,
+            said_sufficient=said_sufficient,
+            failed_tools=tuple(tool for tool, end in last.items() if end == "error"),
+        )
+
+    def _with(self, found: GatheredResult, turn: int) -> "Gathered":
+        words, shown = searched(found.arguments)
+        lines = _lines(found.text)
+        new_sources = frozenset(found.sources) - self.sources
+        brought = self._brought(found, lines, is_new=bool(new_sources), is_search=bool(shown))
+        tried = Tried(
+            turn,
+            found.tool,
+            found.group,
+            canonical_arguments(found.arguments),
+            words,
+            shown,
+            brought,
+            len(new_sources),
+        )
+        writes = found.writes and not found.is_error
+        learns = brought in ("new", "known")
+        seen = frozenset() if writes else self.lines
+        return replace(
+            self,
+            tried=(*self.tried, tried),
+            sources=self.sources | new_sources,
+            since=len(self.tried) + 1 if writes else self.since,
+            lines=_grown(seen, lines) if learns else seen,
+            words=_grown(self.words, words_of(found.text)) if learns else self.words,
+            groups_tried=_added(self.groups_tried, found.group),
+            groups_found=_added(self.groups_found, found.group) if learns else self.groups_found,
+            empty_searches=_added(self.empty_searches, shown) if brought == "nothing" else self.empty_searches,
+        )
+
+    def _brought(self, found: GatheredResult, lines: frozenset[int], *, is_new: bool, is_search: bool) -> Brought:
+        if found.is_error:
+            return "error"
+        if found.is_empty:
+            return "nothing"
+        if found.writes or is_new or len(self.lines) >= _MOST_KEPT:
+            return "new"
+        unseen = len(lines - self.lines)
+        return "new" if unseen and unseen >= _NEW_SHARE[is_search] * len(lines) else "known"
+
+
+def searched(arguments: object) -> tuple[frozenset[str], str]:
+    """What a call searches for: the stems of its words, and the text as it is shown; nothing if it is a read."""
+    if not isinstance(arguments, dict):
+        return frozenset(), ""
+    texts = [value for name, value in arguments.items() if name in SEARCH_ARGUMENTS and isinstance(value, str)]
+    text = " ".join(" ".join(texts).split())
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+    return words_of(text), shown
+
+
+@lru_cache(maxsize=256)
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text that say what it is about, as stems without case; identifiers as a whole."""
+    found = (fold(token) for token in tokens(text[:_LONGEST_READ]) if _WORD.search(token))
+    return frozenset(stem(word) for word in found if len(word) > 1 and word not in STOP_WORDS)
+
+
+def _lines(text: str) -> frozenset[int]:
+    """Hashes of the lines that say anything."""
+    stripped = (" ".join(line.split()) for line in text[:_LONGEST_READ].splitlines())
+    return frozenset(hash(line) for line in stripped if line)
+
+
+def _grown(known: frozenset[Any], more: frozenset[Any]) -> frozenset[Any]:
+    return known if len(known) >= _MOST_KEPT or more <= known else known | more
+
+
+def _added(names: Sequence[str], name: str) -> tuple[str, ...]:
+    return tuple(names) if not name or name in names else (*names, name)

@@ -1,0 +1,225 @@
+"""The agent's blackboard keys: a declared projection of the run, for the expressions of its trees and for the console.
+
+The run is the truth, the blackboard a flat copy of it. Each key names its reader here, and `publish` writes the keys
+whose value has changed; nothing else writes them. The author's keys are those without a reader.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+from bt_runtime import Blackboard, Key, TreeDefinition
+from oracle.agent.gathering.sufficiency import REASONS
+from oracle.agent.run import AgentRun
+from oracle.classify.response import SIGNALS
+from oracle.classify.types import QUERY_TYPES
+from oracle.decision import ToolAction, find_repetition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentKey(Key):
+    """A key whose value is read from the run.
+
+    Args:
+        read: the value now, as JSON data of the key's type; must be cheap, because `publish` calls it every time.
+        on_demand: published only in runs of trees that name the key; its records then have the values, and no others.
+    """
+
+    read_only: bool = True
+    read: Callable[[AgentRun], Any] = field(compare=False)
+    on_demand: bool = False
+
+
+Reader = Callable[[AgentRun], Any]
+Readers = tuple[tuple[str, Reader], ...]
+
+
+def _text(name: str, description: str, read: Reader) -> AgentKey:
+    return AgentKey(name, "str", "", description, read=read)
+
+
+def _one_of(values: tuple[str, ...], name: str, description: str, read: Reader) -> AgentKey:
+    """A text that is one of these values, or empty."""
+    return AgentKey(name, "str", "", description, values=("", *values), read=read)
+
+
+def _count(name: str, description: str, read: Reader) -> AgentKey:
+    return AgentKey(name, "int", 0, description, least=0, read=read)
+
+
+def _flag(name: str, description: str, read: Reader, *, default: bool = False) -> AgentKey:
+    return AgentKey(name, "bool", default, description, read=read)
+
+
+@lru_cache(maxsize=512)
+def _sorted(names: frozenset[str]) -> tuple[str, ...]:
+    """The same tuple for the same names, so that an unchanged value is recognized by identity."""
+    return tuple(sorted(names))
+
+
+@lru_cache(maxsize=512)
+def _repetitions(actions: tuple[ToolAction, ...]) -> int:
+    """How many rounds of the same calls with the same results the latest actions end with; 0 if fewer than two."""
+    found = find_repetition(actions, times=2)
+    return found.times if found else 0
+
+
+@lru_cache(maxsize=512)
+def _untried(offered: tuple[str, ...], tried: frozenset[str]) -> tuple[str, ...]:
+    """The tools that are offered and were never called."""
+    return tuple(name for name in offered if name not in tried)
+
+
+@lru_cache(maxsize=512)
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each name once; the same tuple for the same names."""
+    return tuple(dict.fromkeys(names))
+
+
+def _pending_writes(run: AgentRun) -> tuple[str, ...]:
+    tools = (run.equipment.tools.get(call.name) for call in run.turn.open_calls)
+    return _distinct(tuple(tool.name for tool in tools if tool is not None and tool.writes))
+
+
+def _seconds_left(run: AgentRun) -> int:
+    return max(0, floor(run.state.time_limit_s - max(0.0, run.now_s - run.state.start_time)))
+
+
+def _untried_tools(run: AgentRun) -> tuple[str, ...]:
+    return _untried(run.offered, run.state.tools_tried | run.withheld)
+
+
+def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
+    """A reader of a field of the last turn's signal."""
+    return lambda run: getattr(run.signals.latest, name, otherwise)
+
+
+_QUERY_TYPES = "code, documentation, research, conversational or action."
+_TURN_LIMIT = "The effective limit of turns: the user's or the tree's, whichever is lower."
+_EMPTY_TURNS = "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on."
+_ANNOUNCEMENTS = "Consecutive responses that end with what the model will do, without a signal and without a tool call."
+_ASKS_USER = "The last response ends with a question to the user and calls no tools."
+_TOOL_CALLS = "How many tools the model called in the last turn."
+_CUT_OFF = "The last response was truncated by its token limit."
+_TOOLS_TRIED = "Names of the tools that were called."
+_GROUPS_TRIED = "The groups of the tools that were called: `code`, `vault` and the like."
+_GROUPS_FOUND = "Those of them in which something was found."
+_DRY_TURNS = "Consecutive turns of tools that brought nothing new."
+_SUFFICIENT = "Why the context suffices, as judge_context judged last; empty if it does not."
+_REFUSED_CALLS = "Tool calls that were held back since something new was found."
+_REPETITIONS = (
+    "Rounds of the same calls with the same results, or of failures of one tool with the same error, that the latest "
+    "calls end with; 0 if fewer than two."
+)
+_ERRORS_IN_A_ROW = "Consecutive tool errors, up to now."
+_UNTRIED = "Names of the offered tools that were not called yet."
+_FAILED_TOOLS = "Names of the tools whose last call failed."
+_EMPTY_SEARCHES = "What was searched for and not found, in the model's words."
+_STRATEGIES = "The strategies of the fallback that were tried, in order."
+_SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallback; without one, all."
+_PENDING_CALLS = "The tool calls of the last turn without a result: maps with the `tool` and its `arguments`."
+_PENDING_WRITES = "Names of the tools among them that change something."
+_SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
+_CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
+
+AGENT_KEYS: tuple[Key, ...] = (
+    _text("question", "What the user asked.", lambda run: run.query.question),
+    _one_of(
+        QUERY_TYPES, "query_type", _QUERY_TYPES, lambda run: run.classification.query_type if run.classification else ""
+    ),
+    Key("max_turns", "int", None, "The tree's own limit of LLM turns; a tree sets it by its default.", read_only=True),
+    _count("turn", "Finished LLM turns.", lambda run: run.state.turn),
+    _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit),
+    _count("tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used),
+    _count("token_budget", "The user's limit of tokens.", lambda run: run.state.config.token_budget),
+    _flag("failed", "The model's provider failed in the last turn.", lambda run: run.turn.fault is not None),
+    _count("tool_calls", _TOOL_CALLS, lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0),
+    _flag(
+        "nothing_found",
+        "The last tools that ran found nothing.",
+        lambda run: run.turn.tools is not None and run.turn.tools.found_nothing,
+    ),
+    _flag("cut_off", _CUT_OFF, lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off),
+    _flag(
+        "said_nothing",
+        "The last turn brought no text to read.",
+        lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
+        default=True,
+    ),
+    _count("empty_turns", _EMPTY_TURNS, lambda run: run.state.empty_turns),
+    _flag("asks_user", _ASKS_USER, lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user),
+    _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, default=True),
+    _one_of(SIGNALS, "signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", "")),
+    AgentKey("confidence", "float", 1.0, _CONFIDENCE, least=0, most=1, read=_of_signal("confidence", 1.0)),
+    _flag(
+        "malformed_signal",
+        "The last turn had a signal that could not be read.",
+        lambda run: run.signals.malformed,
+    ),
+    _count("turns_without_signal", "Consecutive turns without a signal.", lambda run: run.signals.turns_without),
+    _count("announcements", _ANNOUNCEMENTS, lambda run: run.signals.announcements),
+    _count(
+        "same_reason",
+        "How many times in a row need_turn gave the same reason.",
+        lambda run: run.signals.same_reason,
+    ),
+    _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", "")),
+    _text("capability", "What a need_capability signal asks for.", _of_signal("capability", "")),
+    _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", "")),
+    _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
+    AgentKey("tools_tried", "list", (), _TOOLS_TRIED, read=lambda run: _sorted(run.state.tools_tried)),
+    _one_of(
+        SIGNALS,
+        "intent",
+        "How classify_response reads the last response, as a type of signal.",
+        lambda run: run.signals.intent.signal_type if run.signals.intent else "",
+    ),
+    AgentKey("groups_tried", "list", (), _GROUPS_TRIED, read=lambda run: _sorted(run.state.sources_tried)),
+    AgentKey("groups_found", "list", (), _GROUPS_FOUND, read=lambda run: run.gathering.gathered.groups_found),
+    _count("dry_turns", _DRY_TURNS, lambda run: run.gathering.gathered.dry_turns),
+    _one_of(REASONS, "sufficient", _SUFFICIENT, lambda run: run.gathering.verdict.reason),
+    _count("refused_calls", _REFUSED_CALLS, lambda run: run.gathering.refused_calls),
+    _count("repetitions", _REPETITIONS, lambda run: _repetitions(tuple(run.state.recent_actions))),
+    _count("errors_in_a_row", _ERRORS_IN_A_ROW, lambda run: run.state.error_streak),
+    AgentKey("untried_tools", "list", (), _UNTRIED, read=_untried_tools),
+    AgentKey("failed_tools", "list", (), _FAILED_TOOLS, read=lambda run: run.gathering.gathered.failed_tools),
+    AgentKey("empty_searches", "list", (), _EMPTY_SEARCHES, read=lambda run: run.gathering.gathered.empty_searches),
+    AgentKey("strategies_tried", "list", (), _STRATEGIES, read=lambda run: run.gathering.strategies),
+    _count("calls_since_strategy", _SINCE_STRATEGY, lambda run: run.gathering.calls_since_strategy),
+    AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
+    AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
+    AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
+    Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
+)
+
+_READERS: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and not key.on_demand)
+_ON_DEMAND: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and key.on_demand)
+
+
+def demanded(definition: TreeDefinition) -> Readers:
+    """The keys that are published because the files of the tree name them."""
+    texts = definition.texts.values()
+    return tuple(reader for reader in _ON_DEMAND if any(reader[0] in text for text in texts))
+
+
+def values_of(run: AgentRun, demanded: Readers = ()) -> Mapping[str, Any]:
+    """The value of every key that is read from the run."""
+    run.now_s = run.state.start_time
+    return {name: read(run) for name, read in (*_READERS, *demanded)}
+
+
+def publish(run: AgentRun, board: Blackboard, demanded: Readers = (), *, now_s: float = 0.0) -> None:
+    """Write the keys whose value has changed since the last call.
+
+    Args:
+        board: the blackboard of the run of its tree.
+        run: the query.
+        demanded: further keys, which the tree names.
+        now_s: the time of the tick.
+    """
+    board.refresh(run, _READERS)
+    if demanded:
+        run.now_s = now_s
+        board.refresh(run, demanded)

@@ -1,0 +1,254 @@
+"""Judges how a query ends: on every path with a reason and an answer, and with nothing behind the end."""
+
+from collections.abc import Iterable, Iterator
+
+from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.conditions import names_in
+from bt_runtime.analysis.effects import EndStates
+from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.reaching import is_inverted_guard
+from bt_runtime.analysis.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, State
+from bt_runtime.analysis.warnings import said, warning
+from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.text import Mistake
+from oracle.agent.nodes.checks.turns import is_exactly
+from oracle.agent.nodes.roles import EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK
+
+CODES = (
+    Code("no-answer", "A path ends the query without a word for the user."),
+    Code("no-reason", "A path ends the query without a reason."),
+    Code("unhandled-failure", "A node fails where nothing is wrong, and the query fails with it."),
+    Code("guard-as-step", "A guard is a step: it interrupts nothing, and fails the query when it trips."),
+    Code("after-stop", "Work that can only be reached after the query has stopped."),
+    Code("stop-ignored", "A reason is written where there is one already."),
+    Code("after-finish", "Something is done after the stream has ended."),
+)
+_WORK = (*WORK, GRANTS_TURN)
+_PASSING = frozenset({"sequence", "finally", "force_success", "subtree"})
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes:
+        yield from _too_late(flow, node)
+        yield from _rounds(flow, node)
+    if flow.is_whole:
+        yield from _failures(flow)
+        if not any(is_inverted_guard(flow, node) for node in flow.nodes):  # it ends the query without all of that
+            yield from _without_reason(flow)
+            yield from _without_answer(flow)
+
+
+def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if not states:
+        return
+    closed = [is_exactly(state, "closed", "yes") for state in states]
+    if flow.registry.kinds[node.kind].acts and (all(closed) or (node.has(*_WORK) and any(closed))):
+        message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
+        yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
+    elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
+        message = "the query has stopped before this wait, which only holds its end up"
+        yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
+    elif node.has(*_WORK, STOPS) and all(_has_reason(flow, state) for state in states):
+        writers = _nodes_of(flow, states, STOPPED_BY)
+        cause = f" by {said(flow, writers[0])}" if writers else ""
+        if node.has(STOPS):
+            message = f"this reason never counts: one was written before{cause}"
+            yield warning(flow, node, "stop-ignored", message, "the first reason counts: remove one", removable=True)
+        else:
+            message = f"{node.kind!r} never starts: the query has stopped before{cause}"
+            yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
+    elif node.has(*_WORK):
+        yield from _instead(flow, node)
+
+
+def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Another way for when a guard with a limit of its own has tripped, which has stopped the query."""
+    tripped = [guard for guard in _nodes_of(flow, _stopped(flow, node), STOPPED_BY) if _has_own_limit(guard)]
+    guard = next((each for each in tripped if _is_in_another_way(flow, each, node)), None)
+    if guard is None:
+        return
+    going_on = [state for state in flow.states(_way(flow, guard, node)) if not _has_reason(flow, state)]
+    if all(path.startswith(FAULT) for state in going_on for path in state.facts.get(BLAME, ("",))):
+        message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the query"
+        hint = "limit the first way by 'timeout' or a condition, which fail without a reason"
+        yield warning(flow, node, "after-stop", message, hint)
+
+
+def _stopped(flow: Flow, node: NodeDefinition) -> list[State]:
+    return [state for state in flow.states(node) if _has_reason(flow, state)]
+
+
+def _has_own_limit(node: NodeDefinition) -> bool:
+    return node.has(LIMITS_TIME, LIMITS_TURNS) and any(value is not None for _, value in node.settings)
+
+
+def _is_in_another_way(flow: Flow, node: NodeDefinition, later: NodeDefinition) -> bool:
+    """Whether a node stands in an earlier child of a selector that has another one in a later child."""
+    around = {above.path for above in flow.above(later)}
+    return any(above.kind == "selector" and above.path in around for above in flow.above(node))
+
+
+def _way(flow: Flow, earlier: NodeDefinition, node: NodeDefinition) -> NodeDefinition:
+    """The child of the selector around two nodes that has the later one."""
+    around = {above.path for above in flow.above(earlier)}
+    way = node
+    for above in flow.above(node):
+        if above.kind == "selector" and above.path in around:
+            break
+        way = above
+    return way
+
+
+def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Repetitions whose later rounds come after the end of the query."""
+    states = flow.walk.further_rounds.get(node.path, ())
+    if not states or not all(_has_reason(flow, state) for state in states):
+        return
+    if any(below.has(*_WORK) and flow.is_reached(below) for below in node.walk()):
+        writers = _nodes_of(flow, states, STOPPED_BY)
+        cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
+        message = f"only the first round of {node.kind!r} does anything{cause}"
+        stop = next((each for each in writers if each.has(STOPS) and each.place.file == flow.file), node)
+        yield warning(flow, stop, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
+
+
+def _has_reason(flow: Flow, state: State) -> bool:
+    return not flow.domain(state, REASON).can_be_false
+
+
+def _nodes_of(flow: Flow, states: Iterable[State], fact: str) -> tuple[NodeDefinition, ...]:
+    return flow.named(path.removeprefix(FAULT) for state in states for path in state.facts.get(fact, ()))
+
+
+def _failures(flow: Flow) -> Iterator[Mistake]:
+    """Who fails the query, other than by a fault."""
+    places: set[str] = set()
+    for state in (*(state for ends in _before_end(flow) for state in ends.failure), *flow.exits.failure):
+        has_reason = _has_reason(flow, state)
+        for node in flow.named(path for path in state.facts.get(BLAME, ()) if not path.startswith(FAULT)):
+            is_guard = flow.registry.kinds[node.kind].category == "guard"
+            at = _failing(flow, node)
+            if _repeats_cause(node, at):
+                continue
+            if at.path in places or (has_reason and (not is_guard or _is_below_guards(flow, node))):
+                continue
+            places.add(at.path)
+            yield _guard_step(flow, node, at) if is_guard else _unhandled(flow, node, at)
+
+
+def _repeats_cause(node: NodeDefinition, at: NodeDefinition) -> bool:
+    """Whether a condition asks for what has ended an earlier way: it fails only where that ended by something else.
+
+    `not failed` asks for it in general, and fails only where the turn has.
+    """
+    if node.kind != "condition" or at.kind != "selector":
+        return False
+    when = getattr(node.settings, "when", "true")
+    if when.strip() == "not failed":
+        return True
+    names = set(names_in(when))
+    for way in at.children["children"]:
+        if node.path == way.path or node.path.startswith(way.path + "/"):
+            return False
+        for below in way.walk():
+            asked = below.children.get("guards") or ()
+            if not getattr(below.settings, "memory", True):
+                asked = below.children["children"][:-1]
+            when = [getattr(each.settings, "when", "true") for guard in asked for each in guard.walk()]
+            if any(names & set(names_in(text)) for text in when if isinstance(text, str)):
+                return True
+    return False
+
+
+def _is_below_guards(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a node is asked at every tick, as a guard of something."""
+    below = node
+    for above in flow.above(node):
+        if below in above.children.get("guards", ()):
+            return True
+        below = above
+    return False
+
+
+def _guard_step(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
+    message = f"the guard {node.kind!r} is a step here: it is asked once, interrupts nothing, and fails the query"
+    return warning(flow, at, "guard-as-step", message, f"put it below 'guards:' of a loop: guards: [{node.kind}]")
+
+
+def _unhandled(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
+    if node.kind == "timeout":
+        message = "when this time is over, the whole query fails: nothing handles the failure"
+    elif node is at:
+        message = f"when {node.kind!r} fails, the whole query fails: nothing handles it"
+    else:
+        message = f"{at.kind!r} also fails where nothing is wrong ({said(flow, node)}), and the query fails with it"
+    hint = "put it into a 'selector' with another way, or 'force_success' around it"
+    return warning(flow, at, "unhandled-failure", message, hint)
+
+
+def _failing(flow: Flow, node: NodeDefinition) -> NodeDefinition:
+    """The node whose failure an author would handle: a selector whose last way fails, or the node itself."""
+    at = flow.in_file(node)
+    for above in flow.above(at):
+        if above.place.file == flow.file and above.kind in {"selector", "switch", "parallel"}:
+            return above
+        if above.kind in {"loop", "repeat", "retry"}:
+            break
+    return at
+
+
+def _before_end(flow: Flow) -> Iterator[EndStates]:
+    """The ends of the work of a tree whose root is a `finally`, before its last steps."""
+    node = flow.root
+    while node.kind == "finally":
+        yield from flow.walk.before_finally.get(node.path, ())
+        node = node.children["child"][0]
+
+
+def _without_reason(flow: Flow) -> Iterator[Mistake]:
+    states = [state for state in flow.exits.success if flow.domain(state, REASON).can_be_false]
+    if states:
+        work = [
+            state for ends in _before_end(flow) for state in ends.success if flow.domain(state, REASON).can_be_false
+        ]
+        at = _end(flow, work or states)
+        message = "the query can end here without a reason"
+        yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
+
+
+def _without_answer(flow: Flow) -> Iterator[Mistake]:
+    for state in flow.exits.success:
+        if not is_exactly(state, "answer", "no"):
+            continue
+        writers = _nodes_of(flow, [state], STOPPED_BY)
+        stops = [node for node in writers if _claims_completion(node)]
+        if stops or not writers:
+            at = stops[0] if stops else _end(flow, [state])
+            message = (
+                "the query can end here without a word for the user: there was neither a turn of the model nor 'say'"
+            )
+            yield warning(flow, at, "no-answer", message, "ask the model (llm_turn) before, or write what to 'say'")
+            return
+
+
+def _claims_completion(node: NodeDefinition) -> bool:
+    return node.has(EXPLAINS_STOP) or (node.has(STOPS) and getattr(node.settings, "reason", "") == "completed")
+
+
+def _end(flow: Flow, states: Iterable[State]) -> NodeDefinition:
+    """The last step of the tree on the way of these states."""
+    leaves = _nodes_of(flow, states, LAST)
+    node = flow.root
+    while leaves and node.kind in _PASSING:
+        children = [child for nodes in node.children.values() for child in nodes if child.place.file == flow.file]
+        found = [child for child in children if any(_is_below(leaf, child) for leaf in leaves)]
+        if not found:
+            break
+        node = found[-1]
+    return node
+
+
+def _is_below(node: NodeDefinition, above: NodeDefinition) -> bool:
+    return node.path == above.path or node.path.startswith(above.path + "/")

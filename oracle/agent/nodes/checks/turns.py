@@ -1,0 +1,360 @@
+"""Judges turns and tool calls: what the model is asked without, and what it has called for nothing."""
+
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.states import State
+from bt_runtime.analysis.warnings import said, warning
+from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.language.expressions.domains import NOTHING
+from bt_runtime.language.expressions.syntax import parse
+from bt_runtime.text import Mistake
+from oracle.agent.nodes.roles import (
+    ASKS_MODEL,
+    CLASSIFIES_QUERY,
+    COMPOSES_PROMPT,
+    GRANTS_TURN,
+    HOLDS_BACK_CALLS,
+    OFFERS_TOOLS,
+    REFUSES_CALLS,
+    REQUIRES_ANSWER,
+    RUNS_CALLS,
+    STOPS,
+    TRIES_STRATEGY,
+)
+
+CODES = (
+    Code("no-prompt", "The model is asked before its system prompt is composed."),
+    Code("calls-not-run", "The tool calls of a turn are dropped by the next turn."),
+    Code("no-calls", "Tools are run where none can have been called."),
+    Code("tools-run-twice", "The tool calls of one turn are run a second time."),
+    Code("unread-results", "Tools are run, and no turn reads their results."),
+    Code("thought-lost", "A turn beside the answer whose text nothing gets."),
+    Code("prompt-composed-again", "The system prompt is composed where it is composed already."),
+    Code("classified-late", "The question is classified behind the turns that depend on it."),
+    Code("same-strategy", "Two strategies have one name, and the second is never tried."),
+    Code("turns-without-end", "The model is granted another turn whatever it says, until a limit ends the query."),
+)
+_ASKS = {
+    "signal": frozenset({"need_turn", "need_capability"}),
+    "intent": frozenset({"need_turn", "need_capability"}),
+}
+_OPEN = frozenset({"open"})
+_WRITING = frozenset({"vault_write", "thread_push"})
+"""The built-in tools that change something."""
+_COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announcements")
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes if not flow.is_whole else flow.all_nodes.values():
+        for role in node.facts.roles:
+            if role in _BY_ROLE:
+                yield from _BY_ROLE[role](flow, node)
+    if flow.is_whole:
+        yield from _unread(flow)
+        yield from _grants(flow)
+        yield from _one_turn(flow)
+    yield from _strategies(flow)
+
+
+def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if any(is_exactly(state, "prompt", "no") for state in states):
+        message = "the model is asked without its system prompt: it knows neither its tools nor the signals"
+        yield warning(flow, node, "no-prompt", message, "put compose_prompt before it")
+    if not getattr(node.settings, "visible", True):
+        if getattr(node.settings, "into", None) is None and states:
+            message = "the text of this turn is lost: it is neither shown nor written to a key"
+            yield warning(flow, node, "thought-lost", message, "write 'into' and the key that gets the text")
+        return
+    dropped = [state for state in states if is_exactly(state, "calls", "open")]
+    if dropped:
+        callers = flow.named(path for state in dropped for path in state.facts.get("called by", ()))
+        caller = said(flow, callers[0]) if callers else "the turn before"
+        message = f"the tools that {caller} may have called are not run before this turn"
+        hint = "put 'force_success: { subtree: use_tools }' between them, or write 'tools: false' at the first one"
+        yield warning(flow, _running_once(flow) or node, "calls-not-run", message, hint)
+
+
+def _running_once(flow: Flow) -> NodeDefinition | None:
+    """A `once` around `run_tools`, which runs the calls of the first turn alone."""
+    for node in flow.nodes:
+        if node.kind == "once" and any(below.has(RUNS_CALLS) for below in node.walk()):
+            return node
+    return None
+
+
+def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if states and all(is_exactly(state, "calls", "none") for state in states):
+        message = "no tool can have been called here"
+        yield warning(flow, node, "no-calls", message, "put it behind an llm_turn that may call tools", removable=True)
+    elif states and not any(
+        state.facts.get("calls", _OPEN) & _OPEN or state.facts.get("unread", _OPEN) - {""} for state in states
+    ):
+        message = "every call has been answered before, so none is left to run"
+        yield warning(flow, node, "no-calls", message, "run the tools before that", removable=True)
+    are_open = any("open" in state.facts.get("calls", frozenset({"open"})) for state in states)
+    before = flow.named(
+        path for state in states if is_exactly(state, "calls", "done") for path in state.facts.get("unread", ())
+    )
+    if before and not are_open:
+        message = f"the tools were run already, by {said(flow, before[0])}; a call is run once"
+        yield warning(
+            flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True
+        )
+
+
+def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if states and not any(state.facts.get("calls", _OPEN) & _OPEN for state in states):
+        ran = flow.named(path for state in states for path in state.facts.get("unread", ()))
+        cause = f": {said(flow, ran[0])} has run them" if ran else ""
+        message = f"no tool call is left here that {node.kind!r} could act on{cause}"
+        yield warning(flow, node, "no-calls", message, "put it between the llm_turn and run_tools", removable=True)
+    elif (
+        states
+        and node.has(HOLDS_BACK_CALLS)
+        and node.place.file == flow.file
+        and not any(_is_judged(flow, state) for state in states)
+    ):
+        message = "no call is held back: 'judge_context' has not found before that the context suffices"
+        yield warning(flow, node, "no-calls", message, "put judge_context behind the run_tools of each round")
+
+
+def _is_judged(flow: Flow, state: State) -> bool:
+    return flow.domain(state, "sufficient").can_be_true
+
+
+def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """The end of a query, or another turn, before the way on which the same calls would be run."""
+    if getattr(node.settings, "reason", "completed") != "completed" or not _is_before_tools(flow, node):
+        return
+    if _is_of_turn_without_tools(flow, node):
+        return
+    states = [
+        state for state in flow.states(node) if is_exactly(state, "calls", "open") and _is_unsignalled(flow, state)
+    ]
+    if states:
+        callers = flow.named(path for state in states for path in state.facts.get("called by", ()))
+        caller = said(flow, callers[0]) if callers else "the last turn"
+        message = f"the tools that {caller} may have called are never run: {node.kind!r} comes before"
+        hint = "run them before, test 'tool_calls == 0', or write 'tools: false' at the turn"
+        yield warning(flow, node, "calls-not-run", message, hint)
+
+
+def _is_of_turn_without_tools(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether the same keys have been compared where a turn without tools was chosen, in a way that is not followed."""
+    compared = {pair for names in _asked_before(flow, node) if len(pair := frozenset(names)) > 1}
+    without = (
+        each
+        for each in flow.all_nodes.values()
+        if each.has(REQUIRES_ANSWER) or (each.has(ASKS_MODEL) and not getattr(each.settings, "tools", True))
+    )
+    return bool(compared) and any(
+        compared & {frozenset(names) for names in _asked_before(flow, each)} for each in without
+    )
+
+
+def _asked_before(flow: Flow, node: NodeDefinition) -> Iterator[set[str]]:
+    """The keys of each comparison on which it depends whether a node is reached."""
+    below = node
+    for above in (node, *flow.above(node)):
+        siblings = next((nodes for nodes in above.children.values() if below in nodes), ())
+        before = siblings[: siblings.index(below)] if below in siblings else ()
+        whens = [getattr(each.settings, "when", None) for each in (above, *before)]
+        for text in whens:
+            if isinstance(text, str):
+                yield from (names for part in ast.walk(parse(text)) if len(names := _compared(part)) > 1)
+        below = above
+
+
+def _compared(part: ast.AST) -> set[str]:
+    if not isinstance(part, ast.Compare):
+        return set()
+    return {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+
+
+def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a later child of a selector around a node runs tools."""
+    below = node
+    for above in flow.above(node):
+        if above.kind == "selector":
+            children = above.children["children"]
+            later = children[children.index(below) + 1 :]
+            if any(each.has(RUNS_CALLS) for child in later for each in child.walk()):
+                return True
+        elif above.kind == "loop":
+            return False
+        below = above
+    return False
+
+
+def _is_unsignalled(flow: Flow, state: State) -> bool:
+    """Whether it may be that the model has not said by a signal how to go on."""
+    return flow.domain(state, "signal").can_be_false
+
+
+def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    is_again = bool(states) and all(is_exactly(state, "prompt", "yes") for state in states)
+    around = next((above for above in flow.above(node) if above.kind != "sequence"), None)
+    is_in_rounds = around is not None and around.path in flow.walk.further_rounds and around.kind != "retry"
+    if is_again or (is_in_rounds and any(is_exactly(state, "prompt", "yes") for state in states)):
+        message = "the prompt is composed once for a query; this has no effect any more"
+        yield warning(flow, node, "prompt-composed-again", message, "compose it once, at the beginning", removable=True)
+
+
+def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    turns = [flow.domain(state, "turn").numbers for state in states]
+    behind = [numbers is not None and numbers.least >= 1 for numbers in turns]
+    added = flow.named(path for state in states for path in state.facts.get("added", ()))
+    own = node.place.file == flow.file
+    if added:
+        message = f"the tools are selected anew here, so those that {said(flow, added[0])} has offered are lost"
+    elif behind and (all(behind) or (own and any(behind))):
+        message = "the model has been asked before: the tools for this type of question were not offered then"
+    elif own and states and all(is_exactly(state, "prompt", "yes") for state in states):
+        message = "the prompt, which depends on the type of the question, is composed before this"
+    else:
+        return
+    yield warning(flow, node, "classified-late", message, "put it at the beginning")
+
+
+def _unread(flow: Flow) -> Iterator[Mistake]:
+    read: set[str] = set()
+    writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in _offering(flow))
+    for node in flow.all_nodes.values():
+        for state in flow.states(node) if node.has(ASKS_MODEL) else ():
+            if "unread" not in state.facts:
+                return
+            read |= state.facts["unread"]
+    for node in flow.all_nodes.values():
+        if node.has(RUNS_CALLS) and node.path not in read and _may_run_calls(flow, node) and not writes:
+            message = "no turn of the model reads the results of these tools"
+            yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
+
+
+def _offering(flow: Flow) -> Iterator[NodeDefinition]:
+    """What offers tools by name; a tool that writes has done its work when it has run."""
+    return (node for node in flow.all_nodes.values() if node.has(OFFERS_TOOLS))
+
+
+def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
+    return any("open" in state.facts.get("calls", frozenset({"open"})) for state in flow.states(node))
+
+
+def _grants(flow: Flow) -> Iterator[Mistake]:
+    counters = _COUNTS + tuple(
+        key
+        for node in flow.all_nodes.values()
+        if node.kind == "set"
+        for key in getattr(node.settings, "values", {})
+        if key != "hint"
+    )
+    for node in flow.all_nodes.values():
+        if not node.has(GRANTS_TURN):
+            continue
+        around = next((above for above in flow.above(node) if above.kind in {"loop", "once"}), None)
+        if around is None or around.kind == "once" or not _is_taken_by_a_round(flow, node, around):
+            continue
+        heads = flow.states(around.children["child"][0])
+        if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
+            message = "another turn is granted whatever the model says, until a limit ends the query"
+            hint = (
+                'grant it where the model asks for it (signal == "need_turn"), or a bounded number of times; else stop'
+            )
+            yield warning(flow, node, "turns-without-end", message, hint)
+
+
+def _has_progress(flow: Flow, state: State, heads: tuple[State, ...], counters: tuple[str, ...]) -> bool:
+    """Whether the model asks for the turn, or something counts such turns."""
+    for key, wanted in _ASKS.items():
+        texts = flow.domain(state, key).texts
+        if texts is not None and texts.values is not None and texts.values <= wanted:
+            return True
+    tools = flow.domain(state, "tool_calls").numbers
+    if not flow.domain(state, "cut_off").can_be_false or (tools is not None and tools.least > 0):
+        return True
+    return any(_is_counted(flow, state, heads, key) for key in counters)
+
+
+def _is_taken_by_a_round(flow: Flow, node: NodeDefinition, loop: NodeDefinition) -> bool:
+    """Whether the turn that a node grants is that of the next round, not one in the same round."""
+    rounds = flow.walk.further_rounds.get(loop.path, ())
+    return any(node.path in state.facts.get("granted", {node.path}) for state in rounds)
+
+
+def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
+    """Whether less of a counter, or one value of a mark, is possible here than at the beginning of a round."""
+    here, before = flow.domain(state, key), NOTHING
+    for head in heads:
+        before = before.union(flow.domain(head, key))
+    if key in _COUNTS and key != "turn":
+        return here.numbers is not None and math.isfinite(here.numbers.most)
+    if here.numbers is None or before.numbers is None:
+        return here.is_single and not before.is_single
+    return here.numbers.most < before.numbers.most or (key != "turn" and here.numbers.least > before.numbers.least)
+
+
+def _one_turn(flow: Flow) -> Iterator[Mistake]:
+    """Tools of a query that has one turn: its last, whose calls are not run."""
+    bound = flow.walk.partition.known.bounds.get("turn")
+    declared = next((each for each in flow.tree.declarations if each.key.name == "max_turns"), None)
+    if bound is None or bound.numbers is None or bound.numbers.most > 1 or declared is None:
+        return
+    turns = [node for node in flow.all_nodes.values() if node.has(ASKS_MODEL) and flow.is_reached(node)]
+    runs = any(node.has(RUNS_CALLS) for node in flow.all_nodes.values())
+    if runs and any(getattr(turn.settings, "tools", False) for turn in turns):
+        message = "with one turn, the tools that the model calls in it are never run: no turn is left for their results"
+        hint = "allow two turns at least, or write 'tools: false' at the turn"
+        yield Mistake(declared.place, message, hint, None, "calls-not-run", "warning")
+
+
+def _strategies(flow: Flow) -> Iterator[Mistake]:
+    """Strategies of one name, of which a query tries the first alone."""
+    known: dict[str, NodeDefinition] = {}
+    for node in flow.nodes:
+        if not node.has(TRIES_STRATEGY):
+            continue
+        first = known.setdefault(node.title, node)
+        if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
+            message = f"a query tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
+            yield _at_name(flow, node, warning(flow, node, "same-strategy", message, "give it a 'name' of its own"))
+
+
+def _at_name(flow: Flow, node: NodeDefinition, mistake: Mistake) -> Mistake:
+    """A warning about a node at its `name`, if that stands in the next line."""
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    line = lines[node.place.line] if node.place.line < len(lines) else ""
+    if line.strip() != f"name: {node.title}":
+        return mistake
+    place = replace(node.place, line=node.place.line + 1, column=len(line) - len(line.lstrip()) + 1)
+    return replace(mistake, place=place, end=None)
+
+
+def _are_exclusive(flow: Flow, one: NodeDefinition, other: NodeDefinition) -> bool:
+    """Whether two nodes stand in branches of which one is chosen."""
+    around = {above.path for above in flow.above(one)}
+    return next(above for above in flow.above(other) if above.path in around).kind in {"if", "switch"}
+
+
+def is_exactly(state: State, fact: str, value: str) -> bool:
+    """Whether a fact is known to have a value."""
+    return state.facts.get(fact) == frozenset({value})
+
+
+_BY_ROLE: Mapping[str, Callable[[Flow, NodeDefinition], Iterator[Mistake]]] = {
+    ASKS_MODEL: _turn,
+    RUNS_CALLS: _tools,
+    **dict.fromkeys((HOLDS_BACK_CALLS, REFUSES_CALLS), _answering),
+    **dict.fromkeys((STOPS, GRANTS_TURN, TRIES_STRATEGY), _leaving),
+    COMPOSES_PROMPT: _prompt,
+    CLASSIFIES_QUERY: _classified,
+}

@@ -1,0 +1,67 @@
+"""The `deadline` guard."""
+
+from math import floor
+
+from pydantic import Field
+
+from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.text.phrases import number
+from oracle.agent.nodes.base import AgentGuard
+from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.roles import LIMITS_TIME
+from oracle.decision import AgentState, rules
+
+
+class DeadlineSettings(NodeSettings):
+    """Settings of `deadline`.
+
+    Args:
+        seconds: a shorter time for this guard alone, from the start of the query; `None` means the user's.
+    """
+
+    seconds: float | None = Field(default=None, gt=0)
+
+
+@node(
+    "deadline",
+    settings=DeadlineSettings,
+    shorthand="seconds",
+    facts=Facts(roles=(LIMITS_TIME,)),
+    flow=guard("time asked", limit=lambda settings: settings.seconds),
+)
+class Deadline(AgentGuard[DeadlineSettings]):
+    """Trips when the time for the whole query is over: `timeout`.
+
+    SUCCESS before the deadline. The run is ticked when it passes, so as a guard of a loop it interrupts the running
+    child.
+
+    ```yaml
+    deadline:
+    ```
+    """
+
+    reason = "timeout"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the time of the tick is past the deadline; if it is not, the run is woken at the deadline.
+
+        A shorter limit of this guard becomes the effective one when it trips.
+        """
+        own, limit_s, elapsed_s = self.settings.seconds, state.time_limit_s, self.run.now_s - state.start_time
+        if own is not None and own < limit_s:
+            limit_s = own
+        if not rules.deadline_has_passed(limit_s, elapsed_s):
+            self.run.wake_at(self.index, state.start_time + limit_s)
+            return False
+        self.agent.state = state.with_time_limit(limit_s).at(elapsed_s)
+        return True
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state, own = self.agent.state, self.settings.seconds
+        limit_s = state.time_limit_s if own is None else min(own, state.time_limit_s)
+        elapsed_s = self.run.now_s - state.start_time
+        shown_s = floor(elapsed_s * 10) / 10 if limit_s >= 10 else elapsed_s
+        text = f"{number(shown_s)} of {number(limit_s)} s"
+        is_over = rules.deadline_has_passed(limit_s, elapsed_s)
+        sentence = f"The time for the query is over: {text}." if is_over else f"{text} have passed."
+        return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))

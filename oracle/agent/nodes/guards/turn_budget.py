@@ -1,0 +1,59 @@
+"""The `turn_budget` guard."""
+
+from pydantic import Field
+
+from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.text.phrases import counted
+from oracle.agent.nodes.base import StateGuard
+from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.roles import LIMITS_TURNS
+from oracle.decision import AgentState, rules
+
+
+class TurnBudgetSettings(NodeSettings):
+    """Settings of `turn_budget`.
+
+    Args:
+        limit: a lower limit of LLM turns for this guard alone; `None` means the effective one.
+    """
+
+    limit: int | None = Field(default=None, ge=1)
+
+
+@node(
+    "turn_budget",
+    settings=TurnBudgetSettings,
+    shorthand="limit",
+    facts=Facts(roles=(LIMITS_TURNS,), reads=("turn", "turn_limit")),
+    flow=guard("turns asked", limit=lambda settings: settings.limit, counter="turn"),
+)
+class TurnBudget(StateGuard[TurnBudgetSettings]):
+    """Trips when the finished LLM turns have reached the limit: `max_iterations`.
+
+    SUCCESS while there are turns left. The limit is the user's `max_iterations` or the tree's `max_turns`, whichever is
+    lower.
+
+    ```yaml
+    turn_budget: {limit: 10}
+    ```
+    """
+
+    reason = "max_iterations"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the turns are used up; a lower limit of this guard is the effective one once it has been asked.
+
+        So the warning is sent in time, and the last turn that it allows wraps up.
+        """
+        if self.settings.limit is not None:
+            self.agent.state = lowered = state.with_turn_limit(self.settings.limit)
+            if lowered is not state:
+                self.publish()
+                return rules.turns_are_used_up(lowered)
+        return rules.turns_are_used_up(state)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state = self.agent.state
+        text = f"{state.turn:,} of {counted(state.turn_limit, 'turn')}"
+        sentence = f"The limit of turns is reached: {text}." if rules.turns_are_used_up(state) else f"{text} are used."
+        return Words(text, sentence, (Figure("turns", state.turn, state.turn_limit),))

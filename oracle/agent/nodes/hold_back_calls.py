@@ -1,0 +1,54 @@
+"""The `hold_back_calls` kind."""
+
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
+from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.text.phrases import clipped, counted
+from oracle.agent.nodes.base import AgentNode
+from oracle.agent.nodes.roles import HOLDS_BACK_CALLS
+
+NEEDLESS = "You have what there is to find: answer from it, or name what is missing."
+
+
+class HoldBackCallsSettings(NodeSettings):
+    """Settings of `hold_back_calls`.
+
+    Args:
+        why: what the model reads in place of a result, after the reason.
+    """
+
+    why: str = NEEDLESS
+
+
+@node(
+    "hold_back_calls",
+    settings=HoldBackCallsSettings,
+    shorthand="why",
+    facts=Facts(roles=(HOLDS_BACK_CALLS,)),
+    flow=leaf(Case("success")),
+)
+class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
+    """Holds back the tool calls of the last turn that can only repeat what is known, once the context suffices.
+
+    SUCCESS, always. `run_tools` answers such calls with the reason, and runs the others. Where `judge_context` has not
+    found that the context suffices, none is held back. A call that writes, a read of something that was not read, and
+    a search for names that were found but not searched for are never held back. What is held back counts neither as
+    an action nor as an error.
+
+    ```yaml
+    hold_back_calls: "You have what there is to find: answer from it."
+    ```
+    """
+
+    def update(self) -> Status:
+        agent = self.agent
+        tools = agent.equipment.tools
+        agent.gathering.hold_back(agent.turn.open_calls, tools, agent.state, words=self.settings.why)
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the run says it
+        held = self.agent.gathering.held_back
+        if not held:
+            return Words("none", "Every call may bring something, so none is held back.")
+        why = clipped(next(iter(held.values())), 120)
+        calls = counted(len(held), "call")
+        return Words(f'{calls} held back: "{why}"', f'{calls} can only repeat what is known: "{why}"')

@@ -1,0 +1,209 @@
+"""The `llm_turn` kind."""
+
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import structlog
+from pydantic import Field
+
+from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime.analysis.effects import leaf_of
+from bt_runtime.text.phrases import clipped, counted, seconds
+from oracle.agent.encoded import with_encoding
+from oracle.agent.nodes.base import AgentAction
+from oracle.agent.nodes.flows import turn_cases
+from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.nodes.roles import ASKS_MODEL
+from oracle.agent.nodes.turn_words import turn_sentence
+from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.tool_calls import CANCELLED, refuse_open
+from oracle.agent.transcript import NOT_RUN
+from oracle.agent.turn import TurnRequest, run_turn
+from oracle.llm.protocol import ModelFault
+
+log = structlog.get_logger(__name__)
+
+
+class LlmTurnSettings(NodeSettings):
+    """Settings of `llm_turn`.
+
+    Args:
+        hint: an instruction for this turn; `{key}` stands for a blackboard value.
+        prompt: the id of a segment of the prompts, whose text goes with this turn as a note; `None`: no segment.
+        model: the provider's model for this turn, one of those that the operator allows; `None`: the query's.
+        timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
+        tools: false where the model may not call tools in this turn.
+        visible: false for work that is not part of the answer, such as a subagent's: no tools, neither shown nor saved.
+        into: the blackboard key that gets the text of the turn.
+    """
+
+    hint: str = ""
+    prompt: str | None = Field(default=None, min_length=1)
+    model: str | None = Field(default=None, min_length=1)
+    timeout_s: float | None = Field(default=None, gt=0)
+    tools: bool = True
+    visible: bool = True
+    into: str | None = None
+
+    def uses(self) -> Iterator[Use]:
+        yield from hint_uses(hint=self.hint)
+        if self.into is not None:
+            yield KeyUse(("into",), self.into, "write", "str")
+
+
+@node(
+    "llm_turn",
+    settings=LlmTurnSettings,
+    shorthand="hint",
+    facts=Facts(roles=(ASKS_MODEL,), shows=True, keeps=("_is_late", "_deadline_s")),
+    flow=leaf_of(turn_cases),
+)
+class LlmTurn(AgentAction[LlmTurnSettings]):
+    """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.
+
+    RUNNING while the model responds; SUCCESS when the response is complete; FAILURE when the provider failed or
+    the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
+    the text so far is kept, and its tokens count.
+
+    `model` lets another model answer this turn. The provider's cache belongs to one model, so the first turn of another
+    one pays for the whole conversation, and thinking of the other one is lost. `prompt` adds a text of the prompts for
+    this turn. It is a note behind the conversation, not another system prompt, which would void the cache as well.
+
+    ```yaml
+    llm_turn: {timeout_s: 120}
+    ```
+    """
+
+    _deadline_s = 0.0
+    _is_late = False
+
+    def initialise(self) -> None:
+        self._is_late = False
+        self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
+        if self.settings.visible:
+            refuse_open(self.agent, NOT_RUN)
+            if self.agent.transcript.ends_with_model:  # the tree has put one turn directly after another
+                self.agent.ask_again()
+
+    def start(self) -> Coroutine[Any, Any, TurnOutcome]:
+        """Run the turn."""
+        return self._run(self.request())
+
+    async def _run(self, request: TurnRequest) -> TurnOutcome:
+        outcome = await run_turn(self.agent, step=self.request_key, **request)
+        return await with_encoding(self.agent, outcome)
+
+    def request(self) -> TurnRequest:
+        """What to ask the model for; the node may have waited for another turn, which has ended since."""
+        if self.settings.visible:
+            refuse_open(self.agent, NOT_RUN)
+        tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
+        return {
+            "visible": self.settings.visible,
+            "tools": tools,
+            "hint": self._instructions(),
+            "model": self.settings.model,
+        }
+
+    def _instructions(self) -> str:
+        """The segment and the hint of this turn."""
+        wanted = self.settings.prompt
+        segment = self.agent.equipment.segments.get(wanted) if wanted is not None else None
+        if wanted is not None and segment is None:  # a tree that names no segment is not loaded where they are known
+            log.warning("prompt.segment_missing", segment=wanted, node=self.path)
+        return "\n\n".join(each for each in (segment.text if segment else "", self.hint()) if each)
+
+    def hint(self) -> str:
+        """The note of the blackboard and the instruction of the settings, for this turn."""
+        own = filled_hint(self.settings.hint, self.board)
+        return "\n".join(each for each in (self.board["hint"], own) if each)
+
+    def update(self) -> Status:
+        if self._is_late:
+            return Status.FAILURE
+        status = super().update()
+        if status is not Status.RUNNING or self.settings.timeout_s is None:
+            return status
+        if self.run.now_s >= self._deadline_s:
+            self._give_up(self.settings.timeout_s)
+        else:
+            self.run.wake_at(self.index, self._deadline_s)
+        return status
+
+    def _give_up(self, timeout_s: float) -> None:
+        """Halt the turn; the node fails a tick later, when the text so far has been applied."""
+        self._is_late = True
+        super().terminate(Status.INVALID)
+        self.agent.turn.fault = ModelFault(
+            "provider_failed", f"The language model took longer than {timeout_s:g} s. Please ask again."
+        )
+        self.publish()
+        self.run.tick_again(self.path)
+
+    def terminate(self, new_status: Status) -> None:
+        self.run.forget_deadline(self.index)
+        super().terminate(new_status)
+
+    def finish(self, value: TurnOutcome) -> Status:
+        """Apply the outcome, before its text is written to a key that may refuse it."""
+        agent = self.agent
+        self.board.set("hint", "")
+        if self.settings.visible:
+            refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
+            agent.apply_turn(value, model=self.settings.model)
+        else:
+            agent.apply_side_turn(value)
+        self.publish()
+        if self.settings.into is not None:
+            self.board.set(self.settings.into, value.text)
+        return Status.SUCCESS if agent.turn.fault is None else Status.FAILURE
+
+    def interrupted(self, value: TurnOutcome | None) -> None:
+        """Apply the part of the turn before the halt; an earlier fault stays."""
+        if value is None:
+            return
+        agent = self.agent
+        if self.settings.visible:
+            agent.apply_turn(value, halted=True, model=self.settings.model)
+            # A turn that ended just before the halt may have called tools.
+            refuse_open(agent, CANCELLED)
+        else:
+            agent.apply_side_turn(value, halted=True)
+        self.publish()
+
+    def words(self, step: Stepped) -> Words:
+        turn, number, status = self.agent.turn, self.agent.state.turn, self.status
+        if status is Status.RUNNING:
+            began = f"turn {number + 1:,} {'begins' if step.began else 'is under way'}"
+            return Words(began, f"T{began[1:]}.")
+        if self._is_late:
+            late = f"it took longer than {self.settings.timeout_s:g} s"
+            return Words(late, f"Turn {number + 1:,} was halted: {late}.")
+        if not self.settings.visible:
+            fault = f": {clipped(turn.fault.message, 120)}" if turn.fault else ""
+            return Words(f"turn {number:,}, beside the answer{fault}", f"A turn beside the answer has ended{fault}.")
+        return _ended(turn.outcome, number) if turn.outcome is not None else Words()
+
+
+def _ended(turn: TurnOutcome, number: int) -> Words:
+    """A turn of the answer; `number` counts those that have finished."""
+    signal = turn.signal
+    parts = [seconds(turn.duration_ms / 1000), counted(turn.tokens, "token")]
+    if turn.fault is not None:
+        parts.append(clipped(turn.fault.message, 120))
+    elif turn.interrupted:
+        parts.append("interrupted")
+    elif signal is not None:
+        parts.append(f"signal {signal.type} {signal.confidence:.3g}")
+    sentence = turn_sentence(
+        f"Turn {number + turn.is_broken:,}",
+        calls=[call.name for call in turn.calls],
+        signal=signal.type if signal else "",
+        is_malformed=turn.malformed_signal,
+        is_empty=turn.is_empty,
+        is_cut_off=turn.cut_off,
+        is_interrupted=turn.interrupted,
+        error=turn.fault.message if turn.fault else "",
+    )
+    figures = (Figure("time", turn.duration_ms / 1000, unit="s"), Figure("tokens", turn.tokens))
+    return Words(" · ".join(parts), sentence, figures)

@@ -1,0 +1,149 @@
+"""The events of one run, from what happens in it: outcomes, chunks, ticks, and the beginnings of turns and tools.
+
+One order for all uses, whether a run is verified, judged from its record, or watched while it goes on. Between two tick
+records the events are:
+
+1. what ended: turns with their signals, results of tools;
+2. what the tick wrote: deliveries, blackboard changes, results of nodes;
+3. what the user got: notifications, and the sentence that gives the reason for the end;
+4. what began: turns and tools, in the order of their calls.
+
+The end is the last event: what happens behind `Done` is none.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.agent.rules.vocabulary import ANSWER, SIDE
+from oracle.agent.tool_calls import OWN_CALL
+from oracle.core.chunks import Chunk, Closing, Done, SystemNotice, ToolCalled, ToolReturned
+
+_RESULTS = {Status.SUCCESS: "success", Status.FAILURE: "failure"}
+
+
+@dataclass(slots=True)
+class EventStream:
+    """Turns facts of one run into events; what comes is to be given in the order in which it happened.
+
+    Args:
+        paths: of the tree's nodes, by index.
+        types: the types of events that are wanted; others may be left out. `None`: all.
+        nodes: the indices of the nodes whose results are wanted; `None`: all.
+    """
+
+    paths: Sequence[str]
+    types: Collection[str] | None = None
+    nodes: Collection[int] | None = None
+    turns: int = 0
+    is_over: bool = False
+    remarks: tuple[Event, ...] = ()
+    _statuses: dict[int, Status] = field(default_factory=dict)
+    _own_calls: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def turn(self, *, is_side: bool) -> Event:
+        """A turn of the model begins."""
+        return Event("turn", SIDE if is_side else ANSWER, {"number": self.turns + 1})
+
+    def tool(self, name: str, arguments: Mapping[str, Any]) -> Event:
+        """A tool begins."""
+        return Event("tool", name, arguments)
+
+    def outcome(self, outcome: Outcome) -> Iterator[Event]:
+        """A turn or the tools of a turn have ended; other outcomes are no events."""
+        if self.is_over:
+            return
+        yield from self.take_remarks()
+        if isinstance(outcome.value, TurnOutcome):
+            yield from self._turn_end(outcome.value)
+        elif isinstance(outcome.value, ToolsOutcome):
+            for result in outcome.value.results:
+                if result.has_begun:
+                    call = result.call
+                    yield _tool_result(call.name, call.arguments, text=result.text, is_error=result.is_error)
+
+    def _turn_end(self, turn: TurnOutcome) -> Iterator[Event]:
+        signal = turn.signal
+        number = self.turns + 1
+        if not turn.is_broken:
+            self.turns = number
+        fields = {
+            "number": number,
+            "tool_calls": len(turn.calls),
+            "signal": signal.type if signal else "",
+            "failed": turn.fault is not None,
+            "interrupted": turn.interrupted,
+            "cut_off": turn.cut_off,
+        }
+        yield Event("turn_end", SIDE if turn.is_side else ANSWER, fields)
+        if signal is not None and not turn.is_side:
+            reason = getattr(signal, "reason", None)
+            yield Event("signal", signal.type, {"confidence": signal.confidence, "reason": reason})
+
+    def chunk(self, chunk: Chunk) -> Iterator[Event]:
+        """The user got a chunk; notifications become events with the next tick record, or at the end."""
+        match chunk:
+            case SystemNotice("paused"):
+                pass  # an operator's, not the tree's
+            case SystemNotice(kind, message, severity):
+                self.remarks += (Event("notify", kind, {"severity": severity, "message": message}),)
+            case Closing():
+                self.remarks += (Event("explained", chunk.reason),)
+            case ToolCalled(call) if call.id.startswith(OWN_CALL):
+                self._own_calls[call.id] = (call.name, call.arguments)
+            case ToolReturned(call_id, text) if call_id in self._own_calls:
+                name, arguments = self._own_calls.pop(call_id)
+                yield _tool_result(name, arguments, text=text, is_error=chunk.is_error)
+            case Done():
+                yield from self.take_remarks()
+                self.is_over = True
+                fields = {"turns": chunk.turns, "tokens": chunk.tokens_used}
+                yield Event("end", chunk.termination_reason, fields)
+
+    def forget(self, call_id: str) -> None:
+        """A call of the tree itself was refused."""
+        self._own_calls.pop(call_id, None)
+
+    def take_remarks(self) -> tuple[Event, ...]:
+        """Take the notifications that have not become events yet."""
+        remarks, self.remarks = self.remarks, ()
+        return remarks
+
+    def tick(self, record: TickRecord) -> Iterator[Event]:
+        """A tick has ended."""
+        if self.is_over:
+            return
+        for key, value in record.deliveries:
+            if forced_path(key) is not None:
+                continue  # an operator's, like the node's result below
+            yield Event("delivery", key, {"value": value})
+        if self.types is None or "key" in self.types:
+            for key, value in record.writes:
+                yield Event("key", key, {"value": value})
+        if self.types is None or "node" in self.types:
+            yield from self._results(record)
+        yield from self.take_remarks()
+
+    def _results(self, record: TickRecord) -> Iterator[Event]:
+        """The results of the nodes that were visited; RUNNING only where a node has begun to run."""
+        wanted = self.nodes
+        begun = set()
+        for index, status in record.changes:
+            if wanted is None or index in wanted:
+                self._statuses[index] = status
+                begun.add(index)
+        for index in dict.fromkeys(record.visited):
+            if wanted is not None and index not in wanted:
+                continue
+            status = self._statuses.get(index, Status.INVALID)
+            result = _RESULTS.get(status)
+            if result is None and status is Status.RUNNING and index in begun:
+                result = "running"
+            if result is not None:
+                yield Event("node", self.paths[index], {"result": result})
+
+
+def _tool_result(name: str, arguments: Mapping[str, Any], *, text: str, is_error: bool) -> Event:
+    return Event("tool_result", name, {**arguments, "result": text, "is_error": is_error})

@@ -1,0 +1,69 @@
+"""The types of events of the agent's runs, for the rules of its trees."""
+
+from typing import get_args
+
+from bt_runtime import EventType
+from oracle.core.chunks import TerminationReason, Topic
+from signals import SignalType
+
+ANSWER, SIDE = "answer", "side"
+"""The names of turns: of the answer, or beside it (`llm_turn` with `visible: false`)."""
+
+_REASONS: tuple[str, ...] = get_args(TerminationReason)
+
+AGENT_EVENTS: tuple[EventType, ...] = (
+    EventType(
+        "turn",
+        "A turn of the model begins: `answer`, or `side` where it is not visible.",
+        names=(ANSWER, SIDE),
+        fields={"number": "Its number, from 1; one that was interrupted does not count."},
+    ),
+    EventType(
+        "turn_end",
+        "A turn of the model has ended.",
+        names=(ANSWER, SIDE),
+        fields={
+            "number": "Its number, from 1.",
+            "tool_calls": "How many tools it called.",
+            "signal": "The type of its signal; empty if it has none.",
+            "failed": "The provider failed.",
+            "interrupted": "It was interrupted.",
+            "cut_off": "It was truncated by its token limit.",
+        },
+    ),
+    EventType(
+        "tool",
+        "A tool begins to run, for the model or for an `action`; conditions use its arguments.",
+        source="actions",
+        refusable=True,
+    ),
+    EventType(
+        "tool_result",
+        "A tool has returned its result; conditions use its arguments as well.",
+        source="actions",
+        fields={"is_error": "The tool failed, or was cancelled.", "result": "The text of the result."},
+    ),
+    EventType(
+        "signal",
+        "A turn of the answer ended with a signal.",
+        names=get_args(SignalType),
+        fields={"confidence": "From 0 to 1.", "reason": "The reason that it gives, if its type has one."},
+    ),
+    EventType(
+        "notify",
+        "The user gets a notification of this topic.",
+        names=get_args(Topic),
+        fields={"severity": "`info`, `warning` or `error`.", "message": "Its text."},
+    ),
+    EventType(
+        "explained",
+        "The answer got its last sentence, which says why the query stopped for this reason.",
+        names=_REASONS,
+    ),
+    EventType(
+        "end",
+        "The query has ended for this reason.",
+        names=_REASONS,
+        fields={"turns": "Finished turns.", "tokens": "Used tokens."},
+    ),
+)

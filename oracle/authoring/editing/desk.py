@@ -1,0 +1,108 @@
+"""What an editor of tree files knows beside the text: the trees around it, kinds and keys, tools."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bt_runtime import TreeLibrary
+from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
+from bt_runtime.language.kind import KEY_TYPES, Key, KeyType
+from bt_runtime.language.reading.header import Header, read_header
+from bt_runtime.language.reading.loading import TreeSource
+from bt_runtime.language.registry import Registry
+from bt_runtime.text.yaml_reader import read_yaml
+from oracle.authoring.editing.lines import Lines
+from oracle.authoring.editing.scanning import declarations
+from oracle.llm.protocol import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where trees are edited.
+
+    Args:
+        library: the trees that files are checked with; its `texts` are those that are not saved yet.
+        tools: what `action` can call, by name; only those have descriptions.
+        codes: the codes of warnings, which can be silenced, each with its meaning.
+    """
+
+    library: TreeLibrary
+    tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def registry(self) -> Registry:
+        """The kinds and the host's keys."""
+        return self.library.registry
+
+    def beside(self, file: Path) -> TreeLibrary:
+        """The library as the tree of a file sees it: its own folder comes first."""
+        return self.library.beside(file.parent)
+
+    def source(self, name: str, *, beside: Path) -> TreeSource | None:
+        """The text of a tree that a file includes; `None` if it cannot be read."""
+        try:
+            return self.beside(beside).source(name)
+        except (TreeFileError, TreeNotFoundError):
+            return None
+
+    def header(self, name: str, *, beside: Path) -> Header | None:
+        """The header of a tree that a file includes; `None` if its file cannot be read."""
+        source = self.source(name, beside=beside)
+        if source is None:
+            return None
+        return read_header(read_yaml(source.text, file=source.file), registry=self.registry)
+
+    def files(self, *, beside: Path) -> Iterator[Path]:
+        """The file of every tree, a file's own folder first; no name twice."""
+        library = self.beside(beside)
+        for name in library.names():
+            yield library.find(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that the nodes of one file may use.
+
+    Args:
+        keys: the host's blackboard keys, and those that the file declares.
+        parameters: the parameters that the file declares.
+        declared: the names among `keys` that the file declares.
+    """
+
+    keys: Mapping[str, Key]
+    parameters: Mapping[str, Key]
+    declared: frozenset[str]
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """The texts that a key can have, without the empty one; none if they are not known."""
+        key = self.keys.get(name)
+        return tuple(value for value in (key.values if key else None) or () if isinstance(value, str) and value)
+
+
+def names_in(lines: Lines, registry: Registry) -> Names:
+    """The names of a file, as far as it is written."""
+    fields: dict[tuple[str, str], dict[str, str]] = {}
+    for written in declarations(lines):
+        section, name, *rest = map(str, written.path[:3])
+        values = fields.setdefault((section, name), {})
+        if rest:
+            values[rest[0]] = written.value
+        elif written.value:
+            values["type"] = written.value
+    keys = {name: _key(name, values) for (section, name), values in fields.items() if section == "blackboard"}
+    parameters = {name: _key(name, values) for (section, name), values in fields.items() if section == "parameters"}
+    declared = frozenset(keys)
+    for name, key in keys.items():
+        known = registry.keys.get(name)
+        if known is not None:
+            keys[name] = replace(known, default=key.default, description=key.description or known.description)
+    return Names({**registry.keys, **keys}, parameters, declared)
+
+
+def _key(name: str, values: Mapping[str, str]) -> Key:
+    written = values.get("type", "")
+    key_type: KeyType = next((each for each in KEY_TYPES if each == written), "any")
+    is_delivered, is_private = values.get("from") == "delivery", values.get("private") == "true"
+    description = values.get("description", "")
+    return Key(name, key_type, values.get("default"), description, deliverable=is_delivered, private=is_private)

@@ -1,0 +1,249 @@
+"""What stands above the nodes of a tree file: the fields of its header, declarations and rules, and what each means."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, Self
+
+from bt_runtime.language.registry import Registry
+from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
+from oracle.authoring.editing.items import Item, ItemKind
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A value above the nodes.
+
+    Args:
+        keys: the keys that it can have, if it is a mapping.
+        words: the scalars that it can be.
+        item: each of its items, if it is a list.
+        variants: what it is once it has one of these keys.
+        declares: what the names are that are its keys.
+        declaration: what stands behind each of these names.
+    """
+
+    keys: Mapping[str, "PartWord"] = field(default_factory=dict)
+    words: Mapping[str, "PartWord"] = field(default_factory=dict)
+    item: "Part | None" = None
+    variants: Mapping[str, "Part"] = field(default_factory=dict)
+    declares: Literal["", "key", "parameter"] = ""
+    declaration: "Part | None" = None
+
+    def step(self, part: str | int, siblings: Collection[str]) -> "Part | None":
+        """What is one step below; `None` if nothing is known of it."""
+        if isinstance(part, int):
+            return self.item
+        if self.declares:
+            return self.declaration
+        word = self._with(siblings).keys.get(part)
+        return word.below if word is not None else None
+
+    def items(self, present: Collection[str], *, is_key: bool, is_value: bool) -> Iterator[Item]:
+        """What can be typed in it.
+
+        Args:
+            present: the keys that are there.
+            is_key: only a key of it can be typed.
+            is_value: only a value on the line of its key can be typed.
+        """
+        for name, word in self._with(present).keys.items() if not is_value else ():
+            if name not in present:
+                snippet = word.snippet or None
+                yield Item(
+                    name, word.kind, doc=word.doc, insert=f"{name}: ", snippet=snippet, order=word.order, is_key=True
+                )
+        for name, word in self.words.items() if not is_key else ():
+            yield Item(name, word.kind, doc=word.doc, order=word.order)
+
+    def meaning(self, name: str) -> str | None:
+        """The description of one of its keys or words; `None` if there is nothing to say about it."""
+        word = self.keys.get(name) or self.words.get(name)
+        return word.doc or None if word is not None else None
+
+    def _with(self, keys: Collection[str]) -> "Part":
+        return next((self.variants[key] for key in keys if key in self.variants), self)
+
+
+@dataclass(frozen=True, slots=True)
+class PartWord:
+    """A key or a value of a part.
+
+    Args:
+        doc: its meaning.
+        below: the value behind it, if it is a key.
+        kind: what it is for a list of proposals.
+        order: its place in such a list.
+        snippet: the key with tab stops; empty if it is inserted with its colon alone.
+    """
+
+    doc: str = ""
+    below: Part | None = None
+    kind: ItemKind = "value"
+    order: int = 0
+    snippet: str = ""
+
+    @classmethod
+    def field(cls, doc: str, below: Part | None = None, *, order: int = 0, snippet: str = "") -> Self:
+        """A field of a mapping."""
+        return cls(doc, below or Part(), "field", order, snippet)
+
+
+TREE_NAME: Final = Part()
+"""The name of the tree."""
+ROOT: Final = Part()
+"""The topmost node."""
+DEFAULT: Final = Part()
+"""The default of a declared name."""
+FLAG: Final = Part(words={"true": PartWord(), "false": PartWord()})
+TYPES: Final[Mapping[str, str]] = {
+    "int": "A whole number.",
+    "float": "A number.",
+    "str": "Text.",
+    "bool": "`true` or `false`.",
+    "list": "A list.",
+    "map": "A mapping.",
+    "any": "A value of any type.",
+}
+
+_DECLARATION_FIELDS: Final[Mapping[str, PartWord]] = {
+    "type": PartWord.field(
+        "`int`, `float`, `str`, `bool`, `list`, `map` or `any`.",
+        Part(words={name: PartWord(doc, kind="type") for name, doc in TYPES.items()}),
+    ),
+    "default": PartWord.field(
+        "The value at the start of a run; `null` without it. A parameter without a default must be set.",
+        DEFAULT,
+        order=1,
+    ),
+    "description": PartWord.field("One sentence for authors.", order=2),
+}
+_KEY_FIELDS: Final[Mapping[str, PartWord]] = {
+    "from": PartWord.field(
+        "`delivery` for a key whose value comes from outside while the tree runs.",
+        Part(words={"delivery": PartWord("The key's value comes from outside while the tree runs.")}),
+        order=3,
+    ),
+    "private": PartWord.field(
+        "`true` for a key that each inclusion of the tree has for itself, and that only its nodes see.", FLAG, order=4
+    ),
+}
+_TYPE_WORDS: Final = {name: PartWord(doc, kind="type", order=5) for name, doc in TYPES.items()}
+_ENFORCED: Final[Mapping[str, str]] = {
+    "refuse": "The event is refused before it has an effect.",
+    "stop": "The run is stopped.",
+    "notify": "The user gets a notification.",
+}
+_TEMPLATES: Final[Mapping[Template, str]] = {
+    "absence": "The event never happens.",
+    "existence": "The event happens at least `times` times.",
+    "exactly": "The event happens exactly `times` times.",
+    "at_most": "The event happens at most `times` times.",
+    "init": "The event is the first one.",
+    "last": "The event is the last one.",
+    "responded_existence": "If the first event happens, the second one happens too, before or after it.",
+    "co_existence": "If one of them happens, the other one does too.",
+    "not_co_existence": "The two never happen in one run.",
+    "choice": "At least one of them happens.",
+    "exclusive_choice": "Exactly one of them happens.",
+    "response": "After each first event the second one follows at some time.",
+    "precedence": "The second event happens only after the first one.",
+    "succession": "Response and precedence.",
+    "alternate_response": "After each first event the second one follows before the first one happens again.",
+    "alternate_precedence": "Before each second event the first one has happened since the last second one.",
+    "alternate_succession": "Alternate response and alternate precedence.",
+    "chain_response": "The second event follows the first one at once.",
+    "chain_precedence": "Directly before the second event there is the first one.",
+    "chain_succession": "The two follow each other at once, and never stand alone.",
+    "not_succession": "After the first event the second one never happens.",
+    "not_chain_succession": "The second event never follows the first one at once.",
+}
+
+
+def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
+    """A whole tree file.
+
+    Args:
+        registry: the kinds, events and actions.
+        keys: the blackboard keys that the file can use.
+    """
+    fields = (
+        ("tree", "The name of the tree, equal to that of its file: `tree: oracle` is in `oracle.yaml`.", TREE_NAME),
+        ("description", "One sentence about the tree.", Part()),
+        ("internal", "`true` for a tree that is only a part of others and is not run by itself.", FLAG),
+        (
+            "blackboard",
+            "Keys that the nodes read and write, each with a type and a default.",
+            Part(declares="key", declaration=Part({**_DECLARATION_FIELDS, **_KEY_FIELDS}, _TYPE_WORDS)),
+        ),
+        (
+            "parameters",
+            "Values that a tree which includes this one may set, each with a type; required without a default.",
+            Part(declares="parameter", declaration=Part(_DECLARATION_FIELDS, _TYPE_WORDS)),
+        ),
+        (
+            "rules",
+            "Rules over the events of a run, which are verified, judged on recorded runs, and enforced.",
+            Part(item=_rule(registry, keys)),
+        ),
+        ("root", "The topmost node.", ROOT),
+    )
+    snippets = {name: f"{name}:\n  $0" for name in ("blackboard", "parameters", "root")} | {
+        "internal": "internal: true"
+    }
+    return Part(
+        {
+            name: PartWord.field(doc, below, order=number, snippet=snippets.get(name, f"{name}: $0"))
+            for number, (name, doc, below) in enumerate(fields)
+        }
+    )
+
+
+def _rule(registry: Registry, keys: Collection[str]) -> Part:
+    event, counted = (_event(registry, keys, is_counted=is_counted) for is_counted in (False, True))
+    enforced = Part(words={name: PartWord(_ENFORCED[name]) for name in ENFORCEMENTS})
+    fields = {
+        "name": PartWord.field("The name of the rule, unique among the rules of a run."),
+        "text": PartWord.field("The sentence for people."),
+        "after": PartWord.field("The rule holds for what comes after the first of these events.", event, order=2),
+        "enforce": PartWord.field(
+            "What happens when it is broken while a query runs: `refuse`, `stop` or `notify`.", enforced, order=2
+        ),
+    }
+    pair = Part({name: PartWord.field("An event.", event) for name in ("first", "then")})
+    templates: dict[str, PartWord] = {}
+    for name in TEMPLATES:
+        below = counted if name in COUNTED else event if name in UNARY else pair
+        templates[name] = PartWord(
+            _TEMPLATES[name], Part(item=event) if name in SYMMETRIC else below, kind="node", order=1
+        )
+    variants = {name: Part({**fields, name: word}) for name, word in templates.items()}
+    return Part({**fields, **templates}, variants=variants)
+
+
+def _event(registry: Registry, keys: Collection[str], *, is_counted: bool) -> Part:
+    variants = {}
+    for event in registry.events.values():
+        words = {"any": PartWord("All of them.", kind="word", order=1)}
+        names = Part(words=words | dict.fromkeys(_names(event, registry, keys), PartWord()))
+        fields = {
+            event.name: PartWord(event.description, Part(words=names.words, item=names), kind="type"),
+            **{
+                name: PartWord.field(", ".join(values), Part(words=dict.fromkeys(values, PartWord())), order=1)
+                for name, values in event.choices.items()
+            },
+            "where": PartWord.field(
+                "A condition over what the event brings.",
+                Part(words={name: PartWord(doc, kind="key") for name, doc in event.fields.items()}),
+                order=1,
+            ),
+        }
+        variants[event.name] = Part({**fields, "times": PartWord.field("How often.")} if is_counted else fields)
+    types = {name: variant.keys[name] for name, variant in variants.items()}
+    bare = {name: PartWord(word.doc, kind="type", order=3) for name, word in types.items()}
+    return Part(types, bare, variants=variants)
+
+
+def _names(event: EventType, registry: Registry, keys: Collection[str]) -> Collection[str]:
+    if event.source == "actions":
+        return [name for name, action in (registry.actions or {}).items() if action.is_callable]
+    return keys if event.source == "keys" else event.names or ()

@@ -1,0 +1,231 @@
+"""What a name at a position stands for; from there to its declaration, and to all of its uses."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bt_runtime.language.errors import TreeFileError
+from bt_runtime.language.reading.header import read_header
+from bt_runtime.library.named import read_source
+from bt_runtime.text import Place
+from bt_runtime.text.yaml_reader import Document, read_yaml
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editing.occurrences import Occurrence, occurrences
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What a name stands for.
+
+    Args:
+        sort: the sort of thing that is named.
+        name: its name.
+        occurrence: where it was asked for.
+        tree: the file that declares the parameter or private key; for others the file at hand.
+    """
+
+    sort: Literal["key", "parameter", "tree", "node", "kind", "setting", "tool"]
+    name: str
+    occurrence: Occurrence
+    tree: Path
+
+
+class Files:
+    """The tree files around one file, each read once."""
+
+    def __init__(self, desk: Desk, text: str, file: Path) -> None:
+        self.desk = desk
+        self.file = file
+        self._documents: dict[Path, Document] = {file: read_yaml(text, file=str(file))}
+        self._found: dict[Path, list[Occurrence]] = {}
+
+    def document(self, file: Path) -> Document:
+        """A file, read as YAML; an empty one if it cannot be read."""
+        if file not in self._documents:
+            try:
+                source = (
+                    self.desk.beside(self.file).source(file.stem)
+                    if self._serves(file)
+                    else read_source(file, name=file.stem)
+                )
+                self._documents[file] = read_yaml(source.text, file=str(file))
+            except TreeFileError as error:
+                self._documents[file] = Document(str(file), "", None, error.mistakes)
+        return self._documents[file]
+
+    def _serves(self, file: Path) -> bool:
+        return self.tree(file.stem) == file
+
+    def tree(self, name: str) -> Path | None:
+        """The file of a tree that the file at hand includes."""
+        if name == self.file.stem:
+            return self.file
+        source = self.desk.source(name, beside=self.file)
+        return Path(source.file) if source is not None else None
+
+    def names(self, file: Path) -> list[Occurrence]:
+        """The names of a file."""
+        if file not in self._found:
+            self._found[file] = occurrences(self.document(file), self.desk.registry)
+        return self._found[file]
+
+    def declared(self, file: Path, sort: Literal["key", "parameter"]) -> frozenset[str]:
+        """The keys or parameters that a file declares."""
+        return frozenset(each.name for each in self.names(file) if each.sort == sort and each.access == "declare")
+
+    def private(self, file: Path) -> frozenset[str]:
+        """The keys that a file declares for itself alone."""
+        header = read_header(self.document(file), registry=self.desk.registry)
+        return frozenset(name for name in header.declared if header.keys[name].private)
+
+    def included(self, file: Path) -> Iterator[Path]:
+        """The files of the trees that a file includes directly; no file twice."""
+        names = {each.name: None for each in self.names(file) if each.sort == "tree" and each.access == "read"}
+        for name in names:
+            tree = self.tree(name)
+            if tree is not None and tree != file:
+                yield tree
+
+    def all(self) -> list[Path]:
+        """The file at hand, then every other tree's."""
+        others = (path for path in self.desk.files(beside=self.file) if path != self.file)
+        return [self.file, *(path for path in others if path.stem != self.file.stem)]
+
+    def connected(self) -> list[Path]:
+        """The files that share a blackboard with the file at hand: what includes it and what that includes."""
+        every = self.all()
+        neighbours: dict[Path, set[Path]] = {file: set() for file in every}
+        for file in every:
+            for other in self.included(file):
+                neighbours[file].add(other)
+                neighbours.setdefault(other, set()).add(file)
+        reached, waiting = {self.file}, [self.file]
+        while waiting:
+            for other in neighbours.get(waiting.pop(), ()):
+                if other not in reached:
+                    reached.add(other)
+                    waiting.append(other)
+        return [file for file in every if file in reached]
+
+
+def symbol_at(files: Files, line: int, column: int) -> Symbol | None:
+    """What the name at a position stands for; `None` if there is no name, or the file is not YAML."""
+    here = Place(str(files.file), line, column)
+    touching = [each for each in files.names(files.file) if _touches(each, here)]
+    exact = [each for each in touching if each.is_exact]
+    return _symbol(files, exact[-1]) if exact else None
+
+
+def _touches(occurrence: Occurrence, here: Place) -> bool:
+    start, end = occurrence.start, occurrence.end
+    return start.line == here.line == end.line and start.column <= here.column <= end.column
+
+
+def _symbol(files: Files, occurrence: Occurrence) -> Symbol | None:
+    if occurrence.sort == "argument" or occurrence.sort == "output":  # noqa: PLR1714  mypy narrows by it
+        tree = files.tree(occurrence.of) if occurrence.of else None
+        named: Literal["parameter", "key"] = "parameter" if occurrence.sort == "argument" else "key"
+        return Symbol(named, occurrence.name, occurrence, tree) if tree is not None else None
+    if occurrence.sort == "name":
+        is_parameter = occurrence.name in files.declared(files.file, "parameter")
+        return Symbol("parameter" if is_parameter else "key", occurrence.name, occurrence, files.file)
+    return Symbol(occurrence.sort, occurrence.name, occurrence, files.file)
+
+
+def uses_of(files: Files, symbol: Symbol) -> list[Occurrence]:
+    """Every place of a key, parameter, tree or node name; the file at hand comes first."""
+    if symbol.sort == "node":
+        return [symbol.occurrence]
+    if symbol.sort == "parameter":
+        inside = [
+            each for each in files.names(symbol.tree) if each.name == symbol.name and each.sort in {"parameter", "name"}
+        ]
+        return [*inside, *_by_inclusion(files, symbol, "argument")]
+    if symbol.sort == "key" and symbol.name in files.private(symbol.tree):
+        return [*_key_uses(files, symbol.tree, symbol.name), *_by_inclusion(files, symbol, "output")]
+    if symbol.sort == "key":
+        return [each for file in _sharing(files, symbol.name) for each in _key_uses(files, file, symbol.name)]
+    return [
+        each
+        for file in files.all()
+        for each in files.names(file)
+        if each.sort == symbol.sort and each.name == symbol.name
+    ]
+
+
+def _sharing(files: Files, name: str) -> list[Path]:
+    """The files whose nodes mean the same key: those connected that do not mean something of their own by the name."""
+    if name in files.desk.registry.keys:
+        return files.connected()
+    return [
+        file
+        for file in files.connected()
+        if name not in files.declared(file, "parameter") and name not in files.private(file)
+    ]
+
+
+def _key_uses(files: Files, file: Path, name: str) -> list[Occurrence]:
+    is_parameter = name in files.declared(file, "parameter")
+    return [
+        each
+        for each in files.names(file)
+        if each.name == name and (each.sort == "key" or (each.sort == "name" and not is_parameter))
+    ]
+
+
+def _by_inclusion(files: Files, symbol: Symbol, sort: Literal["argument", "output"]) -> list[Occurrence]:
+    """Where the trees that include a file name one of its parameters or private keys."""
+    return [
+        each
+        for file in files.all()
+        for each in files.names(file)
+        if each.sort == sort and each.name == symbol.name and each.of and files.tree(each.of) == symbol.tree
+    ]
+
+
+def declaration_of(files: Files, symbol: Symbol) -> list[Occurrence]:
+    """Where a key or parameter is declared, or a tree's name is written; empty for what the host declares."""
+    if symbol.sort == "tree":
+        tree = files.tree(symbol.name)
+        names = files.names(tree) if tree is not None else []
+        declared = [each for each in names if each.sort == "tree" and each.access == "declare"]
+        if declared or tree is None:
+            return declared[:1]
+        return [Occurrence("tree", symbol.name, Place(str(tree)), Place(str(tree)))]
+    uses = uses_of(files, symbol) if symbol.sort in {"key", "parameter", "node"} else []
+    declared = [each for each in uses if each.access == "declare" and each.sort == symbol.sort]
+    here = [each for each in declared if each.start.file == str(files.file)]
+    return here[:1] or declared
+
+
+def definition(desk: Desk, text: str, file: Path, *, line: int, column: int) -> tuple[Occurrence, ...]:
+    """Where the name at a position is declared: the file of a tree, the line of a key or parameter.
+
+    Empty for what the host declares, and where there is no name.
+    """
+    files = Files(desk, text, file)
+    symbol = symbol_at(files, line, column)
+    return tuple(declaration_of(files, symbol)) if symbol is not None else ()
+
+
+def references(
+    desk: Desk, text: str, file: Path, *, line: int, column: int, declarations: bool = True
+) -> tuple[Occurrence, ...]:
+    """Every place of the name at a position, in all files that mean the same by it.
+
+    For the name of a tree those are its uses in all files of the folder; for a key, those in this tree, in the trees
+    that it includes, and in those that include it.
+
+    Args:
+        desk: the trees around the file.
+        text: the text of the file.
+        file: its file.
+        line: the line of the name, counted from 1.
+        column: a character of the name, counted from 1.
+        declarations: whether declarations count.
+    """
+    files = Files(desk, text, file)
+    symbol = symbol_at(files, line, column)
+    uses = uses_of(files, symbol) if symbol is not None else []
+    return tuple(each for each in uses if declarations or each.access != "declare")

@@ -1,0 +1,372 @@
+"""What a scenario can state about its end, by name; only what is stated is compared."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from bt_runtime.text import closest, did_you_mean
+from bt_runtime.text.yaml_reader import YamlNode
+from oracle.authoring.scenarios.mistakes import Reader
+from oracle.authoring.scenarios.model import Json
+from oracle.authoring.scenarios.nodes import find_nodes, names_of
+from oracle.authoring.scenarios.played import Played
+from oracle.authoring.scenarios.statements import (
+    Deviation,
+    Expectation,
+    Path,
+    as_item,
+    check_text,
+    pair_matches,
+    shown,
+    text_matches,
+    values_match,
+)
+from oracle.core.chunks import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """One value; texts may be stated by what they contain."""
+
+    what: str
+    get: Callable[[Played], Json]
+    kind: type | tuple[type, ...] = str
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        if self.kind is str:
+            check_text(node, reader, what=repr(self.what))
+        elif isinstance(node.data, bool) or not isinstance(node.data, self.kind):
+            reader.report(node, f"{self.what!r} must be a number, not {node.shape}")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        got = self.get(played)
+        is_text = isinstance(got, str) and isinstance(stated, str | Mapping)
+        if not (text_matches(stated, got) if is_text else stated == got):
+            yield Deviation(path, shown(stated), shown(got))
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        return stated if not list(self.compare((), stated, played)) else self.get(played)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All things of a kind, in order: `search_code`, or `search_code: {query: auth}`, or `stuck: {contains: auth}`."""
+
+    what: str
+    get: Callable[[Played], Sequence[tuple[str, Json]]]
+    kinds: tuple[str, ...] = ()
+    is_text: bool = True
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        for item in reader.items(node, what=repr(self.what)):
+            name = item
+            if isinstance(item.data, dict):
+                pair = reader.single(item, what=f"an item of {self.what!r}")
+                if pair is None:
+                    continue
+                name = YamlNode(pair[0].key, pair[0].place)
+                if self.is_text:
+                    check_text(pair[1], reader, what=repr(pair[0].key))
+            if self.kinds:
+                reader.one_of(name, self.kinds, what=f"an item of {self.what!r}")
+            elif not isinstance(name.data, str):
+                reader.report(name, f"an item of {self.what!r} must be a name, not {name.shape}")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        got = self.get(played)
+        for index, (item, each) in enumerate(zip(stated, got, strict=False)):
+            if not pair_matches(item, each):
+                yield Deviation((*path, index), shown(item), shown(as_item(each)))
+        if len(stated) > len(got):
+            at = (*path, len(got))
+            yield Deviation(at, shown(stated[len(got)]), f"nothing; there are {len(got)} in all")
+        elif len(got) > len(stated):
+            more = ", ".join(shown(as_item(each)) for each in got[len(stated) :])
+            yield Deviation(path, f"{len(stated)} in all", f"{len(got)}; further ones: {more}")
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        kept = []
+        for index, each in enumerate(self.get(played)):
+            item = stated[index] if index < len(stated) else None
+            kept.append(item if item is not None and pair_matches(item, each) else as_item(each))
+        return kept
+
+
+class ChunksInOrder:
+    """Chunks that are sent in this order; others may come before, between and after them."""
+
+    kinds = ("thinking", "content", "source", "tool_call", "tool_result", "tool_error", "system", "error", "done")
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        for item in reader.items(node, what="'chunks'"):
+            if isinstance(item.data, str):
+                reader.one_of(item, self.kinds, what="a chunk")
+                continue
+            pair = reader.single(item, what="a chunk, such as `content: {contains: auth}`,")
+            if pair is None:
+                continue
+            entry, value = pair
+            kind = reader.one_of(YamlNode(entry.key, entry.place), self.kinds, what="a chunk")
+            if kind in ("system", "error", "tool_call"):
+                if not isinstance(value.data, str) and reader.single(value, what=f"a {kind}") is None:
+                    continue
+            else:
+                check_text(value, reader, what=repr(kind))
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        left = list(played.moments)
+        for index, item in enumerate(stated):
+            at = next((at for at, each in enumerate(left) if pair_matches(item, each)), None)
+            if at is None:
+                rest = ", ".join(shown(as_item(each)) for each in left) or "nothing"
+                yield Deviation((*path, index), shown(item), f"not among what followed: {rest}")
+                return
+            left = left[at + 1 :]
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        if not list(self.compare((), stated, played)):
+            return stated
+        kinds = {item if isinstance(item, str) else next(iter(item)) for item in stated}
+        return [as_item(each) for each in played.moments if each[0] in kinds]
+
+
+class Visited:
+    """Nodes that were visited, with `node: 2` so many times."""
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        for item in reader.items(node, what="'visited'"):
+            if isinstance(item.data, dict):
+                pair = reader.single(item, what="a node with a number of visits")
+                if pair is not None:
+                    reader.whole(pair[1], what="the number of visits", least=1)
+            else:
+                reader.text(item, what="a node")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        for index, item in enumerate(stated):
+            name, times = next(iter(item.items())) if isinstance(item, Mapping) else (item, None)
+            found = find_nodes(name, played.tree)
+            at = (*path, index)
+            if not found:
+                yield _unknown(at, name, played)
+                continue
+            visits = sum(played.visits[each] for each in found)
+            if visits == 0 or (times is not None and visits != times):
+                stated_times = "visited" if times is None else f"visited {_times(times)}"
+                yield Deviation(at, f"{name}: {stated_times}", _visits(visits))
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        kept = []
+        for item in stated:
+            name, times = next(iter(item.items())) if isinstance(item, Mapping) else (item, None)
+            visits = sum(played.visits[each] for each in find_nodes(name, played.tree))
+            if visits:
+                kept.append(name if times is None else {name: visits})
+        return kept
+
+
+class NotVisited:
+    """Nodes that were not visited."""
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        for item in reader.items(node, what="'not_visited'"):
+            reader.text(item, what="a node")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        for index, name in enumerate(stated):
+            found = find_nodes(name, played.tree)
+            if not found:
+                yield _unknown((*path, index), name, played)
+            elif visits := sum(played.visits[each] for each in found):
+                yield Deviation((*path, index), f"{name}: not visited", _visits(visits))
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        return [each for each in stated if not list(self.compare((), [each], played))]
+
+
+class Outcomes:
+    """How nodes ended the last time: success, failure, running, or halted."""
+
+    words = ("success", "failure", "running", "halted")
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        if not isinstance(node.data, dict):
+            reader.report(node, f"'outcomes' must be a mapping, not {node.shape}", "such as {llm_turn: failure}")
+            return
+        for entry in node.data.values():
+            reader.one_of(entry.node, self.words, what=f"the outcome of {entry.key!r}")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        for name, word in stated.items():
+            found = find_nodes(name, played.tree)
+            if not found:
+                yield _unknown((*path, name), name, played)
+                continue
+            got = self._of(found, played)
+            if got != word:
+                yield Deviation((*path, name), f"{name}: {word}", got)
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        return {name: self._of(find_nodes(name, played.tree), played) for name in stated}
+
+    def _of(self, paths: Sequence[str], played: Played) -> str:
+        ended = [played.outcomes[path].lower() for path in paths if path in played.outcomes]
+        return ended[-1] if ended else "not visited"
+
+
+class BlackboardValues:
+    """Values of the blackboard at the end."""
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        reader.mapping(node, what="'blackboard'")
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        for name, value in stated.items():
+            at = (*path, name)
+            if name not in played.blackboard:
+                yield Deviation(at, name, "there is no such key", did_you_mean(name, played.blackboard))
+            elif not values_match(value, played.blackboard[name]):
+                yield Deviation(at, f"{name}: {shown(value)}", shown(played.blackboard[name]))
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        return {name: played.blackboard[name] for name in stated if name in played.blackboard}
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _visits(count: int) -> str:
+    return f"visited {_times(count)}" if count else "not visited"
+
+
+def _unknown(path: Path, name: str, played: Played) -> Deviation:
+    labels = names_of(played.tree)
+    hint = next(
+        (near for each in reversed(name.split("/")) if each not in labels and (near := closest(each, labels))), None
+    )
+    return Deviation(path, name, "the tree has no such node", f"did you mean {hint!r}?" if hint else None)
+
+
+class Requests:
+    """Some of the requests to the model: each item is the request after the one before, or that which `nth` names."""
+
+    fields = (
+        "nth",
+        "tools",
+        "offers",
+        "lacks",
+        "note",
+        "sends",
+        "prompt",
+        "wrap_up",
+        "tool_choice",
+        "max_tokens",
+        "model",
+    )
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        for item in reader.items(node, what="'requests'"):
+            for name, entry in reader.fields(item, self.fields, what="a request").items():
+                if name in ("note", "sends", "prompt", "tool_choice", "model"):
+                    check_text(entry.node, reader, what=repr(name))
+                elif name in ("tools", "offers", "lacks"):
+                    for each in reader.items(entry.node, what=repr(name)):
+                        reader.text(each, what="a tool")
+                elif name == "wrap_up":
+                    reader.flag(entry.node, what="'wrap_up'")
+                else:
+                    reader.whole(entry.node, what=repr(name), least=1)
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        nth = 0
+        for index, item in enumerate(stated):
+            nth = item.get("nth", nth + 1)
+            if nth > len(played.asked):
+                yield Deviation((*path, index), f"a request number {nth}", f"there were {len(played.asked)}")
+                continue
+            got = played.asked[nth - 1].to_json()
+            for name, value in item.items():
+                if name != "nth" and not self._holds(name, value, got):
+                    shown_of = got["tools"] if name in ("offers", "lacks") else got[name]
+                    yield Deviation((*path, index, name), shown(value), shown(shown_of))
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        nth, kept = 0, []
+        for item in stated:
+            nth = item.get("nth", nth + 1)
+            if nth > len(played.asked):
+                continue
+            got = played.asked[nth - 1].to_json()
+            kept.append({name: self._right(name, value, got) for name, value in item.items()})
+        return kept
+
+    def _holds(self, name: str, value: Json, got: Mapping[str, Json]) -> bool:
+        if name == "offers":
+            return set(value) <= set(got["tools"])
+        if name == "lacks":
+            return not set(value) & set(got["tools"])
+        if isinstance(got[name], str):
+            return text_matches(value, got[name])
+        return bool(value == got[name])
+
+    def _right(self, name: str, value: Json, got: Mapping[str, Json]) -> Json:
+        if name == "nth" or self._holds(name, value, got):
+            return value
+        if name == "offers":
+            return [each for each in value if each in got["tools"]]
+        return [each for each in value if each not in got["tools"]] if name == "lacks" else got[name]
+
+
+def _notices(played: Played) -> list[tuple[str, Json]]:
+    return [(each.system_type, each.system_message) for each in played.answer.notices]
+
+
+def _severities(played: Played) -> list[tuple[str, Json]]:
+    return [(each.severity, "") for each in played.answer.notices]
+
+
+def _errors(played: Played) -> list[tuple[str, Json]]:
+    return [next(iter(value.items())) for kind, value in played.moments if kind == "error"]
+
+
+def _signals(played: Played) -> list[tuple[str, Json]]:
+    return [
+        ((each.type or "none") if each.outcome in ("accepted", "ignored") else _named(each.outcome), each.action)
+        for each in played.signals
+    ]
+
+
+def _named(outcome: str) -> str:
+    return "none" if outcome == "absent" else outcome
+
+
+def _results(played: Played) -> list[tuple[str, Json]]:
+    """In the order of the calls, whichever of those that ran side by side ended first."""
+    answer = played.answer
+    calls = [call for call in answer.calls.values() if call.id in answer.results]
+    return [(call.name, answer.results[call.id].tool_result) for call in calls]
+
+
+EXPECTATIONS: Final[Mapping[str, Expectation]] = {
+    "reason": Equal("reason", lambda played: played.done.termination_reason if played.done else ""),
+    "turns": Equal("turns", lambda played: played.done.turns if played.done else 0, int),
+    "asked": Equal("asked", lambda played: len(played.requests), int),
+    "tokens": Equal("tokens", lambda played: played.done.tokens_used if played.done else 0, int),
+    "elapsed_s": Equal("elapsed_s", lambda played: round(played.elapsed_s, 3), (int, float)),
+    "answer": Equal("answer", lambda played: played.answer.text),
+    "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
+    "notices": Listed("notices", _notices),
+    "severities": Listed("severities", _severities, get_args(Severity)),
+    "errors": Listed("errors", _errors),
+    "signals": Listed("signals", _signals),
+    "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),
+    "results": Listed("results", _results),
+    "chunks": ChunksInOrder(),
+    "requests": Requests(),
+    "visited": Visited(),
+    "not_visited": NotVisited(),
+    "outcomes": Outcomes(),
+    "blackboard": BlackboardValues(),
+}
+"""What can be stated, by name."""

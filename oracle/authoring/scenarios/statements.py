@@ -1,0 +1,141 @@
+"""Statements about a played scenario: how they are compared, and what differs.
+
+A plain text must be equal. A mapping states parts: `{contains: a}` or `{contains: [a, b]}` (in this order), `lacks`
+(one or several), `starts`, `ends`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from bt_runtime.text.yaml_reader import YamlNode
+from oracle.authoring.scenarios.mistakes import Reader
+from oracle.authoring.scenarios.model import Json
+from oracle.authoring.scenarios.played import Played
+
+Path = tuple[str | int, ...]
+_LONGEST: Final = 2_000
+_TEXT_PARTS: Final = ("contains", "lacks", "starts", "ends")
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Something that is not as stated.
+
+    Args:
+        path: names and numbers that lead to the part of the expectations.
+        stated: the text of what must happen.
+        got: the text of what happened.
+        hint: what may be wrong with the statement itself.
+    """
+
+    path: Path
+    stated: str
+    got: str
+    hint: str | None = None
+
+
+class Expectation(Protocol):
+    """One thing that can be stated."""
+
+    def check(self, node: YamlNode, reader: Reader) -> None:
+        """Report what is wrong with the statement."""
+        ...
+
+    def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
+        """The differences."""
+        ...
+
+    def actual(self, stated: Json, played: Played) -> Json:
+        """What happened, in the form in which it is stated; the parts that hold stay as they are."""
+        ...
+
+
+def pair_matches(stated: Json, got: tuple[str, Json]) -> bool:
+    """Whether a kind with a value is as stated: by its kind alone, or with the value or a part of it."""
+    name, value = got
+    if isinstance(stated, str):
+        return stated == name
+    ((kind, wanted),) = stated.items()
+    if kind != name:
+        return False
+    if isinstance(value, str):
+        return text_matches(wanted, value)
+    if isinstance(wanted, str):
+        return isinstance(value, Mapping) and wanted in value
+    ((inner, detail),) = value.items() if len(value) == 1 else (("", value),)
+    if isinstance(detail, str) and isinstance(wanted, Mapping) and set(wanted) == {inner}:
+        return text_matches(wanted[inner], detail)
+    return values_match(wanted, value)
+
+
+def shown(value: Json) -> str:
+    """A value on one line, as a file would have it."""
+    if isinstance(value, str):
+        return _clipped(value if value and "\n" not in value else repr(value))
+    if isinstance(value, Mapping):
+        return _clipped("{" + ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) + "}")
+    if isinstance(value, list | tuple):
+        return _clipped("[" + ", ".join(map(shown, value)) + "]")
+    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if _is_plain(value) else str(value)
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, bool)
+
+
+def as_item(each: tuple[str, Json]) -> Json:
+    """A kind with a value as a file would state it."""
+    name, value = each
+    if isinstance(value, Mapping):
+        value = dict(value)
+    return {name: value} if value not in ("", {}) else name
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def check_text(node: YamlNode, reader: Reader, *, what: str) -> None:
+    """Report what is wrong with a stated text."""
+    if isinstance(node.data, str):
+        return
+    if not isinstance(node.data, dict):
+        reader.report(node, f"{what} must be text, or what it contains, not {node.shape}", "such as {contains: auth}")
+        return
+    for name, entry in reader.fields(node, _TEXT_PARTS, what=what).items():
+        many = isinstance(entry.node.data, tuple) and name in ("contains", "lacks")
+        for item in entry.node.data if many and isinstance(entry.node.data, tuple) else (entry.node,):
+            reader.text(item, what=f"{name!r}")
+
+
+def text_matches(stated: Json, got: str) -> bool:
+    """Whether a text is as stated."""
+    if isinstance(stated, str):
+        return stated == got
+    if not got.startswith(stated.get("starts", "")) or not got.endswith(stated.get("ends", "")):
+        return False
+    if any(part in got for part in _listed(stated.get("lacks", ()))):
+        return False
+    at = 0
+    for part in _listed(stated.get("contains", ())):
+        found = got.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def values_match(stated: Json, got: Json) -> bool:
+    """Whether a value is as stated: mappings may have more entries, everything else is equal."""
+    if isinstance(stated, dict) and isinstance(got, dict):
+        return all(name in got and values_match(value, got[name]) for name, value in stated.items())
+    if isinstance(stated, list | tuple) and isinstance(got, list | tuple):
+        return len(stated) == len(got) and all(map(values_match, stated, got))
+    if isinstance(stated, bool) or isinstance(got, bool):
+        return stated is got
+    return bool(stated == got)
+
+
+def _listed(value: Json) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,197 @@
+"""Writes scenarios as a file that `reading` reads."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final
+
+import yaml
+
+from bt_runtime.text.yaml_scalars import resolve
+from oracle.authoring.scenarios.model import (
+    DEFAULT_CONFIDENCE,
+    SIGNAL_FIELDS,
+    USAGE,
+    Earlier,
+    Json,
+    OutsideEvent,
+    Scenario,
+    SignalLine,
+    ToolAnswer,
+    ToolScript,
+    Turn,
+)
+from oracle.llm.protocol import ModelFault, Usage
+from oracle.llm.script import ScriptedCall, ScriptedSearch
+
+_WIDTH: Final = 118
+
+
+def to_yaml(scenarios: Iterable[Scenario], *, about: str = "") -> str:
+    """The text of a scenario file.
+
+    Args:
+        scenarios: the scenarios of the file; their names differ.
+        about: a sentence on the file; none if empty.
+    """
+    head = {"about": about} if about else {}
+    return dump({**head, "scenarios": [_scenario(each) for each in scenarios]})
+
+
+def dump(data: Json, *, on_one_line: bool = False) -> str:
+    """JSON data as YAML.
+
+    Args:
+        data: the JSON data.
+        on_one_line: without a line break, to stand inside other YAML; else short inner collections are on one line, and
+            long texts are blocks.
+    """
+    if not on_one_line:
+        return yaml.dump(
+            data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None
+        )
+    # In a list, because a bare value would end with a line of dots.
+    text = yaml.dump(
+        [data], Dumper=_LineDumper, sort_keys=False, allow_unicode=True, width=float("inf"), default_flow_style=True
+    )
+    return text.strip()[1:-1]
+
+
+def _scenario(scenario: Scenario) -> dict[str, Json]:
+    """A scenario as its file has it; what is as by default is left out, but for what must happen."""
+    own = {"history": _each(_earlier), "tools": _tools, "model": _each(_turn), "events": _each(_event)}
+    return _changed(scenario, own, without=("place", "places")) | {"expect": dict(scenario.expect)}
+
+
+def _changed(
+    item: Any,  # noqa: ANN401  a part of a scenario
+    own: Mapping[str, Callable[[Any], Json]] | None = None,
+    *,
+    without: Collection[str] = (),
+) -> dict[str, Json]:
+    """The fields of a dataclass that are not as by default, in their order.
+
+    Args:
+        item: the part of a scenario.
+        own: how fields are written that are no plain data.
+        without: the fields that are left out.
+    """
+    data: dict[str, Json] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        if field.name not in without and value != default:
+            data[field.name] = (own or {}).get(field.name, _plain)(value)
+    return data
+
+
+def _plain(value: Any) -> Json:  # noqa: ANN401  JSON data
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _each(write: Callable[[Any], Json]) -> Callable[[Iterable[Any]], Json]:
+    return lambda items: [write(item) for item in items]
+
+
+def _earlier(earlier: Earlier) -> Json:
+    return _changed(earlier)
+
+
+def _event(event: OutsideEvent) -> Json:
+    delivered = {"key": event.key, "value": event.value} if event.action == "delivery" else {}
+    return {event.action: {**delivered, event.moment.kind: event.moment.value}}
+
+
+def _turn(turn: Turn) -> Json:
+    own: dict[str, Callable[[Any], Json]] = {
+        "signal": _signal,
+        "calls": _each(_call),
+        "searches": _each(_search),
+        "usage": _usage,
+        "fault": _fault,
+    }
+    data = {"tokens" if name == "usage" else name: value for name, value in _changed(turn, own).items()}
+    text = data.get("text", "")
+    return text if set(data) <= {"text"} and isinstance(text, str) else data
+
+
+def _signal(signal: SignalLine) -> Json:
+    given = {name: value for name, value in signal.fields.items() if SIGNAL_FIELDS[signal.type].get(name) != value}
+    if signal.confidence != DEFAULT_CONFIDENCE:
+        given["confidence"] = signal.confidence
+    return {signal.type: given} if given else signal.type
+
+
+def _call(call: ScriptedCall) -> Json:
+    return {call.name: _plain(call.arguments)} if call.arguments else call.name
+
+
+def _search(search: ScriptedSearch) -> Json:
+    results = {"results": [{address: title} for address, title in search.results]} if search.results else {}
+    return {"query": search.query, **results, **({"error": search.error} if search.error else {})}
+
+
+def _fault(fault: ModelFault) -> Json:
+    return {fault.error_type: fault.message}
+
+
+def _usage(usage: Usage | None) -> Json:
+    if usage is None:
+        return "unreported"
+    data = {name: count for name, field in USAGE.items() if (count := getattr(usage, field))}
+    return data.get("output", 0) if set(data) <= {"output"} else data
+
+
+def _tools(scripts: Mapping[str, ToolScript]) -> Json:
+    return {name: _tool(script) for name, script in scripts.items()}
+
+
+def _tool(script: ToolScript) -> Json:
+    if script.group is not None or script.writes:
+        return _changed(script, {"answers": _each(_answer)})
+    answers = [_answer(each) for each in script.answers]
+    return answers[0] if len(answers) == 1 else answers
+
+
+def _answer(answer: ToolAnswer) -> Json:
+    data = _changed(answer, {"sources": lambda sources: [{kind: path} for kind, path in sources]})
+    return data["result"] if set(data) == {"result"} else data
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text so that YAML 1.2 reads it back as the same text."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        """Write everything out."""
+        del data
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if "\n" in text.strip("\n") and not any(line.endswith(" ") for line in text.split("\n")):
+        style = "|"
+    elif _is_no_text(text):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_no_text(text: str) -> bool:
+    try:
+        return resolve(text) != text
+    except ValueError:
+        return True
+
+
+def _represent_line(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if "\n" in text or _is_no_text(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+class _LineDumper(_Dumper):
+    """Writes text without line breaks."""
+
+
+_Dumper.add_representer(str, _represent_text)
+_LineDumper.add_representer(str, _represent_line)

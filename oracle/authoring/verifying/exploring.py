@@ -1,0 +1,306 @@
+"""Breadth-first exploration of all behaviours of a tree: every state once, the shortest way to each.
+
+States of equal identity are one state. From each, every event that can happen is played, and each property is checked
+after it. So the first violation of a property is one of the shortest.
+"""
+
+import gc
+import resource
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from oracle.authoring.verifying.cycles import shortest_cycle
+from oracle.authoring.verifying.events import Event
+from oracle.authoring.verifying.identity import Identity
+from oracle.authoring.verifying.options import Options
+from oracle.authoring.verifying.properties import ENDS, Property
+from oracle.authoring.verifying.samples import Sample
+from oracle.authoring.verifying.world import Saved, World
+
+DEFAULT_STATES: Final = 50_000
+DEFAULT_SECONDS: Final = 300.0
+DEFAULT_MEGABYTES: Final = 2_000
+_KILO: Final = 1024
+_LOOK_EVERY = 256  # transitions between two looks at clock and memory
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where an exploration stops without a result.
+
+    Args:
+        states: different ones.
+    """
+
+    states: int = DEFAULT_STATES
+    seconds: float = DEFAULT_SECONDS
+    megabytes: float = DEFAULT_MEGABYTES
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyViolation:
+    """A violation.
+
+    Args:
+        events: from the question to the violation.
+        repeats: how many of the last events repeat without end; 0 if the violation is at the end.
+    """
+
+    problem: str
+    events: tuple[Event, ...]
+    repeats: int = 0
+
+
+@dataclass(slots=True)
+class Explored:
+    """The result of an exploration.
+
+    Args:
+        found: the first violations of each property that differ, by its name.
+        visited: the indices of the nodes that were ticked.
+        stopped: the bound that stopped it, or the interruption; empty if everything was explored.
+    """
+
+    states: int = 0
+    transitions: int = 0
+    ends: int = 0
+    seconds: float = 0.0
+    megabytes: float = 0.0
+    found: dict[str, tuple[PropertyViolation, ...]] = field(default_factory=dict)
+    visited: frozenset[int] = frozenset()
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Headway:
+    """How far an exploration has come.
+
+    Args:
+        states: different ones so far.
+        waiting: those of them from which nothing was played yet.
+        transitions: events that were played.
+        refuted: the names of the properties that a run has violated.
+    """
+
+    states: int
+    waiting: int
+    transitions: int
+    refuted: tuple[str, ...]
+
+
+Watch = Callable[[Headway], bool]
+"""Called several times a second; false stops the exploration."""
+
+MOST_STORIES: Final = 3
+"""Of one property."""
+
+INTERRUPTED: Final = "an interruption"
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How a state was reached."""
+
+    before: int
+    event: Event
+
+
+class Exploration:
+    """Explores one tree.
+
+    Args:
+        world: the run; it is used up.
+        identity: tells its states apart.
+        begins: the first events.
+        bounds: where to stop.
+        extra: further parts of a state's identity.
+        stop_early: stop at the first violation.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        identity: Identity,
+        options: Options,
+        properties: Sequence[Property],
+        begins: Iterable[Event],
+        bounds: Bounds,
+        extra: Callable[[], Hashable] = lambda: None,
+        stop_early: bool = False,
+    ) -> None:
+        self.world, self.identity, self.options = world, identity, options
+        self._checks = {each.name: each.check for each in properties if each.check is not None}
+        self.begins, self._bounds, self.extra, self._stop_early = tuple(begins), bounds, extra, stop_early
+        self._at_the_end = frozenset(each.name for each in properties if each.is_of_end)
+        self._kinds_found: set[Hashable] = set()
+        self.watch: Watch = lambda _: True
+        self._states: list[_State] = []
+        self._known: dict[Hashable, int] = {}
+        self._identities: list[Hashable] = []
+        self.sample = Sample()
+        self._next: list[list[int]] = []
+        self._waiting: deque[tuple[int, Saved]] = deque()
+        self._result = Explored()
+
+    def run(self) -> Explored:
+        """Explore until everything is known, or a bound is reached."""
+        with _uncollected():
+            return self._run()
+
+    def _run(self) -> Explored:
+        result, began_s = self._result, time.monotonic()
+        first = self.world.save()
+        for event in self.begins:
+            self.world.restore(first)
+            self.world.play(event)
+            self._arrive(-1, event, self.identity.of(self.extra()))
+        until_s = began_s + self._bounds.seconds
+        while self._waiting and not result.stopped and not (self._stop_early and result.found):
+            self._expand(*self._waiting.popleft(), until_s=until_s)
+        result.states = len(self._states)
+        result.visited = frozenset(self.world.visited)
+        if ENDS.name in self._checks and ENDS.name not in result.found:
+            self._look_for_cycles()
+        result.seconds, result.megabytes = time.monotonic() - began_s, _megabytes()
+        return result
+
+    def _expand(self, state: int, saved: Saved, *, until_s: float) -> None:
+        """Play everything that can happen in a state, unless another one has shown that already."""
+        twin = self.sample.like(self._identities[state])
+        if twin is not None:
+            self._next[state] = self._next[twin]
+            return
+        self.sample.begin(self.identity, self._identities[state])
+        for event, identity in self.following(saved):
+            self.sample.note(self.world, self.identity)
+            self._arrive(state, event, identity)
+            if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
+                self._result.stopped = self._exceeded(until_s)
+        self.sample.keep(state)
+
+    def following(self, saved: Saved) -> Iterator[tuple[Event, Hashable]]:
+        """Play everything that can happen in a state; yields each event and the identity of the state it has led to.
+
+        While the consumer has them, the world is in that state.
+        """
+        world, options = self.world, self.options
+        world.restore(saved)
+        self.sample.keys = self.identity.ahead().keys
+        todo, played = list(options.of(world))[::-1], set[Event]()
+        while todo:
+            event = todo.pop()
+            if event in played:
+                continue
+            played.add(event)
+            world.restore(saved)
+            world.play(event)
+            ahead = None if world.progress.is_over else self.identity.ahead()
+            todo += options.variants(world, event, ahead)
+            identity = self.identity.of(self.extra())
+            yield event, identity
+
+    def _exceeded(self, until_s: float) -> str:
+        bounds = self._bounds
+        if not self.goes_on():
+            return INTERRUPTED
+        if len(self._states) >= bounds.states:
+            return f"{bounds.states:,} states"
+        if time.monotonic() >= until_s:
+            return f"{bounds.seconds:g} s"
+        return f"{bounds.megabytes:g} MB" if _megabytes() >= bounds.megabytes else ""
+
+    def goes_on(self) -> bool:
+        """Tell how far it has come; false if it is to stop."""
+        result = self._result
+        return self.watch(Headway(len(self._states), len(self._waiting), result.transitions, tuple(result.found)))
+
+    def _arrive(self, before: int, event: Event, identity: Hashable) -> None:
+        """Check the state that an event has led to, and keep it if it is new."""
+        world, result = self.world, self._result
+        result.transitions += 1
+        for name, check in self._checks.items():
+            found = result.found.get(name, ())
+            if len(found) < MOST_STORIES and (problem := check(world)):
+                self._note(name, problem, before, event)
+        if world.progress.is_over:
+            result.ends += 1
+            return
+        at = self._known.get(identity)
+        if at is None:
+            at = self._known[identity] = len(self._states)
+            self._states.append(_State(before, event))
+            self._identities.append(identity)
+            self._next.append([])
+            if at < self._bounds.states:
+                self._waiting.append((at, world.save()))
+            else:
+                result.stopped = f"{self._bounds.states:,} states"
+        if before >= 0 and at not in self._next[before]:
+            self._next[before].append(at)
+
+    def _note(self, name: str, problem: str, before: int, event: Event) -> None:
+        """Keep a violation, unless one like it is known: the same is wrong, or the same nodes have led to the end."""
+        world, found = self.world, self._result.found.get(name, ())
+        kind = (
+            problem.splitlines()[0],
+            tuple(world.path) if world.progress.is_over and name in self._at_the_end else (),
+        )
+        if (name, kind) not in self._kinds_found:
+            self._kinds_found.add((name, kind))
+            self._result.found[name] = (*found, PropertyViolation(problem, (*self._way_to(before), event)))
+
+    def _way_to(self, state: int) -> Iterator[Event]:
+        """The events from the question to a state."""
+        way = []
+        while state >= 0:
+            way.append(self._states[state].event)
+            state = self._states[state].before
+        yield from reversed(way)
+
+    def _look_for_cycles(self) -> None:
+        """A way back to a state that has been: nothing counts up on it, so the tree can repeat it without end."""
+        cycle = shortest_cycle(self._next)
+        if cycle is None:
+            return
+        events = []
+        for state, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
+            events.append(self._event_between(state, following))
+        problem = "this goes round without an end; only the floor's bound on free steps stops it"
+        self._result.found[ENDS.name] = (PropertyViolation(problem, (*self._way_to(cycle[0]), *events), len(events)),)
+
+    def _event_between(self, state: int, following: int) -> Event:
+        """An event that leads from one state to another, by playing the way again."""
+        world = self.world
+        world.begin_again()
+        for event in self._way_to(state):
+            world.play(event)
+        saved = world.save()
+        for event in self.options.of(world):
+            world.restore(saved)
+            world.play(event)
+            if not world.progress.is_over and self._known.get(self.identity.of(self.extra())) == following:
+                return event
+        return self._states[following].event
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the collector of cycles: what is kept is kept until the end, and it would look at all of it again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _megabytes() -> float:
+    """The most memory that the process has had; macOS counts it in bytes, other systems in kilobytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (_KILO * _KILO if sys.platform == "darwin" else _KILO)

@@ -1,0 +1,144 @@
+"""What can happen next to a run that waits."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from bt_runtime import Request, TreeDefinition
+from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.nodes.context import Requester
+from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.authoring.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Delivered,
+    Event,
+    Replied,
+    SaveEnded,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.authoring.verifying.identity import Ahead
+from oracle.authoring.verifying.reads import Reads
+from oracle.authoring.verifying.replies import Seen, Vocabulary, results_for
+from oracle.authoring.verifying.world import World
+
+
+class Options:
+    """Lists the events that a tree can distinguish.
+
+    Args:
+        vocabulary: what model and tools can do.
+    """
+
+    def __init__(
+        self,
+        reads: Reads,
+        vocabulary: Vocabulary,
+        *,
+        deliveries: Sequence[Delivered] = (),
+    ) -> None:
+        self._deliveries = deliveries
+        self._reads = reads
+        self.vocabulary = vocabulary
+
+    def of(self, world: World) -> Iterator[Event]:
+        """What can happen now."""
+        for request in tuple(world.under_way):
+            yield from self._ends(world, request)
+        yield from _interruptions(world)
+        yield from (each for each in self._deliveries if each.key not in world.progress.delivered)
+
+    def variants(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
+        """Further forms of an event that was just played, as far as its consequences depend on its form.
+
+        Args:
+            event: the event that was played last.
+            world: after the event.
+            ahead: what can still be ticked; `None` if the run is over.
+        """
+        if not isinstance(event, Replied):
+            return
+        keys = frozenset(world.read).union(ahead.keys if ahead else ())
+        seen = Seen(keys, world.intents.was_asked)
+        for reply in self.vocabulary.refined(event.reply, seen):
+            yield replace(event, reply=reply)
+        yield from self._with_other_tokens(world, event, ahead)
+        if world.intents.was_asked:
+            yield from (replace(event, reply=reply) for reply in self.vocabulary.read_otherwise(event.reply))
+
+    def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
+        """The same event with more tokens used, if anything is decided by them, now or later."""
+        will_work = ahead is not None and ahead.works
+        if isinstance(event, Replied) and (will_work or world.tokens.decide(world.agent.state, world.read)):
+            yield from (replace(event, reply=reply) for reply in self.vocabulary.on_other_levels(event.reply))
+
+    def _ends(self, world: World, request: Request) -> Iterator[Event]:
+        """How a request can end by itself."""
+        node, key, roles = request.node, request.key, request.node.facts.roles
+        if ASKS_MODEL in roles:
+            yield from self._replies(world, node, key)
+        elif RUNS_CALLS in roles:
+            calls = len({(call.name, str(call.arguments)) for call in world.agent.turn.open_calls})
+            for results in results_for(calls, knows_repetition=self.vocabulary.knows_repetition):
+                yield ToolsEnded(key, results)
+        elif CALLS_HOST in roles:
+            yield ActionEnded(key, "found")
+            yield ActionEnded(key, "nothing")
+            yield ActionEnded(key, "error")
+            for text in self._reads.texts_of(node.settings.into) if node.settings.into else ():
+                yield ActionEnded(key, "found", text)
+        elif FINISHES in roles:
+            yield SaveEnded(key)
+            yield SaveEnded(key, fails=True)
+        else:
+            yield WorkEnded(key)
+            yield WorkEnded(key, fails=True)
+
+    def _replies(self, world: World, node: Requester, key: str) -> Iterator[Event]:
+        vocabulary = self.vocabulary
+        if node.settings.visible:
+            can_write = any((tool := world.tools.get(name)) and tool.writes for name in world.agent.offered)
+            replies = vocabulary.turns(can_write=can_write)
+        else:
+            replies = vocabulary.side_turns(node.settings.into)
+        tools = node.settings.tools and not (node.settings.visible and world.agent.gathering.answer_due)
+        yield from (Replied(key, reply) for reply in replies if tools or not reply.calls)
+
+
+def _interruptions(world: World) -> Iterator[Event]:
+    """A cancel, and the next deadline, with nothing and with a part of the work done."""
+    roles = {role for request in world.under_way for role in request.node.facts.roles}
+    speaks, runs = ASKS_MODEL in roles, RUNS_CALLS in roles
+    has_part = speaks or (runs and len(world.agent.turn.open_calls) > 1)
+    if world.progress.reason_at_cancel is None:
+        yield Cancelled()
+        if has_part:
+            yield Cancelled("some")
+        if speaks:
+            yield Cancelled("whole")
+            yield Cancelled("whole", calls=True)
+        elif runs:
+            yield Cancelled("whole")
+    if world.next_deadline_s is not None:
+        yield TimePassed()
+        if has_part:
+            yield TimePassed("some")
+
+
+def deliveries_of(definition: TreeDefinition, reads: Reads) -> tuple[Delivered, ...]:
+    """The values that can come from outside, as far as the tree can distinguish them."""
+    found: list[Delivered] = []
+    for name in sorted(reads.keys & definition.keys.keys()):
+        key = definition.keys[name]
+        if not key.deliverable or name == "cancel_requested":
+            continue
+        numbers = reads.numbers_of(name)
+        values: Sequence[bool | str | float] = {
+            "bool": (True, False),
+            "str": (*reads.texts_of(name), "another text"),
+            "int": sorted({1, *(int(number) + step for number in numbers for step in (-1, 0, 1))}),
+            "float": sorted({1.0, *(number + step for number in numbers for step in (-0.5, 0, 0.5))}),
+        }.get(key.type, ())
+        found += [Delivered(name, value) for value in values if not key.values or value in key.values]
+    return tuple(found)

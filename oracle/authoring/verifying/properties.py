@@ -1,0 +1,122 @@
+"""The properties that every tree must have, as checks of a run after each event.
+
+A check looks at one world. It returns what is wrong, as a sentence, or an empty text.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from oracle.authoring.verifying.world import World
+from oracle.core.chunks import Closing, Content, Done, Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property.
+
+    Args:
+        name: unique among the properties of a tree.
+        text: the sentence for people.
+        check: what is wrong after an event; empty if nothing is. `None`: it is about all runs together.
+        is_rule: the tree declares it.
+        is_of_end: it is about the end of a run, so that each way to end is a story of its own.
+    """
+
+    name: str
+    text: str
+    check: Callable[[World], str] | None = None
+    is_rule: bool = False
+    is_of_end: bool = False
+
+
+def _ends(world: World) -> str:
+    error = world.progress.error
+    return "" if error is None else f"the run was ended by force: {error}"
+
+
+def _turns(world: World) -> str:
+    turn, limit = world.agent.state.turn, world.turn_limit
+    return f"{turn} turns were made, and the limit is {limit}" if turn > limit else ""
+
+
+def _one_done(world: World) -> str:
+    if not world.progress.is_over:
+        return "" if not any(isinstance(chunk, Done) for chunk in world.chunks[:-1]) else "a chunk came after `done`"
+    count = sum(isinstance(chunk, Done) for chunk in world.chunks)
+    if count != 1:
+        return f"`done` was sent {count} times"
+    return "" if isinstance(world.chunks[-1], Done) else "a chunk came after `done`"
+
+
+def _saved(world: World) -> str:
+    if not world.progress.is_over:
+        return ""
+    if not world.store.saved:
+        told = any(isinstance(chunk, Failed) and "could not be saved" in chunk.error for chunk in world.chunks)
+        return "" if told else "the conversation was not saved, and the user was not told"
+    if len(world.store.saved) > 1:
+        return "the conversation was saved twice"
+    said = "".join(chunk.content for chunk in world.chunks if isinstance(chunk, Content | Closing))
+    return "" if world.store.saved[0].answer == said else "the conversation has another text than the user read"
+
+
+def _cancel_wins(world: World) -> str:
+    progress = world.progress
+    if progress.reason_at_cancel is None:
+        return ""
+    if progress.began_after_cancel:
+        return f"{progress.began_after_cancel} began after the cancel"
+    reason = world.agent.state.termination_reason
+    is_free = not progress.is_over or progress.reason_at_cancel or world.store.attempts > len(world.store.saved)
+    return "" if is_free or reason == "user_cancelled" else f"the user cancelled, and the reason is {reason}"
+
+
+def _reason(world: World) -> str:
+    if not world.progress.is_over:
+        return ""
+    agent, reason = world.agent, world.agent.state.termination_reason
+    if reason is None:
+        return "there is no reason"
+    if agent.fault is not None and agent.fault.error_type == "tree_failed" and reason == "error":
+        return "" if world.progress.has_crashed else f"the control failed: {agent.fault.cause}{_remedy(world)}"
+    if reason != "user_cancelled" and not agent.output.answer.strip():
+        return f"the query ended ({reason}) without an answer and without an explanation"
+    return ""
+
+
+def _remedy(world: World) -> str:
+    """What the tree must have, where the query has failed because the tree lacks it; as a further line."""
+    last = world.agent.turn.outcome
+    if world.agent.ending.problem:
+        return ""
+    if last is None:
+        return "\non each way to its end the tree must have a turn of the answer (`llm_turn`), or a `say` and a `stop`"
+    if last.calls:
+        return "\nafter a response that calls tools the tree must have `run_tools` and another turn, or a `stop`"
+    return "\nthe tree must stop for a reason that is true, such as completed or stuck"
+
+
+def _no_errors(world: World) -> str:
+    path = world.progress.node_error
+    return "" if not path else f"{path} raised: {world.progress.node_problem}"
+
+
+REACHABLE: Final = Property("reachable", "Every node is reached in some run.")
+ENDS: Final = Property("ends", "Every run ends by itself: nothing goes round without counting towards a limit.", _ends)
+
+BUILT_IN: Final[tuple[Property, ...]] = (
+    ENDS,
+    Property("turn-limit", "There are never more turns than the limit.", _turns),
+    Property("one-done", "Every run sends exactly one `done`, as its last chunk.", _one_done),
+    Property("saved", "What was said is saved in the conversation.", _saved),
+    Property("cancel-wins", "After a cancel nothing begins, and the reason is the user's.", _cancel_wins),
+    Property(
+        "reason",
+        "Every run ends for a reason that the tree gave, with an answer or an explanation.",
+        _reason,
+        is_of_end=True,
+    ),
+    Property("no-errors", "No node raises an error by itself.", _no_errors),
+    REACHABLE,
+)

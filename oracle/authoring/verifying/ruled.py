@@ -1,0 +1,73 @@
+"""The rules of a tree as properties of its runs."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
+
+from bt_runtime import EventPattern, Rule, TreeDefinition
+from bt_runtime.language.rules.matching import condition_of
+from oracle.authoring.verifying.properties import Property
+from oracle.authoring.verifying.world import World
+
+
+def rule_properties(definition: TreeDefinition) -> tuple[Property, ...]:
+    """A property for each rule, in the order of the file."""
+    return tuple(
+        Property(f"rule {rule.name}", rule.text, _check(index, rule), is_rule=True)
+        for index, rule in enumerate(definition.rules)
+    )
+
+
+class _check:  # noqa: N801  called like a function
+    """Whether a rule is broken for good, or at the end of the run."""
+
+    def __init__(self, index: int, rule: Rule) -> None:
+        self._index, self._rule = index, rule
+
+    def __call__(self, world: World) -> str:
+        if world.rules is None:
+            return ""
+        monitor, state = world.rules.monitors.monitors[self._index], world.rules.states[self._index]
+        verdict = monitor.verdict(state, ended=world.progress.is_over)
+        place = self._rule.place
+        return f"the rule on line {place.line} is broken" if verdict == "violated" else ""
+
+
+def rule_states(world: World) -> Hashable:
+    """How far the run has come with each rule, and the notifications that its rules have not seen yet."""
+    rules = world.rules
+    if rules is None:
+        return None
+    stream = rules.stream
+    turns = stream.turns if _counts_turns(world.definition.rules) else None
+    return rules.states, tuple([str(event) for event in stream.remarks]), turns
+
+
+@lru_cache(maxsize=64)
+def _counts_turns(rules: tuple[Rule, ...]) -> bool:
+    """Whether a rule's condition is about the number of a turn, or of all turns."""
+    return any(not {"number", "turns"}.isdisjoint(names_in(pattern)) for _, pattern in conditions_of(rules))
+
+
+def conditions_of(rules: Sequence[Rule]) -> Iterator[tuple[Rule, EventPattern]]:
+    """The patterns with a condition, each with its rule."""
+    for rule in rules:
+        for pattern in (*rule.events, *((rule.after,) if rule.after else ())):
+            if pattern.where:
+                yield rule, pattern
+
+
+def names_in(pattern: EventPattern) -> frozenset[str]:
+    """The fields of the event that a pattern's condition uses."""
+    return condition_of(pattern).names
+
+
+def named(definition: TreeDefinition, event_type: str) -> tuple[str, ...]:
+    """The names that rules use for events of a type, in order; such events must be told apart."""
+    return tuple(dict.fromkeys(_names(definition, event_type)))
+
+
+def _names(definition: TreeDefinition, event_type: str) -> Iterator[str]:
+    for rule in definition.rules:
+        for pattern in (*rule.events, *((rule.after,) if rule.after else ())):
+            if pattern.type.startswith(event_type):
+                yield from pattern.names or ()

@@ -1,0 +1,275 @@
+"""A counterexample as a story: what happened, step by step, and which nodes acted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from bt_runtime import NodeDefinition, Status, TickRecord, TreeDefinition
+from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.nodes.base import Node
+from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.authoring.scenarios.model import Scenario
+from oracle.authoring.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Delivered,
+    Event,
+    Replied,
+    SaveEnded,
+    Start,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.authoring.verifying.replies import PLAIN, QUESTION, Reply, Result
+from oracle.authoring.verifying.scripts import Script
+from oracle.authoring.verifying.world import World
+from oracle.core.chunks import Chunk, Closing, SystemNotice, ToolReturned
+from oracle.core.encoding import to_json
+from oracle.runs.record.ticks import plain_tick
+
+RUN_ID: Final = "counterexample"
+_MOST_ACTORS = 8
+_MOST_EVENTS = 100
+_RESULTS = {
+    "found": "brings something new",
+    "found_again": "brings the same as before",
+    "nothing": "finds nothing",
+    "error": "fails",
+    "error_again": "fails with the same error as before",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StoryStep:
+    """One step of a story.
+
+    Args:
+        text: what happened, and what the user saw of it.
+        nodes: the nodes that acted, as `path (file:line) status`.
+    """
+
+    text: str
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A run from the question to a violation.
+
+    Args:
+        steps: one for each event.
+        records: of the ticks, as a recording of the run would have them.
+        scenario: the same as a scenario, from the question to `done`.
+        definition: the tree.
+        repeats: how many of the last steps repeat without end.
+    """
+
+    steps: tuple[StoryStep, ...]
+    events: tuple[Event, ...]
+    records: tuple[TickRecord, ...]
+    chunks: tuple[Chunk, ...]
+    scenario: Scenario
+    definition: TreeDefinition
+    repeats: int = 0
+
+    def lines(self) -> list[str]:
+        """The numbered steps, each followed by the nodes that acted."""
+        lines = []
+        for number, step in enumerate(self.steps, start=1):
+            lines += [f"{number}. {step.text}", *(f"     {node}" for node in step.nodes)]
+        if self.repeats:
+            first = len(self.steps) - self.repeats + 1
+            what = f"Step {first} repeats" if self.repeats == 1 else f"Steps {first} to {len(self.steps)} repeat"
+            lines.append(f"{what} without an end.")
+        return lines
+
+
+def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) -> Counterexample:
+    """Play the events again, and tell what happens.
+
+    Args:
+        name: the name of the scenario that plays it.
+        events: the events of the run, from the question on.
+        world: of the same tree; what it was doing is forgotten.
+        repeats: how many of the last events go round.
+    """
+    world.begin_again()
+    records: list[TickRecord] = []
+    steps: list[StoryStep] = []
+    script = Script()
+    nodes = world.tree.nodes
+    world.on_tick = records.append
+    try:
+        for event in events:
+            at_tick, at_chunk = len(records), len(world.chunks)
+            calls = [call.name for call in world.agent.turn.open_calls]
+            text = _sentence(event, world, calls)
+            script.note(event, world)
+            world.play(event)
+            seen = _seen(world.chunks[at_chunk:])
+            steps.append(StoryStep(" ".join([text, *seen]), _actors(records[at_tick:], nodes)))
+    finally:
+        world.on_tick = None
+    chunks = tuple(world.chunks)
+    if not repeats:
+        _complete(world, script)
+    scenario = script.scenario(world, name=name)
+    return Counterexample(tuple(steps), tuple(events), tuple(records), chunks, scenario, world.definition, repeats)
+
+
+def _complete(world: World, script: Script) -> None:
+    """Go on to the end in the plainest way: a scenario is a whole query."""
+    for _ in range(_MOST_EVENTS):
+        if world.progress.is_over:
+            return
+        event = _plainest(world)
+        if event is None:
+            return
+        script.note(event, world)
+        world.play(event)
+
+
+def _plainest(world: World) -> Event | None:
+    """The plainest thing that can happen; `None` if nothing can."""
+    request = next(iter(world.under_way), None)
+    if request is None:
+        return TimePassed() if world.next_deadline_s is not None else None
+    roles = request.node.facts.roles
+    if FINISHES in roles:
+        return SaveEnded(request.key)
+    if ASKS_MODEL in roles:
+        return Replied(request.key, Reply(PLAIN))
+    if RUNS_CALLS in roles:
+        found: Result = "found"
+        return ToolsEnded(request.key, (found,) * len(world.agent.turn.open_calls))
+    return ActionEnded(request.key, "found") if CALLS_HOST in roles else WorkEnded(request.key)
+
+
+def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
+    """What happens."""
+    match event:
+        case Start(question):
+            return f"The user asks: {question}"
+        case Replied(_, reply):
+            return _of_reply(reply, world)
+        case ToolsEnded(_, results):
+            names = dict.fromkeys(calls)
+            ends = [_RESULTS[result] for result in results]
+            each = [f"{name} {end}" for name, end in zip([*names, *[""] * len(ends)], ends, strict=False)]
+            return f"{', '.join(part.strip() for part in each)}."
+        case ActionEnded(request, result):
+            return f"The tool of {request.rpartition('@')[0]} {_RESULTS[result]}."
+        case SaveEnded(_, fails):
+            return "The conversation cannot be saved." if fails else "The conversation is saved."
+        case WorkEnded(request, fails):
+            return f"The work of {request.rpartition('@')[0]} {'raises an error' if fails else 'ends'}."
+        case Delivered() | Cancelled() | TimePassed():
+            return _from_outside(event, world)
+
+
+def _from_outside(event: Delivered | Cancelled | TimePassed, world: World) -> str:
+    match event:
+        case Delivered(key, value):
+            return f"From outside {key!r} gets the value {value!r}."
+        case Cancelled(part, calls):
+            return f"The user cancels{_while(part, calls=calls)}."
+        case TimePassed(part):
+            return f"Time passes until {world.next_deadline_s:g} s after the question{_while(part)}."
+
+
+def _while(part: str, *, calls: bool = False) -> str:
+    match part:
+        case "some":
+            return ", when a part of the response or of the results is there"
+        case "whole":
+            return ", in the moment in which the response is complete" + (" and calls a tool" if calls else "")
+        case _:
+            return ""
+
+
+def _of_reply(reply: Reply, world: World) -> str:
+    if reply.crashes:
+        return "An error in the service breaks the turn."
+    said = {"": "says nothing", PLAIN: "writes an answer", QUESTION: "asks the user a question"}.get(
+        reply.text, f"writes: {reply.text}"
+    )
+    if reply.is_fault:
+        return f"The model {said}, then the provider fails." if reply.text else "The provider fails."
+    parts = [f"The model {said}"]
+    if reply.calls:
+        names = [world.name_of(call) for call in reply.calls]
+        parts.append(
+            f"calls {' and '.join(names)}" + (" with other arguments" if reply.calls == ("read_fresh",) else "")
+        )
+    if reply.arguments:
+        parts[-1] += " with " + ", ".join(f"{name}: {value!r}" for name, value in reply.arguments)
+    if reply.signal == "malformed":
+        parts.append("writes a signal that cannot be read")
+    elif reply.signal:
+        how = f" with confidence {reply.confidence:g}" if reply.confidence != 0.9 else ""
+        again = ", for the same reason as before" if reply.same_reason else ""
+        words = f" ({reply.words!r})" if reply.words else ""
+        parts.append(f"signals {reply.signal}{words}{how}{again}")
+    sentence = f"{', '.join(parts)}."
+    ends = {
+        "max_tokens": "The response is cut off by its limit of tokens.",
+        "model_context_window_exceeded": "The model's context window is full.",
+        "refusal": "The provider refuses the question.",
+    }.get(reply.stop_reason or "", "")
+    levels = {
+        "half": "More than half of the token budget is used.",
+        "high": "The token budget pays for one more turn.",
+        "full": "The token budget is used up.",
+    }.get(reply.tokens, "")
+    return " ".join(part for part in (sentence, ends, levels) if part)
+
+
+def _seen(chunks: Sequence[Chunk]) -> list[str]:
+    """What the user sees of the control."""
+    seen = []
+    for chunk in chunks:
+        if isinstance(chunk, SystemNotice):
+            seen.append(f"Notification: {chunk.system_message}")
+        elif isinstance(chunk, Closing):
+            seen.append(f"The user reads: {chunk.content}")
+        elif isinstance(chunk, ToolReturned) and chunk.tool_result.startswith("Not run"):
+            seen.append(f"The call gets the result: {chunk.tool_result}")
+    return seen
+
+
+def _actors(records: Sequence[TickRecord], nodes: Sequence[Node[Any]]) -> tuple[str, ...]:
+    """The leaves that did something: actions that ended or wait, guards that tripped, conditions that were true."""
+    actors = []
+    for record in records:
+        changed = dict(record.changes)
+        for index in dict.fromkeys(record.visited):
+            node, status = nodes[index], changed.get(index)
+            said_no = status is Status.FAILURE and node.kind.category == "condition"
+            goes_on = status is Status.SUCCESS and node.kind.category == "guard"
+            if status is not None and not (node.child_nodes or said_no or goes_on):
+                actors.append(f"{node.definition.label} ({where(node.definition)}) {status.name}")
+        actors += [f"{error.path}: {error.error}" for error in record.errors]
+    short = list(dict.fromkeys(actors))
+    more = len(short) - _MOST_ACTORS
+    return (*short[:_MOST_ACTORS], *([f"and {more} more"] if more > 0 else ()))
+
+
+def where(node: NodeDefinition) -> str:
+    """The place of a node, as `file:line`."""
+    return f"{PurePath(node.place.file).name}:{node.place.line}"
+
+
+def recording_of(story: Counterexample) -> bytes:
+    """The recorded ticks as a JSON object: `{run_id, tree, version, nodes, ticks, next}`."""
+    return to_json(
+        {
+            "run_id": RUN_ID,
+            "tree": story.definition.name,
+            "version": story.definition.sha,
+            "nodes": list(story.definition.paths),
+            "ticks": [plain_tick(record) for record in story.records],
+            "next": None,
+        }
+    )

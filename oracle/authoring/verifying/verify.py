@@ -1,0 +1,210 @@
+"""Verifies one tree: explores all behaviours within bounds, and judges its properties."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
+from oracle.authoring.verifying.events import Start
+from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch
+from oracle.authoring.verifying.identity import Identity
+from oracle.authoring.verifying.options import Options, deliveries_of
+from oracle.authoring.verifying.parts import STANDARD_TOOLS
+from oracle.authoring.verifying.properties import BUILT_IN, REACHABLE, Property
+from oracle.authoring.verifying.reaching import SHARE, PlainOptions, Reaching
+from oracle.authoring.verifying.reads import Reads, reads_of
+from oracle.authoring.verifying.replies import Vocabulary
+from oracle.authoring.verifying.report import Report, Result
+from oracle.authoring.verifying.ruled import named, rule_properties, rule_states
+from oracle.authoring.verifying.stories import Counterexample, tell, where
+from oracle.authoring.verifying.unreached import Unreached
+from oracle.authoring.verifying.world import World
+from oracle.core.logs import quiet
+from oracle.decision import AgentConfig
+from oracle.tools import Tool
+
+DEFAULT_TURNS: Final = 3
+"""Enough for each repetition that the product counts: three empty responses, three turns without a signal."""
+
+QUESTIONS: Final[dict[str, str]] = {
+    "code": "Where is the class RetryPolicy defined in the code?",
+    "documentation": "What do our meeting notes in the vault say about the release?",
+    "research": "Search the web for the latest release of PostgreSQL.",
+    "conversational": "Hello there!",
+    "action": "Write a note about the release plan into the vault.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is explored.
+
+    Args:
+        turns: the user's `max_iterations`.
+        bounds: where the exploration stops.
+        tools: what the service has; only their names, groups and whether they write matter.
+        registry: the kinds of the tree.
+        stop_early: stop at the first violation.
+    """
+
+    turns: int = DEFAULT_TURNS
+    bounds: Bounds = field(default_factory=Bounds)
+    tools: Sequence[Tool] = STANDARD_TOOLS
+    registry: Registry = REGISTRY
+    stop_early: bool = False
+
+
+def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Watch = lambda _: True) -> Report:
+    """Explore all behaviours of a tree, and judge the properties that every tree must have.
+
+    Works for seconds without a pause: a program that does other things at the same time runs it in a process of its
+    own. Logs nothing.
+
+    Args:
+        definition: a checked tree.
+        scope: what is explored; `None`: the defaults.
+        watch: sees how far the exploration has come, and may stop it; what was found by then is reported.
+    """
+    scope = scope or Scope()
+    opaque = next((node for node in definition.nodes() if not node.facts.is_storable), None)
+    if opaque is not None:
+        return _undecided(definition, scope, opaque)
+    exploration = exploration_of(definition, scope)
+    exploration.watch = watch
+    world, reads = exploration.world, reads_of(definition)
+    properties = (*BUILT_IN, *rule_properties(definition))
+    with quiet():
+        explored = exploration.run()
+        results = tuple(_judged(each, explored, world, reads, scope, watch) for each in properties)
+    return Report(
+        tree=definition.name,
+        results=results,
+        turns=world.turn_limit,
+        states=explored.states,
+        transitions=explored.transitions,
+        ends=explored.ends,
+        seconds=explored.seconds,
+        megabytes=explored.megabytes,
+        bound=explored.stopped,
+    )
+
+
+def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -> Report:
+    """The report on a tree of which nothing can be said, because of a node."""
+    problem = f"not decided: what the behaviour at {node.path} ({where(node)}) remembers cannot be stored and restored"
+    results = tuple(
+        Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
+        for each in (*BUILT_IN, *rule_properties(definition))
+    )
+    return Report(
+        tree=definition.name,
+        results=results,
+        turns=scope.turns,
+        states=0,
+        transitions=0,
+        ends=0,
+        seconds=0.0,
+        megabytes=0.0,
+        bound="a behaviour of py_trees",
+    )
+
+
+def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Options] = Options) -> Exploration:
+    """The exploration of a tree, before it has begun.
+
+    Args:
+        options: the class that lists the events of a state.
+        scope: the turns, tools, kinds and bounds of the exploration.
+        definition: the tree.
+    """
+    reads = reads_of(definition)
+    questions = _questions(reads, definition)
+    world = _world(definition, scope, questions[0])
+    types = world.rules.monitors.types if world.rules else frozenset[str]()
+    return Exploration(
+        world,
+        identity=Identity(world, reads, is_exact=bool(types)),
+        options=options(
+            reads,
+            Vocabulary(
+                reads,
+                tools=named(definition, "tool"),
+                signals=named(definition, "signal"),
+                arguments=arguments_of(definition),
+            ),
+            deliveries=deliveries_of(definition, reads),
+        ),
+        properties=(*BUILT_IN, *rule_properties(definition)),
+        begins=[Start(question) for question in questions],
+        extra=lambda: rule_states(world),
+        bounds=scope.bounds,
+        stop_early=scope.stop_early,
+    )
+
+
+def _questions(reads: Reads, definition: TreeDefinition) -> list[str]:
+    """The questions that the tree can distinguish; they decide which tools are offered, too."""
+    if named(definition, "tool"):
+        return [QUESTIONS["code"], QUESTIONS["action"]]
+    if not reads.keys & {"query_type", "question"}:
+        return [QUESTIONS["code"]]
+    return [*QUESTIONS.values(), *(f"{QUESTIONS['code']} {text}" for text in reads.texts_of("question"))]
+
+
+def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
+    config = AgentConfig(max_iterations=scope.turns)
+    return World(definition, config=config, tools=scope.tools, question=question, registry=scope.registry)
+
+
+def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope, watch: Watch) -> Result:
+    """The verdict on one property."""
+    if found := explored.found.get(each.name, ()):
+        story, *others = [_told(each, violation, world) for violation in found]
+        return Result(each.name, each.text, "refuted", found[0].problem, story, each.is_rule, tuple(others))
+    if each is REACHABLE:
+        return _reachability(explored, world.definition, reads, scope, watch)
+    if explored.stopped:
+        problem = f"not decided within {explored.stopped}"
+        return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
+    if doubts := _doubts(each, world.definition, reads):
+        return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
+    return Result(each.name, each.text, "proven", is_rule=each.is_rule)
+
+
+def _told(each: Property, found: PropertyViolation, world: World) -> Counterexample:
+    return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
+
+
+def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:
+    """Why a property is not proven, although nothing has refuted it."""
+    rules = {f"rule {rule.name}": rule for rule in definition.rules}
+    own = doubts_of_rule(rules[each.name], definition, reads) if each.is_rule else ()
+    return (*doubts_of(definition, reads), *own)
+
+
+def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope, watch: Watch) -> Result:
+    """The verdict on the nodes: those that the exploration has not reached are looked for in more turns."""
+    name, text = REACHABLE.name, REACHABLE.text
+    unreached = Unreached.of(definition, explored.visited, registry=scope.registry)
+    if unreached.impossible:
+        return Result(name, text, "refuted", unreached.refutation)
+    turns = _turns_of_search(reads, scope)
+    left = unreached.possible
+    if left:
+        wider = exploration_of(definition, replace(scope, turns=turns), options=PlainOptions)
+        wider.watch = watch
+        left -= Reaching(wider, reads.keys).reached(left, most=scope.bounds.states // SHARE)
+    if not left:
+        return Result(name, text, "proven")
+    within = explored.stopped or f"{scope.turns} turns"
+    problem = f"not decided within {within}; a search in {turns} turns has not reached it either"
+    lines = (problem, *doubts_of(definition, reads), *unreached.lines(left))
+    return Result(name, text, "not_decided", "\n".join(lines))
+
+
+def _turns_of_search(reads: Reads, scope: Scope) -> int:
+    """How many turns a run may have that is looked for: some more, and as many as the tree counts."""
+    most: int = AgentConfig.model_fields["max_iterations"].metadata[1].le
+    return min(most, max(2 * scope.turns, int(reads.largest_number) + 1))

@@ -1,0 +1,577 @@
+"""A run of the real tree that is driven by chosen events instead of by tasks and time.
+
+Nodes, stepper, agent, floor and closing are the product's. The work is not: each outcome is made when it is needed,
+through the code that makes the outcomes of real turns and tool calls.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from bt_runtime import (
+    Blackboard,
+    BTError,
+    Outcome,
+    Registry,
+    Request,
+    Status,
+    Stepper,
+    TickRecord,
+    TreeDefinition,
+)
+from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.record.recording import TickInput, describe
+from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.equipment import Equipment
+from oracle.agent.nodes import REGISTRY, demanded, values_of
+from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.agent.query import Query
+from oracle.agent.tool_calls import answer_calls, forbidden
+from oracle.agent.transcript import Transcript
+from oracle.agent.turn import OpenTurn
+from oracle.authoring.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Delivered,
+    Event,
+    Replied,
+    SaveEnded,
+    Start,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.authoring.verifying.memory import Memory, Stored
+from oracle.authoring.verifying.parts import (
+    MODEL,
+    TIMESTAMP,
+    ChosenStore,
+    ChosenTools,
+    NoAudit,
+    disarmed,
+)
+from oracle.authoring.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
+from oracle.authoring.verifying.tokens import TokenWatch
+from oracle.classify import HeuristicIntentClassifier, ResponseIntent
+from oracle.core.chunks import Chunk
+from oracle.core.encoding import to_json
+from oracle.decision import AgentConfig, canonical_arguments
+from oracle.llm.protocol import ToolUse, Usage
+from oracle.llm.script import ScriptedCall, ScriptedTurn
+from oracle.tools import Tool, ToolResult
+from signals import ParsedResponse, SignalStream
+
+Saved = tuple[tuple[Stored, tuple[Any, ...]], tuple[Chunk, ...]]
+
+_INJECTED = "RuntimeError: an error in the service"
+PARTIAL = "The beginning of an"
+
+
+def _watched(read: set[str]) -> type[Blackboard]:
+    """A blackboard that notes which keys nodes read."""
+
+    class Watched(Blackboard):
+        __slots__ = ()
+
+        def __getitem__(self, name: str) -> Any:  # noqa: ANN401
+            read.add(name)
+            return super().__getitem__(name)
+
+    return Watched
+
+
+AGAIN: Final = "the question"
+"""What a call searches for that can be made again."""
+REPEATED: Final = frozenset({canonical_arguments({"query": AGAIN})})
+FOUND_AGAIN: Final = "What it says."
+"""What a tool returns that brings the same as before."""
+
+
+@dataclass(slots=True)
+class _Watched:
+    """Classifies responses as the product does, and notes that it was asked."""
+
+    was_asked: bool = False
+
+    @property
+    def name(self) -> str:
+        return "heuristic"
+
+    def classify(self, text: str) -> ResponseIntent:
+        self.was_asked = True
+        return _classified(text)
+
+
+@dataclass(slots=True)
+class WorldProgress:
+    """Where a run stands, beside what its own parts know.
+
+    Args:
+        is_over: `done` was sent.
+        error: what ended the run in place of the tree.
+        reason_at_cancel: the reason that was written when the user cancelled; `None`: the user has not cancelled.
+        began_after_cancel: the path of what began after the cancel, if anything did.
+        has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
+        node_error: the path of the first node that raised by itself.
+        node_problem: the error of that node, as `Type: message`.
+        reserved: the tokens that the turns under way have reserved.
+        forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
+        delivered: the keys that have got a value from outside.
+    """
+
+    is_over: bool = False
+    error: BTError | None = None
+    reason_at_cancel: str | None = None
+    began_after_cancel: str = ""
+    has_crashed: bool = False
+    node_error: str = ""
+    node_problem: str = ""
+    reserved: dict[Request, int] = field(default_factory=dict)
+    forbidden: dict[str, ToolResult] = field(default_factory=dict)
+    delivered: frozenset[str] = frozenset()
+
+
+class World:
+    """One run.
+
+    Args:
+        definition: the tree.
+        config: the user's limits.
+        tools: those of the service; none of them is run.
+        registry: the kinds of the tree.
+        question: the question until `Start` puts another one in its place.
+    """
+
+    def __init__(
+        self,
+        definition: TreeDefinition,
+        *,
+        config: AgentConfig,
+        tools: Sequence[Tool],
+        question: str,
+        registry: Registry = REGISTRY,
+    ) -> None:
+        self.definition = definition
+        self.clock, self.store, self.intents = StillClock(), ChosenStore(), _Watched()
+        self.chunks: list[Chunk] = []
+        self.visited: set[int] = set()
+        self.path: list[int] = []  # which nodes each tick of the last event has visited
+        self.on_tick: Callable[[TickRecord], None] | None = None
+        self.tools = ChosenTools(disarmed(tools))
+        self.read: set[str] = set()
+        self.written: set[str] = set()
+        opened = open_agent(
+            Query("run", question, "local", "conversation", config, tree=definition.name),
+            definition,
+            equipment=Equipment(
+                model=UnaskedModel(MODEL),
+                tools=self.tools,
+                intents=self.intents,
+                clock=self.clock,
+                timestamp=lambda: TIMESTAMP,
+            ),
+            store=self.store,
+            emit=self.chunks.append,
+            registry=registry,
+            rules="all",
+            blackboard=_watched(self.read),
+        )
+        opened.cancel = self._request_cancel
+        self.agent, self.tree, self.floor, self.rules = opened.agent, opened.tree, opened.floor, opened.rules
+        self.agent.signals.audit = NoAudit()
+        self.closing = opened.host.closing
+        self.context = self.tree.context
+        self.turn_limit = self.agent.state.turn_limit
+        self.progress = WorldProgress()
+        self.moment = 0  # counts what happens, so that what was found out about the state now is found out once
+        self.tokens = TokenWatch(self.tree.nodes)
+        self.stepper = Stepper(self.tree, self.floor)
+        self._partial: dict[Request, Any] = {}
+        self._tokens_before = 0
+        agent = self.agent
+        self._memory = Memory(
+            self.tree,
+            [
+                *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
+                *(agent.ending, agent.gathering),
+                *(self.floor, opened.host, self.store, self.progress),
+                *((self.rules, self.rules.stream) if self.rules else ()),
+            ],
+        )
+
+        self._first = self.save()
+
+    @property
+    def question(self) -> str:
+        """What the user asks."""
+        return self.agent.query.question
+
+    # Time travel
+
+    def save(self) -> Saved:
+        """The state now, to come back to."""
+        requests = {*self.under_way, *self.stepper.posted}
+        return (self._memory.store(requests), self.stepper.snapshot()), tuple(self.chunks)
+
+    def restore(self, saved: Saved) -> None:
+        """Come back to a state."""
+        self.moment += 1
+        (stored, steps), self.chunks[:] = saved
+        self._memory.restore(stored)
+        self.stepper.put_back(steps)
+        self.clock.now_s = self.context.now_s
+
+    def begin_again(self) -> None:
+        """Come back to before the question."""
+        self.restore(self._first)
+
+    # Events
+
+    @property
+    def under_way(self) -> Collection[Request]:
+        """The requests that have been started and have not ended, in order."""
+        return self.stepper.under_way.values()
+
+    @property
+    def next_deadline_s(self) -> float | None:
+        """The earliest deadline of a node or of the query."""
+        return self.stepper.wake_at_s
+
+    def play(self, event: Event) -> None:
+        """Let something happen, and tick the tree until it waits again or has ended."""
+        self.moment += 1
+        self.intents.was_asked = False
+        self.tokens.begin()
+        self.read.clear()
+        self.written.clear()
+        self.path.clear()
+        self._partial.clear()
+        now_s, self._tokens_before = self.clock.now_s, self.agent.state.tokens_used
+        was_complete = False
+        match event:
+            case Start(question):
+                self._ask(question)
+            case Cancelled():
+                self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+                self._interrupt(event.part, calls=event.calls)
+                was_complete = self.stepper.has_events
+                self.stepper.deliver("cancel_requested", value=True, at_s=now_s)
+            case Delivered(key, value):
+                self.progress.delivered |= {key}
+                self.stepper.deliver(key, value, now_s)
+            case TimePassed():
+                until_s = self.next_deadline_s
+                assert until_s is not None  # noqa: S101  it is offered only then
+                self._interrupt(event.part)
+                self.clock.now_s = until_s
+            case _:
+                request = self.stepper.under_way[event.request]
+                self.stepper.ended(self._end_of(request, event))
+        given = self.stepper.begin(now_s) if isinstance(event, Start) else self.stepper.due(self.clock.now_s)
+        assert given is not None  # noqa: S101  something has happened
+        self._tick(given)
+        if was_complete:
+            self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+        self._go_on()
+        if was_complete and self.tree.root.status is not Status.RUNNING:
+            # What was complete in the moment of the cancel was complete before, and so is an end that follows at once.
+            self.progress.reason_at_cancel = self.progress.reason_at_cancel or "none"
+        self.moment += 1
+
+    def _tick(self, given: TickInput) -> None:
+        self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
+        has_spent = self.agent.state.tokens_used != self._tokens_before
+        self._observe(self.stepper.tick(given), has_spent=has_spent)
+
+    def _ask(self, question: str) -> None:
+        """Put another question in place of the first one."""
+        if question == self.question:
+            return
+        agent, asked = self.agent, Transcript.of((), question)
+        agent.query = replace(agent.query, question=question)
+        for each in fields(Transcript):
+            setattr(agent.transcript, each.name, getattr(asked, each.name))
+        for key, value in values_of(agent, demanded(self.definition)).items():
+            self.tree.blackboard.set(key, value)
+        self.tree.blackboard.take_writes()
+
+    def _keep(self, outcomes: Sequence[Outcome]) -> None:
+        """Show the rules of the tree what has ended, as the journal does before a tick."""
+        if self.rules is not None and outcomes:
+            _outcome(self.rules.keep(outcomes))
+
+    def _request_cancel(self) -> None:
+        """A rule of the tree has ended the query."""
+        self.stepper.deliver("cancel_requested", value=True, at_s=self.clock.now_s)
+
+    def _observe(self, record: TickRecord, *, has_spent: bool = True) -> None:
+        visited = record.visited
+        self.visited.update(visited)
+        self._memory.touched.update(visited)
+        self._memory.touched.update([index for index, _ in record.changes])
+        self.path.append(hash(visited))
+        self.written.update([key for key, _ in record.writes])
+        self.tokens.note(visited, has_spent=has_spent)
+        if record.errors:
+            self.agent.ending.note_errors(record.errors)
+            if not self.progress.has_crashed:
+                first = record.errors[0]
+                self.progress.node_problem = self.progress.node_problem or first.error
+                self.progress.node_error = self.progress.node_error or first.path
+        if self.rules is not None:
+            self.rules.on_tick(record)
+        if self.on_tick is not None:
+            self.on_tick(record)
+
+    def _go_on(self) -> None:
+        """Tick the tree until it waits or has ended."""
+        try:
+            while not self.stepper.is_over:
+                self._settle()
+                self._start()
+                given = self.stepper.due(self.clock.now_s)
+                if given is None:
+                    break
+                self._tick(given)
+            if not self.stepper.is_over:
+                return
+        except BTError as error:
+            self.progress.error = error.with_traceback(None)
+        self._end()
+
+    def _start(self) -> None:
+        """Start what the floor lets begin."""
+        for request in self.stepper.start():
+            self._reserve(request)
+            if self.progress.reason_at_cancel is not None and FINISHES not in request.node.facts.roles:
+                self.progress.began_after_cancel = self.progress.began_after_cancel or request.node.path
+
+    def _reserve(self, request: Request) -> None:
+        """Reserve the tokens of a turn while it is under way."""
+        node, rules = request.node, self.agent.rules
+        if RUNS_CALLS in node.facts.roles:
+            judged = {call.id: forbidden(self.agent, call) for call in self.agent.turn.open_calls}
+            self.progress.forbidden = {call_id: result for call_id, result in judged.items() if result is not None}
+        if ASKS_MODEL not in node.facts.roles:
+            return
+        if rules is not None:
+            rules.turn(visible=node.settings.visible)
+        plan = self.agent.plan(node.settings.model)
+        self.progress.reserved[request] = plan.input_tokens + plan.max_tokens
+        self.agent.cost.reserved_tokens += self.progress.reserved[request]
+
+    def _settle(self) -> None:
+        while halted := self.stepper.halted:
+            outcomes = [self._cancelled(request) for request in halted]
+            self._keep(outcomes)
+            self.stepper.settle(outcomes)
+
+    def _end(self) -> None:
+        """The tree has ended, or was ended: close the query as `ActiveQuery` does."""
+        self.stepper.halt()
+        self._settle()
+        record = self.stepper.close(self.clock.now_s)
+        if record is not None:
+            self._observe(record)
+        if self.progress.error is not None:
+            self.agent.ending.lose_control(self.progress.error)
+        self.store.fails = False
+        _outcome(self.closing.finish(self.agent, asked_at=TIMESTAMP))
+        self.progress.is_over = True
+
+    # Outcomes
+
+    def _release(self, request: Request) -> None:
+        self.agent.cost.reserved_tokens -= self.progress.reserved.pop(request, 0)
+
+    def _end_of(self, request: Request, event: Event) -> Outcome:
+        """The outcome of a request that ends by itself."""
+        self._release(request)
+        value, error = self._result_of(request, event)
+        if error is not None:
+            self.progress.has_crashed = True
+        state = "done" if error is None else "failed"
+        return Outcome(request.key, state, value, error, at_s=self.clock.now_s)  # type: ignore[arg-type]
+
+    def _result_of(self, request: Request, event: Event) -> tuple[Any, str | None]:
+        node = request.node
+        match event:
+            case Replied(_, reply):
+                return (None, _INJECTED) if reply.crashes else (self._turn(request, reply), None)
+            case ToolsEnded(_, results):
+                return self._tools(results), None
+            case ActionEnded():
+                self.tools.next = self.result_of(event.result, event.text)
+                return _outcome(node.start())
+            case SaveEnded(_, fails):
+                self.store.fails = fails
+                return _outcome(node.start())
+            case WorkEnded(_, fails):
+                return (None, _INJECTED) if fails else (None, None)
+            case _:
+                raise TypeError(event)
+
+    def _turn(self, request: Request, reply: Reply, *, interrupted: bool = False) -> Any:  # noqa: ANN401
+        node: Any = request.node
+        rules, self.agent.rules = self.agent.rules, None  # they saw the turn when it began
+        turn = OpenTurn(self.agent, **node.request())
+        self.agent.rules = rules
+        try:
+            turn.progress.reader = _reader_of(self.text_of(reply))
+            turn.play(events_of(self.scripted(reply), ends=not (interrupted or reply.is_fault)))
+        finally:
+            turn.release()
+        return turn.end(reply.fault, interrupted=interrupted)
+
+    def scripted(self, reply: Reply) -> ScriptedTurn:
+        """The reply as a turn of a script, as it would be now."""
+        state = self.agent.state
+        target = int(state.config.token_budget * SHARES[reply.tokens])
+        usage = Usage(0, 0, 0, max(0, target - state.tokens_used))
+        calls = tuple(ScriptedCall(call.name, to_json(call.arguments).decode()) for call in self.calls_of(reply))
+        return ScriptedTurn(text=self.text_of(reply), tool_calls=calls, usage=usage, stop_reason=reply.stop_reason)
+
+    def text_of(self, reply: Reply) -> str:
+        """What the model writes, with its signal."""
+        if not reply.signal:
+            return reply.text
+        if reply.signal == "malformed":
+            return f'{reply.text}\n\n<signal type="need_turn"></signal>'
+        return f"{reply.text}\n\n{self.signal_of(reply)}"
+
+    def signal_of(self, reply: Reply) -> str:
+        """The signal as the model writes it."""
+        fields = self.fields_of(reply)
+        inner = "".join(f"<{name}>{value}</{name}>" for name, value in fields.items())
+        return f'<signal type="{reply.signal}">{inner}<confidence>{reply.confidence}</confidence></signal>'
+
+    def fields_of(self, reply: Reply) -> dict[str, str]:
+        """The fields of the signal; a `need_turn` repeats its reason only if it is meant to."""
+        fields = dict(FIELDS[reply.signal])
+        if reply.signal == "need_turn":
+            before = self.agent.signals.last_reason  # which reason would be a repetition
+            same = next((reason for reason in OTHER_REASONS if reason == before), OTHER_REASONS[0])
+            fields["reason"] = same if reply.same_reason else next(each for each in OTHER_REASONS if each != before)
+        if reply.words:
+            fields[WORDS[reply.signal][0]] = reply.words
+        return fields
+
+    def name_of(self, call: str) -> str:
+        """The tool that the model calls."""
+        if call not in {"read", "read_fresh", "write"}:
+            return "no_such_tool" if call == "unknown" else call
+        offered = [tool for name in self.agent.offered if (tool := self.tools.get(name)) and not tool.is_server_side]
+        fitting = (tool.name for tool in offered if tool.writes is (call == "write"))
+        return next(fitting, "vault_write" if call == "write" else "search_code")
+
+    def calls_of(self, reply: Reply) -> tuple[ScriptedCall, ...]:
+        """The calls of the reply; those with fresh arguments have been made never before."""
+        number, own = len(self.agent.output.steps), dict(reply.arguments)
+        return tuple(
+            ScriptedCall(
+                self.name_of(call),
+                own or {"query": f"question {number}.{at}" if call == "read_fresh" else AGAIN},
+            )
+            for at, call in enumerate(reply.calls)
+        )
+
+    def _tools(self, results: Sequence[Result | None]) -> Any:  # noqa: ANN401
+        left = iter(results)
+
+        def known(call: ToolUse) -> ToolResult | None:
+            del call
+            result = next(left, None)
+            return None if result is None else self.result_of(result)
+
+        calls, forbidden = self.agent.turn.open_calls, self.progress.forbidden
+        return answer_calls(self.agent, calls, known, forbidden=forbidden)
+
+    def result_of(self, result: Result, text: str = "") -> ToolResult:
+        """What a tool returns now."""
+        fresh = f"{len(self.agent.output.steps)}"
+        if result in ("found", "found_again"):
+            return ToolResult(text or (FOUND_AGAIN if result == "found_again" else f"What it says, {fresh}."))
+        if result == "nothing":
+            return ToolResult(text or "Nothing was found.", is_empty=True)
+        again = result == "error_again"
+        return ToolResult("It failed." if again else f"It failed, {fresh}.", is_error=True)
+
+    # Interruptions
+
+    def _interrupt(self, part: str, *, calls: bool = False) -> None:
+        """What the work under way has brought when it is interrupted; if that is the whole, it ends in this moment."""
+        for request in tuple(self.under_way) if part != "nothing" else ():
+            roles = request.node.facts.roles
+            if ASKS_MODEL in roles:
+                reply = Reply(PARTIAL if part == "some" else PLAIN, calls=("read",) if calls else ())
+                if part == "whole":
+                    self.stepper.ended(self._end_of(request, Replied(request.key, reply)))
+                else:
+                    reserved = self.progress.reserved[request]
+                    self.agent.cost.reserved_tokens -= reserved  # the turn itself reserves it while it is played
+                    self._partial[request] = self._turn(request, reply, interrupted=True)
+                    self.agent.cost.reserved_tokens += reserved
+            elif RUNS_CALLS in roles:
+                if part == "whole":
+                    found: Result = "found"
+                    results = (found,) * len(self.agent.turn.open_calls)
+                    self.stepper.ended(self._end_of(request, ToolsEnded(request.key, results)))
+                else:
+                    self._partial[request] = self._tools(("found",))
+
+    def _cancelled(self, request: Request) -> Outcome:
+        """The outcome of a request whose node was halted."""
+        if request.key not in self.stepper.under_way:
+            return Outcome(request.key, "cancelled", at_s=self.clock.now_s)
+        self._release(request)
+        node, roles = request.node, request.node.facts.roles
+        value = self._partial.pop(request, None)
+        if value is None and ASKS_MODEL in roles:
+            value = self._turn(request, Reply(), interrupted=True)
+        elif value is None and RUNS_CALLS in roles:
+            value = self._tools(())
+        elif CALLS_HOST in roles:
+            self.tools.next = asyncio.CancelledError()
+            _outcome(node.start())
+        return Outcome(request.key, "cancelled", value, at_s=self.clock.now_s)
+
+
+def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, str | None]:
+    """The value and the error of work that does not wait, because nothing in it has to."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return ended.value, None
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  as the run loop does
+        return None, describe(error)
+    work.close()
+    raise RuntimeError("the work of a node waited, although nothing in this world takes time")
+
+
+class _Known:
+    """The reader of a response that was read before: the product's own has read it once."""
+
+    def __init__(self, text: str) -> None:
+        reader = SignalStream()
+        self._shown = reader.feed(text)
+        self._parsed = reader.close()
+
+    def feed(self, delta: str) -> str:
+        """What may be shown now."""
+        return self._shown if delta else ""
+
+    def close(self, *, cut_off: bool = False) -> ParsedResponse:  # noqa: ARG002  no reply ends within a signal
+        """The response."""
+        return self._parsed
+
+
+@lru_cache(maxsize=1024)
+def _reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
+    return _Known(text)
+
+
+@lru_cache(maxsize=256)
+def _classified(text: str) -> ResponseIntent:
+    return HeuristicIntentClassifier().classify(text)

@@ -1,0 +1,167 @@
+"""What log lines look like: a JSON object each, or text for a person where standard error is a terminal.
+
+Rules:
+
+- Standard output is never written to; it belongs to the answer.
+- Nothing in a line is obeyed by a terminal (colours of a person's own log apart): paths and messages come from outside,
+  and a log that was written to a file is looked at on a terminal in the end.
+- Tracebacks are without the values of variables: they may hold prompts and keys.
+- What libraries log goes the same way, from `warning` on: their lower levels contain addresses and headers.
+- A host that has configured structlog itself is left alone.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import structlog
+
+from oracle.core.logs.lines import put_line
+
+_JSON = structlog.processors.JSONRenderer(ensure_ascii=False)
+_LEVELS = logging.getLevelNamesMapping()
+_IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
+_BLOCKS = ("exception", "stack")
+"""What the renderer writes below the line, as it is."""
+
+
+class _LineLogger:
+    """Writes what has been rendered."""
+
+    def msg(self, message: str) -> None:
+        """Write a line, or more where it has a traceback."""
+        put_line(message)
+
+    debug = info = warning = error = exception = critical = fatal = msg
+
+
+class _ThroughStructlog(logging.Handler):
+    """Passes on what libraries log by the standard library."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log it as ours; never raises."""
+        try:
+            fields = {"logger": record.name}
+            if record.exc_info and record.exc_info[0] is not None:
+                fields["exception"] = logging.Formatter().formatException(record.exc_info)
+            structlog.get_logger(record.name).log(record.levelno, record.getMessage(), **fields)
+        except Exception:  # noqa: BLE001  a wrong call of a library's must not break the library
+            self.handleError(record)
+
+
+_THROUGH_STRUCTLOG = _ThroughStructlog(logging.WARNING)
+
+
+def configure_logging(level: str = "warning") -> None:
+    """Have log events of at least `level` written to standard error, those of libraries too.
+
+    Args:
+        level: `debug`, `info`, `warning`, `error` or `critical`.
+    """
+    logging.getLogger().addHandler(_THROUGH_STRUCTLOG)  # once, however often it is added
+    # It warns of each header of a client's that is not valid, and quotes it.
+    logging.getLogger("opentelemetry.trace").setLevel(logging.ERROR)
+    is_terminal = is_interactive(sys.stderr)
+    renderers: list[structlog.typing.Processor] = (
+        [
+            _fit_for_a_terminal,
+            structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback),
+        ]
+        if is_terminal
+        else [_render_json]
+    )
+    structlog.configure(
+        processors=[
+            _unless_quiet,
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _in_order,
+            structlog.processors.format_exc_info,
+            *renderers,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level.upper()]),
+        logger_factory=lambda *_: _LineLogger(),
+        cache_logger_on_first_use=False,
+    )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Log nothing in this context: what is repeated or explored here has not happened."""
+    token = _IS_QUIET.set(True)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def _unless_quiet(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    del logger, method
+    if _IS_QUIET.get():
+        raise structlog.DropEvent
+    return event
+
+
+def _in_order(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """When, how bad, what; then the rest as it was given."""
+    del logger, method
+    return {name: event.pop(name) for name in ("timestamp", "level", "event") if name in event} | dict(event)
+
+
+def _fit_for_a_terminal(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Names and values with what a terminal would obey shown as escapes; of tracebacks alone the line breaks stay."""
+    del logger, method
+    fit = {_escaped(name): _shown(value) for name, value in event.items() if name not in _BLOCKS}
+    return fit | {name: _escaped(str(event[name]), keep="\n") for name in _BLOCKS if name in event}
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401  what is logged
+    if isinstance(value, str):
+        return _escaped(value)
+    shown = repr(value)  # of Python's own containers it has escapes already; of others it may be anything
+    return value if shown.isprintable() else _escaped(shown)
+
+
+def _escaped(text: str, *, keep: str = "") -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def _render_json(logger: object, method: str, event: structlog.typing.EventDict) -> str:
+    """A line of JSON without control characters; JSON itself asks for escapes below U+0020 alone."""
+    line = str(_JSON(logger, method, event))
+    return (
+        line if line.isprintable() else "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)
+    )
+
+
+def configure_unless_configured(level: str) -> None:
+    """Configure logging from `level` on, unless structlog has been configured.
+
+    structlog's own default writes everything to standard output, down to `debug`. A program that only embeds the agent
+    gets what `configure_logging` does for a command instead, and may configure structlog as it likes, before or after.
+    """
+    if not structlog.is_configured():
+        configure_logging(level)
+
+
+def is_interactive(stream: Any) -> bool:  # noqa: ANN401  a text stream, or None where there is none
+    """Whether a person reads along: the stream is a terminal that can do more than print."""
+    try:
+        return stream is not None and bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    except ValueError:  # closed
+        return False
+
+
+def wants_colour() -> bool:
+    """Whether terminals may be coloured (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR")

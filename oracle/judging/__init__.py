@@ -1,5 +1,0 @@
-"""Recorded runs, judged by the rules of a tree."""
-
-from oracle.judging.runs import Judge, Judgment, Violation, shown
-
-__all__ = ["Judge", "Judgment", "Violation", "shown"]

@@ -1,0 +1,235 @@
+"""The protocol of a language model: a request in, the events of one turn out.
+
+Rules:
+
+- Messages have the shape of the Anthropic Messages API (`{"role": …, "content": str | [block, …]}`), because its blocks
+  (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
+- `stream` yields events as they arrive and ends with exactly one `TurnEnded`, or raises `ModelError`.
+- Closing the iterator, or cancelling the task that reads it, closes the provider's connection immediately.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from oracle.core.chunks import ErrorType, Source
+from oracle.core.errors import UpstreamError
+
+Message = Mapping[str, Any]
+StopReason = Literal[
+    "end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "model_context_window_exceeded", "broken"
+]
+"""Why a turn ended. `broken`: the stream ended without a stop reason.
+`pause_turn` does not occur: the adapter continues the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as it is offered to the model: `input_schema` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """The request for one turn.
+
+    Args:
+        system: the composed prompt; the same in all turns of a query, so that the provider's cache stays valid.
+        messages: the conversation, ending with a user message.
+        tools: the offered tools; later turns of the query only append to them.
+        tool_choice: with `none` the model cannot call tools, which stay listed. A change invalidates the provider's
+            cache of the messages.
+        wrap_up: tool calls of this turn are not run; a note in the messages says so, too, and models that do not read
+            notes use this.
+        max_tokens: the limit on the output, thinking included; at least 1.
+        thinking_tokens: the part of it that may be thinking; 0 turns thinking off.
+        web_search: offer the provider's own web search, if it has one.
+        model: the provider's name for the model; `None` means the adapter's default.
+        time_left_s: seconds until the query's deadline, which bounds the retries; `None` if there is no deadline.
+    """
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolDefinition, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    wrap_up: bool = False
+    max_tokens: int = 4096
+    thinking_tokens: int = 0
+    web_search: bool = False
+    model: str | None = None
+    time_left_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one turn as reported by the provider; `None` if not reported."""
+
+    input_tokens: int | None = None
+    cache_creation_tokens: int = 0
+    cache_read_tokens: int = 0
+    output_tokens: int | None = None
+
+    @property
+    def billed_input(self) -> int | None:
+        """The input that the token budget counts: all of it except cache reads."""
+        return None if self.input_tokens is None else self.input_tokens + self.cache_creation_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A complete tool call.
+
+    Args:
+        id: the provider's id, unique in the query.
+        name: the tool, as written by the model.
+        arguments: the decoded JSON object; empty if `malformed`.
+        malformed: why the arguments are not a JSON object; `None` if they are.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    malformed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the response's text, signal XML included."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """A piece of the model's thinking."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequested:
+    """The model calls a tool."""
+
+    call: ToolUse
+
+
+@dataclass(frozen=True, slots=True)
+class ServerToolCalled:
+    """The provider runs one of its own tools (web search)."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerToolReturned:
+    """The result of the provider's own tool, as text for the user."""
+
+    tool_call_id: str
+    text: str
+    is_error: bool
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCited:
+    """The model cites a source of the provider's own search for the preceding text."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """The usage so far; if the turn is interrupted, the last report counts."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn is complete.
+
+    Args:
+        stop_reason: why it ended.
+        usage: tokens of the whole turn, all its requests together.
+        content: the assistant's content blocks, to be sent back unmodified within this query; they never end in
+            thinking, which the provider would reject.
+        model: the model that answered.
+        stop_detail: the provider's explanation of the stop reason, if any (of a refusal).
+        request_ids: the provider's ids of the turn's requests, for its support.
+    """
+
+    stop_reason: StopReason
+    usage: Usage
+    content: tuple[Mapping[str, Any], ...]
+    model: str
+    stop_detail: str | None = None
+    request_ids: tuple[str, ...] = ()
+
+
+ModelEvent = (
+    TextDelta
+    | ThinkingDelta
+    | ToolCallRequested
+    | ServerToolCalled
+    | ServerToolReturned
+    | SourceCited
+    | UsageReported
+    | TurnEnded
+)
+
+
+class Model(Protocol):
+    """A language model."""
+
+    @property
+    def name(self) -> str:
+        """The name for `done.model_used` until a turn reports the model."""
+        ...
+
+    @property
+    def has_web_search(self) -> bool:
+        """Whether the provider can search the web itself."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Run one turn.
+
+        Raises:
+            ModelError: the provider failed or refused the request.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFault:
+    """A failure, described for the user and for the operator (decision 33).
+
+    Args:
+        error_type: the kind of failure, for clients.
+        message: for the user: what happened and what to do; without names of settings, keys or hosts.
+        cause: for the operator: the failure in the provider's words, and what to check; empty if there is no more to
+            say than `message`. No secrets.
+        detail: for the operator: status, the provider's type of error, model, request id.
+    """
+
+    error_type: ErrorType
+    message: str
+    cause: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ModelError(UpstreamError):
+    """The provider failed; `fault` describes how. The exception's text is for the operator."""
+
+    def __init__(self, fault: ModelFault) -> None:
+        super().__init__(fault.cause or fault.message)
+        self.fault = fault

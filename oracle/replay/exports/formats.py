@@ -1,0 +1,82 @@
+"""The formats of an export: the whole history as JSON or as a page, or its tree with the statuses at one tick."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+from bt_runtime import Registry, TreeFileError, TreeNotFoundError, render
+from bt_runtime.library.named import read_sources
+from oracle.core.errors import UserError
+from oracle.replay.exports.page import render_page
+from oracle.replay.histories import History, history_to_json
+from oracle.replay.histories.model import TickFacts
+
+Picture = Literal["svg", "dot", "mermaid"]
+ExportFormat = Literal["json", "html", "svg", "dot", "mermaid"]
+EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = get_args(ExportFormat)
+
+
+class UnknownTickError(UserError):
+    """The run has no such tick, or no picture; the message says why."""
+
+
+def render_run(history: History, format: ExportFormat, *, tick: int | None = None, registry: Registry) -> bytes:  # noqa: A002
+    """A run as a file.
+
+    Args:
+        history: the run.
+        format: one of `EXPORT_FORMATS`.
+        tick: that a picture shows, and that a page shows first; `None`: the one that decided the end.
+        registry: the node kinds, for pictures.
+
+    Raises:
+        UnknownTickError: there is no such tick, or the tree cannot be drawn.
+        PageNotBuiltError: a page is asked for, and has not been built here.
+    """
+    shown = chosen_tick(history, tick)
+    match format:
+        case "json":
+            return history_to_json(history) + b"\n"
+        case "html":
+            return render_page(history, tick=shown.tick if shown else None).encode()
+        case _:
+            return _picture(history, format, shown, registry=registry)
+
+
+def chosen_tick(history: History, tick: int | None) -> TickFacts | None:
+    """The tick of that number, else the one that decided the end, else the last; `None` if the run has no ticks.
+
+    Raises:
+        UnknownTickError: there is no tick of that number.
+    """
+    wanted = tick if tick is not None else history.end and history.end.tick
+    found = next((each for each in history.ticks if each.tick == wanted), None)
+    if found is None and tick is not None:
+        numbers = f"it has the ticks 1 to {history.ticks[-1].tick}" if history.ticks else "it has no ticks"
+        raise UnknownTickError(f"the run {history.run.id} has no tick {tick}; {numbers}")
+    return found or (history.ticks[-1] if history.ticks else None)
+
+
+def statuses_at(history: History, tick: TickFacts) -> Mapping[str, str]:
+    """The status of each node that this tick asked, by path."""
+    if history.tree is None:
+        return {}
+    latest: dict[int, str] = {}
+    for each in history.ticks:
+        latest.update(each.changes)
+        if each.tick == tick.tick:
+            break
+    paths = [node.path for node in history.tree.nodes]
+    return {paths[index]: latest.get(index, "INVALID") for index in tick.visited}
+
+
+def _picture(history: History, format: Picture, shown: TickFacts | None, *, registry: Registry) -> bytes:  # noqa: A002
+    if history.tree is None:
+        raise UnknownTickError(f"the run {history.run.id} has no tree to draw: {history.problem or 'it is not known'}")
+    texts = {file.removesuffix(".yaml"): text for file, text in history.tree.files.items()}
+    try:
+        definition = read_sources(texts, name=history.tree.name, registry=registry)
+    except (TreeFileError, TreeNotFoundError) as error:
+        first = str(error).partition("\n")[0]
+        raise UnknownTickError(f"the tree of the run {history.run.id} cannot be drawn any more: {first}") from None
+    statuses = statuses_at(history, shown) if shown else {}
+    return f"{render(definition, format, statuses)}\n".encode()

@@ -1,0 +1,170 @@
+"""Repeats a recorded run tick by tick on the version of the tree that ran, and says how each came to its result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bt_runtime import (
+    BTError,
+    Registry,
+    Replaying,
+    TickRecord,
+    Trace,
+    TreeDefinition,
+    deciding,
+    did_the_same,
+)
+from bt_runtime.kinds.action import CallAction
+from oracle.agent.nodes.llm_turn import LlmTurn
+from oracle.agent.nodes.run_tools import RunTools
+from oracle.agent.rule_gate import RuleBreach
+from oracle.core.chunks import Source
+from oracle.core.errors import UserError
+from oracle.core.logs import quiet
+from oracle.replay import RebuiltRun, rebuild_query
+from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
+from oracle.replay.histories.nodes import Visits, key_facts
+from oracle.replay.histories.requests import Requested
+from oracle.runs.record.events import Opened
+from oracle.runs.storage import RunRecord
+
+WorkKind = Literal["turn", "tools", "call"]
+
+
+class UnrepeatableError(UserError):
+    """A run cannot be repeated, or not further; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a tick has asked for.
+
+    Args:
+        kind: a turn of the model, the tool calls of its last turn, or a call of the tree's own.
+        node: the index of the node that asked for it.
+        request: of a turn, as the repetition knows it.
+        visible: whether a turn is part of the answer.
+    """
+
+    kind: WorkKind
+    node: int
+    request: RequestFacts | None = None
+    visible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """How a tick came to its result; without visits, if it was repeated without a trace."""
+
+    decision: int | None
+    visits: tuple[VisitFacts, ...]
+    given_back: tuple[VisitFacts, ...]
+    work: tuple[Work, ...]
+
+
+class RepeatedRun:
+    """A query that is built anew, and then repeats its recorded ticks.
+
+    Args:
+        record: its row.
+        opened: the values and limits that the query began with.
+        definition: the version of the tree that ran.
+        registry: the kinds that it was read with.
+        sources: what was found before each tick, by its number; may be filled while the run is repeated.
+        stops: rules that ended the run before a tick, likewise.
+
+    Attributes:
+        keys: of the blackboard, with the values before the first tick.
+
+    Raises:
+        UnrepeatableError: the query cannot be built.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        opened: Opened,
+        definition: TreeDefinition,
+        *,
+        registry: Registry,
+        sources: Mapping[int, tuple[Source, ...]],
+        stops: Mapping[int, RuleBreach],
+    ) -> None:
+        self._definition = definition
+        self._trace = Trace()
+        self._visits = Visits(definition.nodes())
+        self._last = 0
+        try:
+            with quiet():
+                self._rebuilt: RebuiltRun = rebuild_query(
+                    record,
+                    opened,
+                    definition,
+                    registry=registry,
+                    sources=sources,
+                    stops=stops,
+                    trace=self._trace,
+                )
+        except Exception as error:  # noqa: BLE001  also what kinds of other packages raise
+            raise UnrepeatableError(f"its query cannot be built again: {_first_line(error)}") from None
+        tree = self._rebuilt.tree
+        self._replaying = Replaying(tree, before_outcome=self._rebuilt.speak)
+        self._requested = Requested(self._rebuilt.agent)
+        self._indices = {path: index for index, path in enumerate(definition.paths)}
+        self.keys: list[KeyFacts] = key_facts(definition, tree.blackboard)
+
+    def play(self, recorded: TickRecord, *, is_traced: bool = True) -> Reasons:
+        """Repeat a tick.
+
+        Args:
+            recorded: the tick.
+            is_traced: with the reasons; without them it takes less time.
+
+        Raises:
+            UnrepeatableError: the repetition did something else; no further tick can be repeated.
+        """
+        if recorded.tick != self._last + 1:
+            raise UnrepeatableError(f"tick {self._last + 1} is not in the log")
+        self._last = recorded.tick
+        before = set(self._replaying.open_requests)
+        self._trace.is_on = is_traced
+        try:
+            with quiet():
+                self._rebuilt.prepare(recorded)
+                record = self._replaying.play(recorded)
+                work = self._work(before)
+        except Exception as error:  # noqa: BLE001  also what kinds of other packages raise
+            problem = str(error) if isinstance(error, BTError) else _first_line(error)
+            raise UnrepeatableError(f"tick {recorded.tick} cannot be repeated: {problem}") from None
+        self._rebuilt.chunks.clear()
+        visits, given_back = self._trace.take(), self._trace.take_given_back()
+        paths = self._definition.paths
+        if record is None or not did_the_same(record, recorded, paths, paths):
+            raise UnrepeatableError(f"tick {recorded.tick} was not repeated as it was recorded")
+        decision = deciding(visits)
+        return Reasons(
+            None if decision is None else decision.index,
+            tuple(map(self._visits.facts, visits)),
+            tuple(map(self._visits.facts, given_back)),
+            work,
+        )
+
+    def _work(self, before: set[str]) -> tuple[Work, ...]:
+        """What the last tick has asked for."""
+        found: list[Work] = []
+        for key, request in self._replaying.open_requests.items():
+            if key in before or request.halted:
+                continue
+            node, index = request.node, self._indices[request.node.path]
+            if isinstance(node, LlmTurn):
+                found.append(Work("turn", index, self._requested.by(node), visible=node.settings.visible))
+            elif isinstance(node, RunTools):
+                found.append(Work("tools", index))
+            elif isinstance(node, CallAction):
+                found.append(Work("call", index))
+        return tuple(found)
+
+
+def _first_line(error: Exception) -> str:
+    first = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first}"[:500]

@@ -1,0 +1,174 @@
+"""Recorded runs, judged by rules: how many kept to each, and how the first that did not broke it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bt_runtime import Event, EventPattern, ExpressionError, Monitor, Monitors, Rule
+from bt_runtime.text import brief, iso, visible
+from oracle.agent.rules import Happening, events_of
+from oracle.runs.record import Record
+from oracle.runs.storage import Archive, RunRecord
+
+MOST_VIOLATIONS = 3
+"""Of one rule."""
+_MOST_EVENTS = 6
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """How a run broke a rule.
+
+    Args:
+        at: when it began, ISO 8601 in UTC.
+        question: what the user asked, in full.
+        tick: in which tick the rule was broken; `None` if the end of the run broke it.
+        events: (tick, event) of the events that the rule is about, the last of them; the one that broke it included.
+        omitted: how many of them came before.
+    """
+
+    run_id: str
+    at: str
+    question: str
+    tick: int | None
+    events: tuple[tuple[int, str], ...]
+    omitted: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The story as a JSON object."""
+        events = [{"tick": tick, "event": event} for tick, event in self.events]
+        fields = {"run_id": self.run_id, "at": self.at, "question": self.question, "tick": self.tick}
+        return {**fields, "events": events, "omitted": self.omitted}
+
+
+@dataclass(slots=True)
+class Judgment:
+    """What runs came to under one rule.
+
+    Args:
+        held: the runs that kept to it.
+        violated: those that did not.
+        undecided: those whose record is gone or damaged.
+        refused: how many tool calls were refused for it while the runs went on.
+        violations: the first ones.
+    """
+
+    rule: Rule
+    held: int = 0
+    violated: int = 0
+    undecided: int = 0
+    refused: int = 0
+    violations: list[Violation] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The judgment as a JSON object."""
+        return {
+            "rule": self.rule.name,
+            "text": self.rule.text,
+            "tree": self.rule.tree,
+            "held": self.held,
+            "violated": self.violated,
+            "undecided": self.undecided,
+            "refused": self.refused,
+            "stories": [story.to_json() for story in self.violations],
+        }
+
+
+class Judge:
+    """Judges recorded runs by the rules of a tree, one run after the other.
+
+    Args:
+        rules: of the present tree; the runs may have had others.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.problems: dict[str, str] = {}
+        """Conditions that could not be evaluated, with the first reason; they counted as not fulfilled."""
+        self._monitors = Monitors(rules, self._note)
+        self.judgments = tuple(Judgment(monitor.rule) for monitor in self._monitors.monitors)
+
+    def _note(self, rule: Rule, pattern: EventPattern, error: ExpressionError) -> None:
+        what = f"rule {rule.name!r}: the condition {pattern.where!r} cannot be evaluated"
+        self.problems.setdefault(what, error.message)
+
+    def skip(self, runs: int = 1) -> None:
+        """Count runs whose records are gone."""
+        for judgment in self.judgments:
+            judgment.undecided += runs
+
+    async def read(self, archive: Archive, record: RunRecord) -> None:
+        """Judge a run by its log.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        version = await archive.tree(record.tree_sha) if record.tree_sha else None
+        entries = await archive.events(record.id) if version is not None and record.kept == "whole" else []
+        if version is None or not entries:
+            self.skip()
+            return
+        try:
+            log = Record.fold(entries, has_texts=False)
+            happenings = events_of(list(log.facts()), version.nodes)
+        except (ValueError, KeyError, TypeError, IndexError):  # a log of another version, or damaged
+            self.skip()
+            return
+        self.judge(record, happenings)
+        self._count_refused(log)
+
+    def judge(self, record: RunRecord, happenings: Sequence[Happening]) -> None:
+        """Judge a run by its events."""
+        for monitor, judgment in zip(self._monitors.monitors, self.judgments, strict=True):
+            broken_by = _breaking(monitor, happenings)
+            if broken_by is None:
+                judgment.held += 1
+                continue
+            judgment.violated += 1
+            if len(judgment.violations) < MOST_VIOLATIONS:
+                judgment.violations.append(_violation(monitor, record, happenings, broken_by))
+
+    def _count_refused(self, log: Record) -> None:
+        by_name = {judgment.rule.name: judgment for judgment in self.judgments}
+        for _, breach in log.breaches():
+            if breach.enforcement == "refuse" and breach.rule in by_name:
+                by_name[breach.rule].refused += 1
+
+
+def _breaking(monitor: Monitor, happenings: Sequence[Happening]) -> int | None:
+    """The index of the event that breaks the rule; that behind the last one for the end; `None` if it holds."""
+    state = monitor.start
+    for index, (_, event) in enumerate(happenings):
+        if event.type in monitor.types:
+            state = monitor.step(state, event)
+            if monitor.is_violated(state):
+                return index
+    return len(happenings) if monitor.verdict(state, ended=True) == "violated" else None
+
+
+def _violation(monitor: Monitor, record: RunRecord, happenings: Sequence[Happening], broken_by: int) -> Violation:
+    at_end = broken_by == len(happenings)
+    concerned = [
+        happening
+        for index, happening in enumerate(happenings[: broken_by + 1])
+        if index == broken_by or monitor.concerns(happening.event)
+    ]
+    return Violation(
+        run_id=record.id,
+        at=iso(record.created_at),
+        question=str(record.input.get("question", "")),
+        tick=None if at_end else happenings[broken_by].tick,
+        events=tuple((tick, shown(event)) for tick, event in concerned[-_MOST_EVENTS:]),
+        omitted=max(0, len(concerned) - _MOST_EVENTS),
+    )
+
+
+def shown(event: Event) -> str:
+    """An event for people: its type, its name, and its values in short."""
+    values = ", ".join(_values(event))
+    return f"{event}({values})" if values else str(event)
+
+
+def _values(event: Event) -> Iterator[str]:
+    for name, value in event.fields.items():
+        yield f"{visible(name[:_LONGEST_NAME])}: {brief(value)}"

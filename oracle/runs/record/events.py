@@ -1,0 +1,375 @@
+"""The log of a run: one class for each kind of event, and the one way to its bytes and back.
+
+A log is read in its order by a `LogDecoder`, because some events refer to those before them: a tick to the outcomes
+that it takes, and the sentence that closes an answer to the event with its reason.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Final
+
+from bt_runtime import Outcome, TickRecord
+from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
+from oracle.agent.requests import RequestRecord
+from oracle.agent.rule_gate import RuleBreach
+from oracle.agent.run import AgentRun
+from oracle.classify import QueryClassification
+from oracle.classify.encoder import QueryShares
+from oracle.classify.types import QUERY_TYPES
+from oracle.core.chunks import Chunk, Closing, Content, TerminationReason, read_chunk, write_chunk
+from oracle.core.encoding import from_json, to_json
+from oracle.runs.record.debug import Debugged
+from oracle.runs.record.ticks import decode_tick, encode_tick
+from oracle.runs.storage import EventKind, LogEntry, RunLog
+from oracle.tools import Tool, placing_words
+from signals import SignalRecord
+
+_LONGEST_KEY: Final = 512  # characters of a step's key in its column; the data has the whole key
+_TEXTS: Final = (b'{"type":"content"', b'{"type":"thinking"')
+"""How the chunks begin that most logs consist of."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """A tool as the control of a run sees it.
+
+    Args:
+        name: the name by which the model calls it.
+        group: what it works on: `code`, `vault`, `threads`, ...
+        writes: a call may change data.
+        query_types: the types of queries that it says it serves; `None`: it says nothing.
+        words: those that place it; empty if its group does.
+    """
+
+    name: str
+    group: str
+    writes: bool
+    query_types: tuple[str, ...] | None = None
+    words: str = ""
+
+    @classmethod
+    def of(cls, tool: Tool) -> "KnownTool":
+        """What the control sees of a tool."""
+        return cls(tool.name, tool.group, tool.writes, tool.query_types, placing_words(tool))
+
+    def to_list(self) -> list[Any]:
+        """Its fields for JSON; the last two only where there is something in them."""
+        fields: list[Any] = [self.name, self.group, self.writes]
+        return [*fields, self.query_types, self.words] if self.words else fields
+
+    @classmethod
+    def from_list(cls, fields: Sequence[Any]) -> "KnownTool":
+        """What `to_list` has made."""
+        name, group, writes, *placing = fields
+        if not placing:
+            return cls(name, group, writes)
+        query_types, words = placing
+        return cls(name, group, writes, None if query_types is None else tuple(query_types), words)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a run began with.
+
+    Args:
+        start_s: the start of the query, by the run's clock, in seconds.
+        previous: the classification of the query before in the conversation; `None` if there was none.
+        previous_errors: a tool failed in the query before.
+        tools: all tools of the user.
+        has_requests: the request of each turn is in the log, which is not so in logs of earlier versions.
+        encoded: how the encoder read the question; `None` if it did not answer, as in logs of earlier versions.
+    """
+
+    kind: ClassVar[EventKind] = "opened"
+    start_s: float
+    previous: QueryClassification | None = None
+    previous_errors: bool = False
+    tools: tuple[KnownTool, ...] = ()
+    has_requests: bool = False
+    encoded: QueryShares | None = None
+
+    @classmethod
+    def of(cls, run: AgentRun) -> "Opened":
+        """What this query begins with."""
+        tools = tuple(map(KnownTool.of, run.equipment.tools.tools))
+        query = run.query
+        return cls(
+            run.state.start_time, query.previous, query.previous_errors, tools, has_requests=True, encoded=query.encoded
+        )
+
+    def to_json(self) -> bytes:
+        """The data of the event."""
+        previous = self.previous
+        return to_json(
+            {
+                "start_s": self.start_s,
+                "previous": previous
+                and [previous.query_type, previous.confidence, previous.second_type, previous.sources],
+                "previous_errors": self.previous_errors,
+                "tools": [tool.to_list() for tool in self.tools],
+                "has_requests": self.has_requests,
+                **({} if self.encoded is None else {"encoded": dict(self.encoded)}),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "Opened":
+        """What `to_json` has written.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        fields = from_json(data)
+        try:
+            tools = [KnownTool.from_list(each) for each in fields["tools"]]
+            return cls(
+                float(fields["start_s"]),
+                _previous(fields["previous"]),
+                fields["previous_errors"],
+                tuple(tools),
+                has_requests=bool(fields.get("has_requests", False)),
+                encoded=_encoded(fields.get("encoded")),
+            )
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequested:
+    """A turn of the model was asked for."""
+
+    kind: ClassVar[EventKind] = "request"
+    request: RequestRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSent:
+    """A chunk was sent to the user."""
+
+    kind: ClassVar[EventKind] = "chunk"
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """A turn of the model has ended; its outcome was durable before the tree saw it."""
+
+    kind: ClassVar[EventKind] = "turn_end"
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """The tool calls of a turn have ended, or what a node has called itself."""
+
+    kind: ClassVar[EventKind] = "tool_end"
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingBegun:
+    """The next piece of the answer is the sentence that says why it ends."""
+
+    kind: ClassVar[EventKind] = "closing"
+    reason: TerminationReason
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """A tick of the tree, with the outcomes that it took."""
+
+    kind: ClassVar[EventKind] = "tick"
+    tick: TickRecord
+
+
+@dataclass(frozen=True, slots=True)
+class SignalRead:
+    """A signal of the model was read, or found missing."""
+
+    kind: ClassVar[EventKind] = "signal"
+    signal: SignalRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBroken:
+    """A rule of the tree was broken, or would have been."""
+
+    kind: ClassVar[EventKind] = "rule"
+    breach: RuleBreach
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The last event; `RunLog.finish` writes it in one commit with the last chunk and the row."""
+
+    kind: ClassVar[EventKind] = "final"
+    termination_reason: TerminationReason
+    turns: int
+    tokens_used: int
+
+
+LogEvent = (
+    Opened
+    | TurnRequested
+    | ChunkSent
+    | TurnFinished
+    | ToolFinished
+    | ClosingBegun
+    | Ticked
+    | SignalRead
+    | RuleBroken
+    | Debugged
+    | RunEnded
+)
+
+
+def ended(outcome: Outcome) -> TurnFinished | ToolFinished:
+    """The event of an outcome."""
+    return TurnFinished(outcome) if outcome_kind(outcome) == "turn_end" else ToolFinished(outcome)
+
+
+def encode(event: LogEvent) -> bytes:
+    """The data of an event.
+
+    Raises:
+        TypeError: a value in it is no JSON data.
+    """
+    return _ENCODERS[type(event)](event)
+
+
+def append(log: RunLog, event: LogEvent) -> int:
+    """Append an event to the log of its run; returns how many bytes it has.
+
+    A `Closing` is two events: the reason, and the sentence as the piece of the answer that it is for clients.
+
+    Raises:
+        TypeError: a value in it is no JSON data.
+    """
+    if isinstance(event, ChunkSent):
+        return append_chunk(log, event.chunk)
+    data = encode(event)
+    log.append(event.kind, data, step_key=_step_key(event))
+    return len(data)
+
+
+def append_chunk(log: RunLog, chunk: Chunk) -> int:
+    """`append` of a chunk that was sent, of which there are thousands a second."""
+    if isinstance(chunk, Closing):
+        append(log, ClosingBegun(chunk.reason))
+    data = write_chunk(chunk)
+    log.chunk(data)
+    return len(data)
+
+
+def _step_key(event: LogEvent) -> str | None:
+    match event:
+        case TurnRequested(request):
+            return request.step[-_LONGEST_KEY:]
+        case TurnFinished(outcome) | ToolFinished(outcome):
+            return outcome.key[-_LONGEST_KEY:]
+    return None
+
+
+class LogDecoder:
+    """Reads the events of one log in their order.
+
+    Args:
+        has_ticks: the log may have ticks; without them no outcome is remembered.
+        has_texts: with the pieces of the answer and of the model's thinking, of which most logs consist.
+    """
+
+    def __init__(self, *, has_ticks: bool = True, has_texts: bool = True) -> None:
+        self._has_ticks = has_ticks
+        self._has_texts = has_texts
+        self._outcomes: dict[str, Outcome] = {}
+        self._closing: TerminationReason | None = None
+
+    def decode(self, entry: LogEntry) -> LogEvent | None:
+        """The next event; `None` for a piece of text that is not wanted, or a kind that a later version has written.
+
+        Raises:
+            ValueError: it is damaged; its cause says how.
+        """
+        try:
+            return self._decoded(entry.kind, entry.data)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+            raise ValueError(f"event {entry.seq} ({entry.kind}) is damaged: {type(error).__name__}: {error}") from error
+
+    def _decoded(self, kind: str, data: bytes) -> LogEvent | None:  # noqa: C901, PLR0911  one case for each kind
+        match kind:
+            case "chunk":
+                return self._chunk(data)
+            case "tick":
+                return Ticked(self._tick(data))
+            case "turn_end":
+                return TurnFinished(self._outcome(data))
+            case "tool_end":
+                return ToolFinished(self._outcome(data))
+            case "request":
+                return _request(from_json(data))
+            case "signal":
+                return SignalRead(SignalRecord.model_validate(from_json(data)))
+            case "rule":
+                return RuleBroken(RuleBreach(**from_json(data)))
+            case "closing":
+                self._closing = from_json(data)["reason"]
+                return ClosingBegun(self._closing)
+            case "debug":
+                return Debugged.from_json(data)
+            case "opened":
+                return Opened.from_json(data)
+            case "final":
+                return RunEnded(**from_json(data))
+        return None
+
+    def _chunk(self, data: bytes) -> ChunkSent | None:
+        if not self._has_texts and self._closing is None and data.startswith(_TEXTS):
+            return None
+        chunk = read_chunk(data)
+        if self._closing is not None and isinstance(chunk, Content):
+            chunk, self._closing = Closing(chunk.content, self._closing), None
+        return ChunkSent(chunk)
+
+    def _outcome(self, data: bytes) -> Outcome:
+        outcome = decode_outcome(data)
+        if self._has_ticks:
+            self._outcomes[outcome.key] = outcome
+        return outcome
+
+    def _tick(self, data: bytes) -> TickRecord:
+        tick = decode_tick(data, self._outcomes)
+        for outcome in tick.outcomes:
+            self._outcomes.pop(outcome.key, None)
+        return tick
+
+
+def _request(found: Any) -> TurnRequested:  # noqa: ANN401  JSON data
+    return TurnRequested(RequestRecord(**found | {name: tuple(found[name]) for name in ("segments", "tools")}))
+
+
+_ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
+    Opened: Opened.to_json,
+    TurnRequested: lambda event: to_json(event.request.to_json()),
+    ChunkSent: lambda event: write_chunk(event.chunk),
+    TurnFinished: lambda event: encode_outcome(event.outcome),
+    ToolFinished: lambda event: encode_outcome(event.outcome),
+    ClosingBegun: lambda event: to_json({"reason": event.reason}),
+    Ticked: lambda event: encode_tick(event.tick),
+    SignalRead: lambda event: to_json(event.signal.to_json()),
+    RuleBroken: lambda event: to_json(event.breach.to_json()),
+    Debugged: Debugged.to_json,
+    RunEnded: lambda event: to_json(asdict(event)),
+}
+
+
+def _encoded(fields: Any) -> QueryShares | None:  # noqa: ANN401  JSON data
+    return None if fields is None else {query_type: float(fields.get(query_type, 0.0)) for query_type in QUERY_TYPES}
+
+
+def _previous(fields: Any) -> QueryClassification | None:  # noqa: ANN401  JSON data
+    if fields is None:
+        return None
+    query_type, confidence, second_type, *sources = fields
+    return QueryClassification.of(
+        query_type, confidence=confidence, second_type=second_type, sources=sources[0] if sources else None
+    )

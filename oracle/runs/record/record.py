@@ -1,0 +1,401 @@
+"""What the log of a run has come to: the one place that knows what its events mean together.
+
+A `Record` is the fold of the events of any beginning of a log. A run under way adds its events as they happen;
+everybody else reads them back. What it says of a run that has ended it says of one that was cut off, as far as that
+has come.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+import structlog
+
+from bt_runtime import Outcome, TickRecord
+from bt_runtime.text import estimate_tokens, iso
+from oracle.agent.conversations import ConversationStep
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.requests import RequestRecord
+from oracle.agent.rule_gate import RuleBreach
+from oracle.core.chunks import (
+    Answer,
+    Chunk,
+    Closing,
+    Content,
+    Source,
+    SourceFound,
+    SystemNotice,
+    TerminationReason,
+    Thinking,
+    ToolCall,
+    ToolCalled,
+    ToolReturned,
+)
+from oracle.llm.protocol import ModelFault
+from oracle.runs.record.debug import Debugged, DebugState
+from oracle.runs.record.events import (
+    ChunkSent,
+    ClosingBegun,
+    LogDecoder,
+    LogEvent,
+    Opened,
+    RuleBroken,
+    RunEnded,
+    SignalRead,
+    Ticked,
+    ToolFinished,
+    TurnFinished,
+    TurnRequested,
+)
+from oracle.runs.storage import MOST_SPANS, LogEntry, RunSummary, Span
+from oracle.tools import ToolResult
+from signals import SignalRecord
+
+log = structlog.get_logger(__name__)
+
+_MOST_KEPT: Final = 2 * MOST_SPANS  # before neighbours are merged
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A tool call that was begun, and whose outcome is not in the log.
+
+    Args:
+        call: as the model has made it.
+        result: what the user was shown of its result; `None` if it was not shown.
+    """
+
+    call: ToolCall
+    result: ToolReturned | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What was begun in a run and has not come to its end in the log: what it takes to go on.
+
+    Args:
+        requests: turns of the model that were asked for and have no outcome.
+        calls: tool calls without an outcome, in the order in which they began.
+        outcomes: those that are durable, and that no recorded tick has taken.
+        closing: the reason whose sentence is still to be sent; `None` if none was begun.
+    """
+
+    requests: tuple[RequestRecord, ...] = ()
+    calls: tuple[PendingCall, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    closing: TerminationReason | None = None
+
+
+@dataclass(slots=True)
+class Record:
+    """The state of a run, after any beginning of its log.
+
+    Args:
+        keeps_events: all events are kept, for who wants ticks, chunks or outcomes one by one.
+
+    Attributes:
+        seq: number of the last event in the log; 0 before the first, and in a run that adds its own events.
+        chunk_n: number of the last chunk in the log.
+        opened: what the run began with.
+        answer: what its chunks add up to.
+        closing: the reason whose sentence comes next.
+        fault: what went wrong in the last turn; `None` if nothing did.
+        reason: why the control stopped, from the ticks; `None` if it has not decided to stop.
+        ticks: recorded ticks.
+        turns: finished turns.
+        tokens: of all turns that have ended.
+        tokens_estimated: some of them are estimates.
+        model: the model of the last whole turn; empty if there was none.
+        had_tool_errors: a tool that ran has failed.
+        signals: of the model, in order.
+        debug: how the run stands by its debugger.
+        end: the last event; `None` while there is none.
+        events: those that are kept, each with the number of the tick that follows it or is it.
+    """
+
+    keeps_events: bool = False
+    seq: int = 0
+    chunk_n: int = 0
+    opened: Opened | None = None
+    answer: Answer = field(default_factory=Answer)
+    closing: TerminationReason | None = None
+    fault: ModelFault | None = None
+    reason: TerminationReason | None = None
+    ticks: int = 0
+    turns: int = 0
+    tokens: int = 0
+    tokens_estimated: bool = False
+    model: str = ""
+    had_tool_errors: bool = False
+    signals: list[SignalRecord] = field(default_factory=list)
+    debug: DebugState = field(default_factory=DebugState)
+    end: RunEnded | None = None
+    events: list[tuple[int, LogEvent]] = field(default_factory=list)
+    _requests: dict[str, RequestRecord] = field(default_factory=dict)
+    _calls: dict[str, ToolCall] = field(default_factory=dict)
+    _outcomes: dict[str, Outcome] = field(default_factory=dict)
+    _steps: list[tuple[float, SystemNotice | ToolCalled | ToolReturned]] = field(default_factory=list)
+    _texts_before: int = 0  # of the answer, when the last turn ended; behind them is what a turn has said since
+    _own_characters: int = 0  # of the control, in those
+    _thought_characters: int = 0
+    _decoder: LogDecoder = field(default_factory=LogDecoder)
+    _opened_at: float | None = None
+    _last_at: float = 0.0
+    _notices: int = 0
+    _node_errors: int = 0
+    _spans: list[Span] = field(default_factory=list)
+
+    @classmethod
+    def fold(cls, entries: Iterable[LogEntry], *, has_texts: bool = True) -> "Record":
+        """The record of the entries of a log, with its events.
+
+        Args:
+            entries: of one run, in order; of some kinds alone if the rest is not asked for.
+            has_texts: with the pieces of the answer and of the model's thinking.
+
+        Raises:
+            ValueError: one of them is damaged.
+        """
+        record = cls(keeps_events=True, _decoder=LogDecoder(has_texts=has_texts))
+        for entry in entries:
+            record._read(entry)
+        return record
+
+    def read(self, entries: Iterable[LogEntry]) -> None:
+        """Add further entries of the log; one that is damaged is skipped, so that the run can be ended all the same."""
+        for entry in entries:
+            try:
+                self._read(entry)
+            except ValueError as error:
+                problem = type(error.__cause__ or error).__name__
+                log.warning("event.not_understood", run_id=entry.run_id, seq=entry.seq, problem=problem)
+
+    def _read(self, entry: LogEntry) -> None:
+        self.seq = max(self.seq, entry.seq)
+        self.chunk_n = max(self.chunk_n, entry.chunk_n or 0)
+        self._last_at = entry.at
+        if entry.kind == "opened":
+            self._opened_at = entry.at
+        event = self._decoder.decode(entry)
+        if event is not None:
+            self.add(event, at_s=self._run_s(entry.at), at=entry.at)
+
+    def add(self, event: LogEvent, *, at_s: float, at: float | None = None) -> None:  # noqa: C901  one case for each kind
+        """Add the next event.
+
+        Args:
+            event: what has happened, as the log has it.
+            at_s: when, in seconds of the run's clock.
+            at: when, in seconds since the epoch; `None` where steps for the conversation are not wanted.
+        """
+        if self.keeps_events:
+            self.events.append((self.ticks + 1, event))
+        if isinstance(event, ChunkSent):  # as most are, and a third of the time that `match` takes
+            self._add_chunk(event.chunk, at_s=at_s, at=at)
+            return
+        match event:
+            case Ticked(tick):
+                self._add_tick(tick)
+            case TurnFinished(outcome) | ToolFinished(outcome):
+                self._add_outcome(outcome)
+            case TurnRequested(request):
+                self._requests[request.step] = request
+            case SignalRead(signal):
+                self.signals.append(signal)
+            case ClosingBegun(reason):
+                self.closing = reason
+            case Opened():
+                self.opened = event
+            case Debugged():
+                self.debug = self.debug.after(event, at=at or 0.0)
+            case RunEnded():
+                self.end = event
+
+    def _add_chunk(self, chunk: Chunk, *, at_s: float, at: float | None) -> None:
+        has_failed = self.answer.failed is not None
+        self.answer.add(chunk)
+        if isinstance(chunk, Content):  # as most are
+            if isinstance(chunk, Closing):
+                self.closing = None
+                self._own_characters += len(chunk.content)
+            elif has_failed:
+                self._own_characters += len(chunk.content)
+        elif isinstance(chunk, Thinking):
+            self._thought_characters += len(chunk.content)
+        elif isinstance(chunk, SystemNotice):
+            self._notices += 1
+            self._add_span(Span("notice", self._ms(at_s), 0))
+        elif isinstance(chunk, ToolCalled):
+            self._calls[chunk.tool_call.id] = chunk.tool_call
+        if at is not None and isinstance(chunk, SystemNotice | ToolCalled | ToolReturned):
+            self._steps.append((at, chunk))
+
+    def _add_tick(self, tick: TickRecord) -> None:
+        self.ticks += 1
+        self._node_errors += len(tick.errors)
+        for outcome in tick.outcomes:
+            self._outcomes.pop(outcome.key, None)
+        for key, value in tick.writes:
+            if key == "termination_reason" and value:
+                self.reason = value
+
+    def _add_outcome(self, outcome: Outcome) -> None:
+        self._outcomes[outcome.key] = outcome
+        self._requests.pop(outcome.key, None)
+        value = outcome.value
+        if isinstance(value, TurnOutcome):
+            self._add_turn(value)
+            self._add_span(Span("turn", max(0, self._ms(outcome.at_s) - value.duration_ms), value.duration_ms))
+        elif isinstance(value, ToolsOutcome):
+            for result in value.results:
+                self._calls.pop(result.call.id, None)
+                self.had_tool_errors |= result.counts and result.is_error
+                if result.started_s is not None:
+                    self._add_span(Span("tool", self._ms(result.started_s), result.duration_ms))
+
+    def _add_turn(self, turn: TurnOutcome) -> None:
+        self._texts_before = len(self.answer.texts)
+        self._own_characters = self._thought_characters = 0
+        self.fault = turn.fault
+        self.tokens += turn.tokens
+        self.tokens_estimated |= turn.estimated
+        if not (turn.interrupted or turn.fault):
+            self.turns += 1
+            self.model = turn.model or self.model
+
+    # What it says of a run that may go on
+
+    @property
+    def pending(self) -> Pending:
+        """What was begun and has not come to its end; nothing of a run that has ended."""
+        if self.end is not None or self.answer.done is not None:
+            return Pending()
+        calls = tuple(PendingCall(call, self.answer.results.get(call.id)) for call in self._calls.values())
+        return Pending(tuple(self._requests.values()), calls, tuple(self._outcomes.values()), self.closing)
+
+    @property
+    def uncounted_tokens(self) -> int:
+        """Estimated output tokens of a turn that has not ended."""
+        said = sum(map(len, self.answer.texts[self._texts_before :]))
+        return estimate_tokens(said - self._own_characters + self._thought_characters)
+
+    @property
+    def steps(self) -> list[ConversationStep]:
+        """Notifications, tool calls and their results, in order."""
+        return [ConversationStep(iso(at), chunk) for at, chunk in self._steps]
+
+    # What it says of each event
+
+    def tick_records(self) -> list[TickRecord]:
+        """The ticks, with the values of the outcomes that they took."""
+        return [event.tick for _, event in self.events if isinstance(event, Ticked)]
+
+    def chunks(self) -> list[tuple[int, Chunk]]:
+        """What the user was sent, each with the number of the tick that follows it in the log."""
+        return [(tick, event.chunk) for tick, event in self.events if isinstance(event, ChunkSent)]
+
+    def breaches(self) -> list[tuple[int, RuleBreach]]:
+        """Broken rules, each with the number of the tick that follows it in the log."""
+        return [(tick, event.breach) for tick, event in self.events if isinstance(event, RuleBroken)]
+
+    def facts(self) -> Iterator[Chunk | Outcome | TickRecord]:
+        """Ticks, outcomes and chunks in their order, without the pieces of text: what rules are about."""
+        for _, event in self.events:
+            match event:
+                case Ticked(tick):
+                    yield tick
+                case TurnFinished(outcome) | ToolFinished(outcome):
+                    yield outcome
+                case ChunkSent(chunk) if isinstance(chunk, Closing) or not isinstance(
+                    chunk, Content | Thinking | SourceFound
+                ):
+                    yield chunk
+
+    def signal_types(self) -> list[str]:
+        """The types of the model's signals; that of a malformed one is the model's own word, and is left out."""
+        found = (each for each in self.signals if each.outcome != "absent")
+        return ["malformed" if each.outcome == "malformed" else str(each.type) for each in found]
+
+    def answered_turns(self) -> list[TurnOutcome]:
+        """The visible turns of the model that ended without a fault."""
+        turns = (event.outcome.value for _, event in self.events if isinstance(event, TurnFinished))
+        return [turn for turn in turns if isinstance(turn, TurnOutcome) and not turn.is_side and turn.fault is None]
+
+    def tool_results(self) -> list[tuple[CallResult, ToolResult]]:
+        """The tool calls that ran to their end, each with its result as the tool has returned it."""
+        sources = self._sources_of_calls()
+        outcomes = (event.outcome.value for _, event in self.events if isinstance(event, ToolFinished))
+        results = (each for value in outcomes if isinstance(value, ToolsOutcome) for each in value.results)
+        return [(each, _returned(each, sources.get(each.call.id, ()))) for each in results if each.counts]
+
+    def _sources_of_calls(self) -> Mapping[str, tuple[Source, ...]]:
+        """What each call has cited, by its id: a source follows the result of the call that has found it."""
+        found: dict[str, tuple[Source, ...]] = {}
+        call_id = ""
+        for _, chunk in self.chunks():
+            if isinstance(chunk, ToolReturned):
+                call_id = chunk.tool_call_id
+            elif isinstance(chunk, SourceFound):
+                found[call_id] = (*found.get(call_id, ()), chunk.source)
+        return found
+
+    # The figures of the row
+
+    def summary(self, rest: Iterable[Chunk] = ()) -> RunSummary:
+        """The figures so far, with chunks that are to end the run.
+
+        A turn without an outcome lasted until the last event of the log. Call it once.
+        """
+        requests = list(self._requests.values())
+        if requests and self._opened_at is not None:
+            start_ms = self._ms(requests[-1].at_s)
+            self._add_span(Span("turn", start_ms, self._ms(self._run_s(self._last_at)) - start_ms))
+        for chunk in rest:
+            self.answer.add(chunk)
+        return RunSummary(
+            notices=self._notices,
+            node_errors=self._node_errors,
+            tools=len(self.answer.calls),
+            tool_errors=sum(result.is_error for result in self.answer.results.values()),
+            ticks=self.ticks,
+            shape=tuple(merged(self._spans)),
+        )
+
+    def _add_span(self, span: Span) -> None:
+        self._spans.append(span)
+        if len(self._spans) > _MOST_KEPT:
+            self._spans = merged(self._spans)
+
+    def _run_s(self, at: float) -> float:
+        """A time of the log on the run's clock, which began when the run was opened."""
+        return self._start_s + (0.0 if self._opened_at is None else at - self._opened_at)
+
+    def _ms(self, at_s: float) -> int:
+        return max(0, round((at_s - self._start_s) * 1000))
+
+    @property
+    def _start_s(self) -> float:
+        return 0.0 if self.opened is None else self.opened.start_s
+
+
+def _returned(result: CallResult, sources: tuple[Source, ...]) -> ToolResult:
+    return ToolResult(result.text, is_error=result.is_error, sources=sources, is_empty=result.is_empty)
+
+
+def merged(spans: Iterable[Span], *, most: int = MOST_SPANS) -> list[Span]:
+    """The spans by their start, the shortest neighbours merged until there are at most `most`.
+
+    Two that are merged reach from the start of the first to the end of both, and have the kind of the longer one.
+    """
+    left = sorted(spans, key=lambda span: span.start_ms)
+    while len(left) > most:
+        joined = [_join(one, other) for one, other in pairwise(left)]
+        at = min(range(len(joined)), key=lambda index: joined[index].duration_ms)
+        left[at : at + 2] = [joined[at]]
+    return left
+
+
+def _join(one: Span, other: Span) -> Span:
+    kind = one.kind if one.duration_ms >= other.duration_ms else other.kind
+    return Span(kind, one.start_ms, max(one.end_ms, other.end_ms) - one.start_ms)

@@ -1,0 +1,1 @@
+"""How older databases become what `oracle.runs.storage.schema` says."""

@@ -1,0 +1,251 @@
+"""The data that the store takes and gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+from sqlalchemy import Row
+
+SpanKind = Literal["turn", "tool", "notice"]
+
+MOST_SPANS: Final = 60
+"""Of one run; beyond that the shortest neighbours are merged."""
+
+
+class Span(NamedTuple):
+    """A turn, a tool call or a system notification on the run's clock.
+
+    Args:
+        start_ms: from the start of the run.
+        duration_ms: 0 for a notification.
+    """
+
+    kind: SpanKind
+    start_ms: int
+    duration_ms: int
+
+    @property
+    def end_ms(self) -> int:
+        """From the start of the run."""
+        return self.start_ms + self.duration_ms
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The figures of a finished run.
+
+    Args:
+        notices: system notifications that were sent.
+        node_errors: exceptions that nodes raised.
+        tools: tool calls of the model.
+        tool_errors: those that failed, were refused or were cancelled.
+        ticks: recorded ticks.
+        shape: turns, tool calls and notifications by their start, at most `MOST_SPANS`.
+    """
+
+    notices: int = 0
+    node_errors: int = 0
+    tools: int = 0
+    tool_errors: int = 0
+    ticks: int = 0
+    shape: tuple[Span, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as a JSON object; a span is `[kind, start_ms, duration_ms]`."""
+        return {
+            "notices": self.notices,
+            "node_errors": self.node_errors,
+            "tools": self.tools,
+            "tool_errors": self.tool_errors,
+            "ticks": self.ticks,
+            "shape": [list(span) for span in self.shape],
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> "RunSummary":
+        """The summary behind `to_json`'s object."""
+        return cls(**{**fields, "shape": tuple(Span(*span) for span in fields["shape"])})
+
+
+EventKind = Literal[
+    "opened", "chunk", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "debug", "final"
+]
+RunStatus = Literal["running", "finished"]
+Kept = Literal["whole", "figures", "gone"]
+"""What the store has of a run: all; its row and the figures of its log, without texts; its row alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry of the log.
+
+    Args:
+        seq: 1, 2, 3, … of everything in the run.
+        kind: which class of `oracle.runs.record.events` the data is of.
+        data: JSON.
+        at: seconds since the epoch.
+        chunk_n: the chunk's number; `None` for other events.
+        step_key: the request whose outcome this is.
+    """
+
+    run_id: str
+    seq: int
+    kind: EventKind
+    data: bytes
+    at: float
+    chunk_n: int | None = None
+    step_key: str | None = None
+
+
+class StoredChunk(NamedTuple):
+    """A committed chunk: its number, and its JSON object as it goes out. A tuple, as there are thousands a second."""
+
+    n: int
+    data: bytes
+
+
+class ChunkPage(NamedTuple):
+    """Some chunks of a run, in order.
+
+    Args:
+        chunks: their numbers follow each other.
+        is_last: the run has ended, and there are no chunks after these.
+    """
+
+    chunks: Sequence[StoredChunk]
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The idempotency key of a request; digests in hexadecimal, of at most 64 characters.
+
+    Args:
+        id: of the user and of the key that the client chose.
+        body: digest of the request.
+    """
+
+    id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to be started.
+
+    Args:
+        user_id: its owner.
+        context_id: its conversation.
+        tree: the name of the control.
+        input: the request as it was accepted.
+        limits: the `AgentConfig` in force.
+        timeout_s: its deadline, in seconds from now.
+        begins_conversation: the conversation is created with the run.
+        project_id: label of a new conversation.
+        tree_sha: the version of the tree, if it is one.
+        key: of its request; `None` if the client sent none.
+        shadow_of: the run that it shadows; it then has no conversation, and takes none.
+    """
+
+    id: str
+    user_id: str
+    context_id: str
+    tree: str
+    input: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    timeout_s: float
+    begins_conversation: bool = True
+    project_id: str | None = None
+    tree_sha: str | None = None
+    key: RequestKey | None = None
+    shadow_of: str | None = None
+
+    @property
+    def created_conversation(self) -> str | None:
+        """The id of the conversation that is created with the run; `None`: there was one before."""
+        return self.context_id if self.begins_conversation else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended.
+
+    Args:
+        termination_reason: the reason that its `done` gives.
+        answer: the content chunks joined.
+        turns: finished LLM turns.
+        tokens_estimated: some of them are estimates.
+        model_used: the model that answered.
+        error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;
+            `None` if there was none.
+        summary: its figures; `None` if they are not known.
+    """
+
+    termination_reason: str
+    answer: str
+    turns: int
+    tokens_used: int
+    tokens_estimated: bool
+    model_used: str
+    error: Mapping[str, Any] | None = None
+    summary: RunSummary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as it is kept. Times are seconds since the epoch, UTC; fields of the end are `None` before it."""
+
+    id: str
+    user_id: str
+    context_id: str
+    worker: str
+    heartbeat_at: float
+    epoch: int
+    tree: str
+    tree_sha: str | None
+    input: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    status: RunStatus
+    created_at: float
+    deadline_at: float
+    n: int = 0
+    """Greater than that of every earlier run."""
+    finished_at: float | None = None
+    forgotten_at: float | None = None
+    termination_reason: str | None = None
+    answer: str | None = None
+    error: Mapping[str, Any] | None = None
+    turns: int | None = None
+    tokens_used: int | None = None
+    tokens_estimated: bool | None = None
+    model_used: str | None = None
+    summary: RunSummary | None = None
+    texts_dropped_at: float | None = None
+    shadow_of: str | None = None
+    """The run that it shadows; `None` for what a user has asked."""
+
+    @property
+    def kept(self) -> Kept:
+        """What the store has of it; of one whose log still has texts that are being deleted nothing is shown."""
+        is_half_dropped = self.texts_dropped_at is not None and self.answer is not None
+        if self.forgotten_at is not None or is_half_dropped:
+            return "gone"
+        return "whole" if self.texts_dropped_at is None else "figures"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """A command to the worker of a run."""
+
+    run_id: str
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def record_of(row: Row[Any]) -> RunRecord:
+    """The run behind a row of the table."""
+    fields = row._asdict()
+    del fields["node_errors"]  # a copy of the figure in the summary, for filters
+    if fields["summary"] is not None:
+        fields["summary"] = RunSummary.from_json(fields["summary"])
+    return RunRecord(**fields)

@@ -1,0 +1,275 @@
+"""The tables: one append-only log of events, and small tables for what is looked up by name.
+
+Rules:
+
+- Texts of users, models and tools are kept as JSON text (`Json`), as PostgreSQL takes no NUL in a text.
+- Times are seconds since the epoch, UTC.
+- A change here needs a migration in `migrations/versions`; a test compares the two.
+"""
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+
+from oracle.core.encoding import from_json, to_json
+
+metadata = MetaData()
+
+
+class Json(TypeDecorator[Any]):
+    """JSON data, kept as text; `None` is NULL. `type_coerce(column, Text)` has the text itself."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:  # noqa: ANN401  JSON data
+        """The text."""
+        return None if value is None else to_json(value).decode()
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> Any:  # noqa: ANN401
+        """The data behind the text."""
+        return None if value is None else from_json(value)
+
+
+class EncodedJson(TypeDecorator[bytes]):
+    """JSON as bytes, encoded by the caller and returned as it is stored."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: bytes | None, _dialect: Dialect) -> str | None:
+        """The text."""
+        return None if value is None else value.decode()
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> bytes | None:
+        """The text as bytes."""
+        return None if value is None else value.encode()
+
+
+_RUNNING = text("status = 'running'")
+_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
+_HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
+_TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
+_IS_SHADOW = text("shadow_of IS NOT NULL")
+_FIGURES = (
+    *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
+    *("created_at", "finished_at", "node_errors", "shadow_of"),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("user_id", String(255), nullable=False),
+    Column("context_id", String(64), nullable=False),
+    Column("worker", String(64), nullable=False),  # that answers it, or was the last to
+    Column("heartbeat_at", Double, nullable=False),
+    Column("epoch", Integer, nullable=False),  # +1 with each worker; writes of an older one are refused
+    Column("tree", String(255), nullable=False),
+    Column("tree_sha", String(64)),  # names a row of tree_version; none under the plain loop
+    Column("input", Json, nullable=False),  # the request as it was accepted
+    Column("limits", Json, nullable=False),  # the AgentConfig in force
+    Column("status", String(16), nullable=False),  # running | finished
+    Column("termination_reason", String(32)),
+    Column("answer", Json),  # a string
+    Column("error", Json),  # {error, error_type, cause?, detail?} of the last error chunk
+    Column("turns", Integer),
+    Column("tokens_used", BigInteger),
+    Column("tokens_estimated", Boolean),
+    Column("model_used", String(255)),
+    Column("created_at", Double, nullable=False),
+    Column("deadline_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Column("forgotten_at", Double),  # when its texts were deleted, by the user or by retention
+    Column("n", BigInteger, nullable=False),  # the order in which runs started, independent of clocks
+    Column("summary", Json),  # a RunSummary, written with the end; none for runs of older versions
+    Column("node_errors", Integer),  # of the summary, for filters
+    Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
+    Column("shadow_of", String(64)),  # the run that it shadows; none for what a user has asked
+    # The order of runs with all that lists filter by, so that no row is read for that.
+    Index("run_figures", "n", "user_id", *_FIGURES),
+    Index("run_of_user", "user_id", "n", *_FIGURES),
+    Index("run_of_conversation", "context_id"),
+    Index(
+        "one_run_of_a_conversation_at_a_time",
+        "context_id",
+        unique=True,
+        sqlite_where=_RUNNING,
+        postgresql_where=_RUNNING,
+    ),
+    Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
+    Index("half_dropped_runs", "id", sqlite_where=_HALF_DROPPED, postgresql_where=_HALF_DROPPED),
+    Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
+    Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("seq", Integer, primary_key=True),  # 1, 2, 3, … of everything
+    Column("kind", String(16), nullable=False),  # see EventKind
+    Column("chunk_n", Integer),  # 1, 2, 3, … of the chunks: the id of the SSE event
+    Column("step_key", String(512)),  # the request whose outcome this is
+    Column("data", EncodedJson, nullable=False),
+    Column("at", Double, nullable=False),
+)
+"""Without an index on `chunk_n`: chunks are in the order of `seq`, and a chunk's number is never greater than it."""
+
+command = Table(
+    "command",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("run_id", String(64), nullable=False, index=True),
+    Column("kind", String(32), nullable=False),  # cancel | debug | breakpoints | reader_joined | reader_left
+    Column("data", Json, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+request_key = Table(
+    "request_key",
+    metadata,
+    Column("id", String(64), primary_key=True),  # a digest of the user's id and of the client's key
+    Column("run_id", String(64), nullable=False, index=True),
+    Column("body", String(64), nullable=False),  # a digest of the request; empty when its texts have been deleted
+    Column("at", Double, nullable=False, index=True),
+)
+
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("sha", String(64), primary_key=True),  # of the text
+    Column("text", Json, nullable=False),  # a string: a system prompt as the model got it
+)
+
+prompt_use = Table(
+    "prompt_use",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("sha", String(64), primary_key=True, index=True),  # names a row of prompt
+)
+
+tree_version = Table(
+    "tree_version",
+    metadata,
+    Column("sha", String(64), primary_key=True),
+    Column("name", String(255), nullable=False),
+    Column("nodes", Json, nullable=False),  # paths of the nodes, by the index that tick records use
+    Column("source", Json, nullable=False),  # the text of the tree's files, by name
+    Column("at", Double, nullable=False),
+)
+
+tree_text = Table(
+    "tree_text",
+    metadata,
+    Column("sha", String(64), primary_key=True),  # of the file's bytes
+    Column("text", Json, nullable=False),  # a string
+    Column("size", Integer, nullable=False),  # bytes
+)
+
+tree_edit = Table(
+    "tree_edit",
+    metadata,
+    Column("n", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("name", String(64), nullable=False),  # of the tree
+    Column("sha", String(64), nullable=False),  # names a row of tree_text
+    Column("how", String(16), nullable=False),  # saved | restored | file | shipped
+    Column("user_id", String(255)),  # who saved it; none where the file has changed
+    Column("note", Json),  # a string: why
+    Column("at", Double, nullable=False),
+    Index("edits_of_tree", "name", "n"),
+)
+
+tree_trial = Table(
+    "tree_trial",
+    metadata,
+    Column("kind", String(16), primary_key=True),  # verified | tested
+    Column("subject", String(64), primary_key=True),  # a digest of what was tried
+    Column("data", Json, nullable=False),
+    Column("at", Double, nullable=False),
+    Index("tree_trials_by_time", "at"),
+)
+
+breakpoint_ = Table(
+    "breakpoint",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),  # see BreakpointKind
+    Column("tree", String(255)),  # of the runs of this tree; none: of all trees
+    Column("run_id", String(64)),  # of this run; none: of all runs
+    Column("user_id", String(255)),  # of the runs of this user; none: of all users
+    Column("path", Json),  # a string: of a node
+    Column("expression", Json),  # a string
+    Column("enabled", Boolean, nullable=False),
+    Column("created_by", String(255), nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+conversation = Table(
+    "conversation",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("user_id", String(255), nullable=False),
+    Column("project_id", Json),  # a string
+    Column("title", Json),  # a string: from the first question, or set by the user
+    Column("state", Json, nullable=False),  # what the next query inherits (classification, had_tool_errors)
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Column("n", BigInteger, nullable=False),  # the order in which conversations were used, from the same numbers
+    Index("conversation_of_user", "user_id", "n"),
+    Index("conversations_in_order", "n"),
+)
+
+message = Table(
+    "message",
+    metadata,
+    Column("conversation_id", String(64), primary_key=True),
+    Column("n", Integer, primary_key=True),  # 1, 2, 3, …
+    Column("role", String(16), nullable=False),
+    Column("content", Json, nullable=False),  # a string
+    Column("metadata", Json, nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("at", String(40), nullable=False),  # ISO 8601, as clients get it
+)
+
+user_settings = Table(
+    "user_settings",
+    metadata,
+    Column("user_id", String(255), primary_key=True),
+    Column("data", Json, nullable=False),  # the fields that the user has set
+    Column("revision", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
+shadow_pair = Table(
+    "shadow_pair",
+    metadata,
+    Column("primary_id", String(64), primary_key=True),  # the run that the user saw
+    Column("shadow_id", String(64)),  # the same question under the other control; none if it was dropped
+    Column("tree", String(255), nullable=False),  # the name that the question gave
+    Column("primary_control", String(255), nullable=False),  # `loop`, or a tree with its version
+    Column("shadow_control", String(255), nullable=False),
+    Column("state", String(16), nullable=False),  # running | finished | failed | dropped
+    Column("why", String(32)),  # of one that failed or was dropped
+    Column("disagreement", Double),  # how far the two are apart; only of finished ones
+    Column("data", Json),  # figures of both, no texts
+    Column("at", Double, nullable=False),
+    Index("shadow_pairs_by_time", "at", "primary_id"),
+    Index("shadow_pairs_by_disagreement", "disagreement", "primary_id"),
+)

@@ -1,0 +1,52 @@
+"""What users have set for themselves."""
+
+from collections.abc import Callable, Mapping
+
+from sqlalchemy import Connection, select, update
+
+from oracle.runs.storage.database import Database
+from oracle.runs.storage.schema import user_settings
+from oracle.runs.storage.writer import Writer
+
+
+class UserSettings:
+    """The fields that each user has set. Defaults are not stored, so that they can change."""
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
+
+    async def load(self, user_id: str) -> Mapping[str, int]:
+        """The fields that the user has set."""
+        query = select(user_settings.c.data).where(user_settings.c.user_id == user_id)
+        return await self._database.read(lambda connection: connection.scalar(query)) or {}
+
+    async def reset(self, user_id: str) -> None:
+        """Delete all fields of the user."""
+        await self.change(user_id, lambda _: {})
+
+    async def change(self, user_id: str, change: Callable[[Mapping[str, int]], Mapping[str, int]]) -> Mapping[str, int]:
+        """Replace the user's fields by what `change` returns, atomically among all workers.
+
+        Args:
+            user_id: the user whose conversations are listed.
+            change: gets the present fields, returns the new ones. Runs in another thread, possibly more than once; if
+                it raises, nothing is changed and the caller gets the error.
+
+        Returns:
+            The new fields.
+        """
+        at = self._database.now()
+
+        def work(connection: Connection) -> Mapping[str, int]:
+            row = {"user_id": user_id, "data": {}, "revision": 0, "at": at}
+            connection.execute(self._database.dialect.insert(user_settings), row)
+            own = user_settings.c.user_id == user_id
+            # One statement would not do: what is set must be read under the lock that the insert has made sure of.
+            kept = connection.execute(select(user_settings.c.data).where(own).with_for_update()).scalar_one()
+            changed = dict(change(kept))
+            values = {"data": changed, "revision": user_settings.c.revision + 1, "at": at}
+            connection.execute(update(user_settings).where(own).values(values))
+            return changed
+
+        return await self._writer.write(work, is_alone=True)

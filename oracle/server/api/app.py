@@ -1,0 +1,120 @@
+"""`build_app`: the calls, what stands in front of them, and how they are described."""
+
+from typing import Any
+
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
+from fastapi.telemetry import TelemetryConfig
+from starlette.middleware.cors import CORSMiddleware
+
+from oracle.server.api import (
+    agent_settings,
+    console,
+    conversations,
+    debugging,
+    editing,
+    me,
+    operations,
+    queries,
+    recorded,
+    run_list,
+    runs,
+    shadows,
+    sources,
+    trees,
+    watching,
+    whole_runs,
+)
+from oracle.server.api.described import DescribedApp
+from oracle.server.api.errors import add_error_answers
+from oracle.server.api.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard, RequestLimit
+from oracle.server.api.parameters import refuse_unknown_parameters
+from oracle.server.api.parts import ServiceParts
+
+_DESCRIPTION = """\
+An LLM agent for chat products whose control is a behavior tree.
+
+Runs, conversations and settings belong to a user; what is another user's is answered as if it did not exist (404).
+Operators also see others' runs (how they stand, and what is recorded of them), never their streams, conversations and
+settings;
+where live debugging is on they pause and change them.
+Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
+"""
+
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""FastAPI's own would hand the texts of requests that were refused to whatever OpenTelemetry finds in the process; who
+wants traces puts a middleware of OpenTelemetry's in front."""
+
+
+def build_app(parts: ServiceParts) -> FastAPI:
+    """The service as an ASGI app.
+
+    Args:
+        parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
+            `streams` closed after that.
+    """
+    app = _with_calls(has_auth=parts.authenticator.is_required)
+    app.state.parts = parts
+    _put_guards_in_front(app, parts)
+    return app
+
+
+def describe_service() -> dict[str, Any]:
+    """The OpenAPI document of a service without auth, as `/openapi.json` answers it; no service is started."""
+    return _with_calls(has_auth=False).openapi()
+
+
+def _with_calls(*, has_auth: bool) -> FastAPI:
+    app = DescribedApp(
+        title="Oracle",
+        version="1",
+        description=_DESCRIPTION,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
+        generate_unique_id_function=lambda route: route.name,  # the names of the functions read well in clients
+    )
+    strict = [Depends(refuse_unknown_parameters)]
+    # The guard in front has checked the token; this only describes it.
+    bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
+    for module in (
+        queries,
+        runs,
+        sources,
+        run_list,
+        recorded,
+        watching,
+        whole_runs,
+        conversations,
+        agent_settings,
+        editing,
+        trees,
+        debugging,
+        shadows,
+        me,
+    ):
+        app.include_router(module.router, dependencies=[*strict, *bearer] if has_auth else strict)
+    app.include_router(operations.router, dependencies=strict)
+    app.include_router(console.router)
+    add_error_answers(app)
+    return app
+
+
+def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
+    """The last one that is added stands outermost; `oracle.server.api.guards` says why in this order."""
+    settings, per_minute = parts.settings, parts.settings.requests_per_minute
+    limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock)
+    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes, most_s=parts.body_s)
+    app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit)
+    if not parts.authenticator.is_required:
+        app.add_middleware(LoopbackGuard, origins=settings.cors_origins)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "Idempotency-Key"],
+            expose_headers=["X-Run-Id", "Location", "Retry-After", "X-Request-Id"],
+        )
+    app.add_middleware(Edge)

@@ -1,0 +1,245 @@
+"""What requests look like, for the checks and for `/openapi.json`; `replies` has what answers look like."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from fastapi import Body
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from bt_runtime import ForcedResult
+from oracle.agent.conversations import one_line
+from oracle.agent.query import LONGEST_QUESTION
+from oracle.decision import AgentConfig
+from oracle.runs.storage import BreakpointKind
+
+_LONGEST_NAME = 200
+_MOST_UNKNOWN = 50  # fields of a request that are looked at one by one
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise PydanticCustomError("nul_character", "a NUL character is no text")
+    return text
+
+
+def _whole_characters(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        raise PydanticCustomError("half_a_character", "half of a surrogate pair is no text")
+    return text
+
+
+def _as_title(text: str) -> str:
+    line = one_line(text)
+    if not line:
+        raise PydanticCustomError("empty_title", "a title has something to read, 1-{most} characters", {"most": 200})
+    return line
+
+
+Title = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_as_title)]
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_without_nul)]
+
+
+class RequestBody(BaseModel):
+    """What a request may hold: fields that are known, in their own types.
+
+    Of a great number of unknown fields some are refused by name; the work is that of reading them all, no more.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_unknown(cls, given: object) -> object:
+        if not isinstance(given, dict) or len(given) <= _MOST_UNKNOWN:
+            return given
+        known = {name: given[name] for name in _names(cls) if name in given}
+        return {**dict(islice(given.items(), _MOST_UNKNOWN)), **known}
+
+
+def _names(body: type[BaseModel]) -> Iterator[str]:
+    for name, field in body.model_fields.items():
+        aliases = field.validation_alias
+        yield from map(str, aliases.choices) if isinstance(aliases, AliasChoices) else (name,)
+
+
+class Limits(RequestBody, AgentConfig):
+    """Any fields of `AgentConfig`, in snake_case or camelCase; those that are left out stay as they are."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_whole_number(cls, value: object) -> object:
+        """JSON has one kind of number: 6.0 is 6."""
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    @property
+    def given(self) -> dict[str, int]:
+        """The fields that the request has set."""
+        return self.model_dump(exclude_unset=True)
+
+
+class QueryRequest(RequestBody):
+    """A question, and how it is to be answered."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": "How does the login work?", "limits": {"max_iterations": 5}}]},
+    )
+
+    question: Annotated[str, AfterValidator(_without_nul)] = Field(
+        min_length=1, max_length=LONGEST_QUESTION, description="What is asked."
+    )
+    context_id: str | None = Field(default=None, description="The conversation to continue; none begins one.")
+    project_id: Name | None = Field(default=None, description="A label of a new conversation.")
+    model: Name | None = Field(default=None, description="The provider's model that is to answer.")
+    tree: Name | None = Field(default=None, description="The control: a tree's name.")
+    limits: Limits = Field(default_factory=Limits, description="For this query only.")
+
+
+Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]
+TreeName = Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")]
+Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+NodePath = Annotated[Text, Field(min_length=1, max_length=20_000)]
+Note = Annotated[str, Field(max_length=2_000), AfterValidator(_without_nul), AfterValidator(_whole_characters)]
+
+
+class TreeVersionNow(RequestBody):
+    """The version that an edit was made from."""
+
+    version: Sha | None = Field(
+        description="`version` of the tree as it was read; null for a tree that does not exist yet."
+    )
+    note: Note | None = Field(default=None, description="Why; kept with the version.")
+
+
+class TreeSave(TreeVersionNow):
+    """A text of a tree."""
+
+    source: Text = Field(description="The whole text of the file; it is kept exactly.")
+
+
+class _TreeFile(RequestBody):
+    """A text of a tree's file."""
+
+    source: Text = Field(description="The whole text of a tree file.")
+    name: TreeName | None = Field(
+        default=None, description="The tree whose file it would be: the trees that include it are checked with it."
+    )
+
+
+class TextToCheck(_TreeFile):
+    """A text to be checked."""
+
+    __qualname__ = "TreeText"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="TreeText")
+
+
+class TreeCursor(_TreeFile):
+    """A text that is being typed, and where."""
+
+    line: int = Field(ge=1, le=1_000_000, description="Of the cursor, from 1.")
+    column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
+
+
+class TreeWord(_TreeFile):
+    """A text that is being typed, and a place in it."""
+
+    line: int = Field(ge=1, le=1_000_000, description="From 1.")
+    column: int = Field(ge=1, le=1_000_000, description="Of a character of the word, from 1.")
+
+
+class TreeWithText(RequestBody):
+    """A text of a tree that exists."""
+
+    name: TreeName = Field(description="The tree.")
+    source: Text = Field(description="The whole text that its file would have.")
+
+
+class TreePresent(RequestBody):
+    """A tree that exists, and perhaps another text of it."""
+
+    name: TreeName = Field(description="The tree.")
+    source: Text | None = Field(
+        default=None, description="The whole text that its file would have; left out: its present one."
+    )
+
+
+class TreeReplay(TreeWithText):
+    """A text of a tree, and how many recorded queries it is tried on."""
+
+    runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")
+    run_id: Name | None = Field(default=None, description="This query alone.")
+
+
+class TreeProof(TreePresent):
+    """A tree, or a text of it, and how much of its behaviour is explored."""
+
+    of: TreeName | None = Field(
+        default=None, description="The tree that is explored with the text in place; the same if it is left out."
+    )
+    turns: int = Field(default=3, ge=1, le=10, description="The most LLM turns of a run.")
+    states: int = Field(default=5_000, ge=1, le=50_000, description="Where the exploration stops.")
+
+
+class TitleChange(RequestBody):
+    """Another title."""
+
+    title: Title
+
+
+class ForkRequest(RequestBody):
+    """Where a conversation is to go on otherwise."""
+
+    before_run: Name | None = Field(
+        default=None, description="The run whose question is asked anew; left out: the whole conversation is copied."
+    )
+
+
+class DebugSimple(RequestBody):
+    """A command that says all by its name."""
+
+    command: Literal["pause", "resume", "step", "renew"] = Field(
+        description="Pause after the next tick; go on; go on for one tick; stay paused for another lease."
+    )
+
+
+class DebugSet(RequestBody):
+    """Change a blackboard value of a paused run."""
+
+    command: Literal["set"]
+    key: Name = Field(description="One that trees may write.")
+    value: Any = Field(description="JSON data of the key's type; the next tick gets it.")
+
+
+class DebugForce(RequestBody):
+    """Force the result of a node of a paused run."""
+
+    command: Literal["force"]
+    path: NodePath = Field(description="Of the node.")
+    result: ForcedResult = Field(description="What it returns the next time it is ticked, in place of being ticked.")
+
+
+DebugRequest = Annotated[DebugSimple | DebugSet | DebugForce, Body(discriminator="command")]
+
+
+class BreakpointNew(RequestBody):
+    """Where runs are to be paused; all that is given must hold."""
+
+    kind: BreakpointKind = Field(
+        description="`start`: before the first tick; `node`: when the node at `path` begins; `condition`: when "
+        "`expression` becomes true; `error`: when a node raises, or the one at `path`."
+    )
+    tree: Name | None = Field(default=None, description="Only runs of this tree.")
+    run_id: Name | None = Field(default=None, description="Only this run.")
+    user_id: Name | None = Field(default=None, description="Only runs of this user.")
+    path: NodePath | None = Field(default=None, description="A node of the tree, or of the run's.")
+    expression: Annotated[Text, Field(min_length=1, max_length=500)] | None = Field(
+        default=None, description="Over the blackboard, as in tree files."
+    )
+    enabled: bool = True
+
+
+class BreakpointChange(RequestBody):
+    """Turns a breakpoint on or off."""
+
+    enabled: bool

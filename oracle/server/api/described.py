@@ -1,0 +1,117 @@
+"""Descriptions of error responses and event streams for `/openapi.json`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from fastapi import FastAPI
+
+from oracle.core.chunks import CHUNK, Chunk, Source, SystemNotice
+from oracle.server.api.history_replies import TICK_STREAM
+from oracle.server.api.replies import ErrorAnswer, InvalidRequest, Metadata
+
+_REF = "#/components/schemas/{model}"
+
+_DESCRIPTIONS = {
+    400: "The request cannot be parsed.",
+    401: "A valid bearer token is required.",
+    403: "Only operators may do this, or the request comes from a page of another origin.",
+    404: "Not found, or owned by another user.",
+    408: "The body was not complete in time.",
+    409: "The conversation is answering another query.",
+    410: "The texts of the run have been deleted.",
+    413: "The body is too large.",
+    429: "Too many requests or running queries; `Retry-After` says when to try again.",
+    500: "An internal error.",
+    503: "The service is stopping, or its store is unavailable; `Retry-After` says when to try again.",
+}
+
+MISTAKES: dict[int | str, dict[str, Any]] = {
+    422: {"model": InvalidRequest, "description": "Everything that is wrong with the request."}
+}
+"""Any call may answer it: query parameters other than the described ones are refused."""
+
+ANYWHERE = (400, 401, 403, 408, 413, 422, 429, 500, 503)
+"""The error statuses that any call below `/api/` may answer."""
+
+
+def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
+    """Descriptions of the errors that any call may answer, and of `further` ones."""
+    described: dict[int | str, dict[str, Any]] = {}
+    for status in sorted({*ANYWHERE, *further}):
+        if status == 422:
+            described |= MISTAKES
+        else:
+            described[status] = {"model": ErrorAnswer, "description": _DESCRIPTIONS[status]}
+        if status in (429, 503):
+            described[status]["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
+        elif status == 401:
+            described[401]["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer"}}
+    return described
+
+
+def event_stream(example: str, *, model: str = "Chunk") -> dict[str, Any]:
+    """The content of a response that is a stream of events: `x-itemSchema` is the schema of one event.
+
+    OpenAPI 3.2 calls this `itemSchema`; the document is OpenAPI 3.1, which lacks that field but allows extensions.
+    There is no `schema`, because validators (schemathesis 4) apply it to the whole stream. Client generators read
+    neither; they find the data by name among the components.
+    """
+    data = {"$ref": _REF.format(model=model)}
+    event = {
+        "type": "object",
+        "required": ["id", "data"],
+        "properties": {
+            "id": {"type": "string", "pattern": "^[1-9][0-9]*$", "description": "1, 2, 3, … without gaps."},
+            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": data},
+        },
+    }
+    return {"text/event-stream": {"x-itemSchema": event, "example": example}}
+
+
+class DescribedApp(FastAPI):
+    """FastAPI with the types of streamed events among the components of its document; no call returns one as JSON."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The document; built once."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            components: dict[str, Any] = document["components"]["schemas"]
+            chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)
+            components |= chunk.pop("$defs")
+            components["Chunk"] = chunk | {"title": "Chunk", "description": "The `data` of one event of a stream."}
+            event = TICK_STREAM.json_schema(mode="serialization", ref_template=_REF)
+            components |= event.pop("$defs")
+            components["TickStream"] = event | {"title": "TickStream", "description": "The `data` of a tick's event."}
+            components[SystemNotice.__name__]["properties"]["metadata"] = {"$ref": _REF.format(model=Metadata.__name__)}
+            for kind in (*get_args(Chunk), Source):
+                _require_all_but_nullable(components[kind.__name__])
+            _omit_defaults(components)
+            self.openapi_schema = _with_chunk_names(document)
+        return self.openapi_schema
+
+
+def _require_all_but_nullable(schema: dict[str, Any]) -> None:
+    """A chunk has all its fields, but for those without a value, which are left out."""
+    fields = schema["properties"].items()
+    schema["required"] = [name for name, field in fields if {"type": "null"} not in field.get("anyOf", ())]
+
+
+def _omit_defaults(components: Mapping[str, Any]) -> None:
+    """Remove defaults: generators would take a field that has one for a field that is always there."""
+    for schema in components.values():
+        for field in schema.get("properties", {}).values():
+            field.pop("default", None)
+
+
+def _with_chunk_names(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with each kind of chunk under the name of its `type`: `Done` is `DoneChunk`."""
+    names = {kind.__name__: kind.type.title().replace("_", "") + "Chunk" for kind in get_args(Chunk)}
+    schemas = document["components"]["schemas"]
+    for old, new in names.items():
+        schemas[new] = schemas.pop(old) | {"title": new}
+    text = json.dumps(document)
+    for old, new in names.items():
+        text = text.replace(f'"{_REF.format(model=old)}"', f'"{_REF.format(model=new)}"')
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed

@@ -1,0 +1,104 @@
+"""The bodies of responses about recorded runs with their reasons, for `/openapi.json`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from oracle.replay.histories import HistoryDifference
+from oracle.replay.histories.model import (
+    BreachFacts,
+    CallFacts,
+    DebugFacts,
+    EndFacts,
+    KeyFacts,
+    NoticeFacts,
+    RunFacts,
+    TextFacts,
+    TickFacts,
+    TreeFacts,
+    TurnFacts,
+)
+
+
+class _Belonging(BaseModel):
+    turns: list[TurnFacts]
+    calls: list[CallFacts]
+    notices: list[NoticeFacts]
+    texts: list[TextFacts]
+    breaches: list[BreachFacts]
+    debug: list[DebugFacts]
+
+
+class HistoryPage(_Belonging):
+    """A part of a recorded run: some of its ticks, and what belongs to them."""
+
+    format: Literal["oracle-run"]
+    version: int = Field(description="Of the format.")
+    run: RunFacts
+    tree: TreeFacts | None = Field(
+        default=None, description="The version that ran; null if it is not in the store any more. Part of the head."
+    )
+    keys: list[KeyFacts] = Field(
+        default=[], description="The blackboard's keys, with their values before the first tick. Part of the head."
+    )
+    ticks: list[TickFacts]
+    end: EndFacts | None = Field(description="Why the run ended; null while it is under way, or not explained so far.")
+    problem: str = Field(description="Why something is missing, or not explained; empty if nothing is.")
+    unexplained_from: int | None = Field(
+        description="The first tick without reasons, as the run could not be repeated further; null if it could."
+    )
+    next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
+
+
+class RunTree(BaseModel):
+    """The version of the tree that a run has used, and its blackboard before the first tick."""
+
+    run_id: str
+    tree: TreeFacts | None = Field(description="Null if the version is not in the store any more, or no tree drove it.")
+    keys: list[KeyFacts] = Field(description="Empty before the first tick, and if the tree cannot be read any more.")
+    problem: str = Field(description="Why something is missing; empty if nothing is.")
+
+
+class TurnList(BaseModel):
+    """Turns of the model, oldest first."""
+
+    run_id: str
+    turns: list[TurnFacts]
+    next: int | None = Field(description="The `after` of the next page; null if there are no more turns yet.")
+
+
+class RunComparison(BaseModel):
+    """Two recorded runs beside each other; `old` is the run of the path."""
+
+    run_id: str
+    with_: str = Field(alias="with")
+    is_same: bool = Field(description="They did the same for the same reasons.")
+    difference: HistoryDifference
+
+
+class TickEvent(_Belonging):
+    """The `data` of an event of the stream of ticks."""
+
+    type: Literal["tick"]
+    tick: TickFacts = Field(
+        description="Its `visits` are only those that differ from the last one of the same node in this stream."
+    )
+    omitted_visits: int = Field(
+        description="How many visits are left out; if there are some, each node of `visited` without a visit here did "
+        "the same as in its last one."
+    )
+
+
+class EndEvent(_Belonging):
+    """The `data` of the last event of the stream of ticks."""
+
+    type: Literal["end"]
+    run: RunFacts
+    end: EndFacts | None
+    problem: str
+
+
+TICK_STREAM: TypeAdapter[TickEvent | EndEvent] = TypeAdapter(
+    Annotated[TickEvent | EndEvent, Field(discriminator="type")]
+)
+"""The `data` of any event of the stream of ticks."""

@@ -1,0 +1,62 @@
+"""`/healthz`, `/readyz` and `/metrics`: for operators."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from oracle.core.metrics import CONTENT_TYPE
+from oracle.server.api.access import Parts
+from oracle.server.api.answers import json_answer
+from oracle.server.api.described import MISTAKES
+from oracle.server.api.errors import later
+from oracle.server.api.replies import ErrorAnswer, Health
+
+router = APIRouter(tags=["operations"])
+
+
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", summary="Liveness", response_model=Health, responses=MISTAKES)
+async def check_liveness() -> Response:
+    """The process answers; restart it if it does not."""
+    return json_answer({"status": "ok"})
+
+
+@router.head("/readyz", include_in_schema=False)
+@router.get(
+    "/readyz",
+    summary="Readiness",
+    response_model=Health,
+    responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
+)
+async def check_readiness(parts: Parts) -> Response:
+    """The service takes queries: its store can be read and written, and interrupted runs have been ended."""
+    if parts.runs.is_draining:
+        return later(503, "The service is stopping.")
+    if parts.runs.recovering:
+        return later(
+            503, f"recovering: {parts.runs.recovering:,} runs that were interrupted are still to be ended.", after_s=1
+        )
+    if parts.store.health.problem is not None:
+        return later(503, "The store cannot be written for now.")
+    await parts.store.ping()
+    broken = sum(state.error is not None for state in parts.trees.trees.states())
+    encoder = parts.encoder.state
+    return json_answer(
+        {"status": "ready"}
+        | ({"broken_trees": broken} if broken else {})
+        | ({"encoder": encoder} if encoder != "off" else {})
+    )
+
+
+@router.head("/metrics", include_in_schema=False)
+@router.get(
+    "/metrics",
+    summary="Figures for Prometheus",
+    response_class=Response,
+    responses={
+        **MISTAKES,
+        200: {"description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}}},
+    },
+)
+async def read_metrics(parts: Parts) -> Response:
+    """Counts and times of this process; none identifies a user."""
+    return Response(parts.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})

@@ -1,0 +1,73 @@
+"""The parts of the service, filled in by `oracle.server.wiring`."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from oracle.agent.answering import Oracle
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
+from oracle.authoring.editing import Desk
+from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.console import Console
+from oracle.core.metrics import Metrics
+from oracle.replay.histories import Passes
+from oracle.runs import RunManager
+from oracle.runs.storage import Store
+from oracle.server.api.auth import Authenticator
+from oracle.server.api.run_bodies import TurnCounts
+from oracle.server.api.sse import OpenStreams, StreamTiming
+from oracle.server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceParts:
+    """The parts of one service.
+
+    Args:
+        oracle: checks questions.
+        trees: that operators look at and change.
+        trials: say what a text of a tree would change.
+        answers: counts what nodes have answered.
+        results: keep what trials have last said.
+        desk: says what can be typed in a tree file.
+        store: keeps runs, conversations, settings and versions.
+        runs: starts, cancels and ends runs; entered (recovered) before the first request.
+        passes: explain recorded runs; closed at the end of the process.
+        settings: the operator's.
+        metrics: the counters and times for Prometheus.
+        authenticator: finds the caller of a request.
+        provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
+        console: the web console; `None`: it has not been built.
+        encoder: reads questions and responses beside the heuristics.
+        typing: lets one text be completed at a time, because that takes processor time.
+        progress: counts the turns of runs under way.
+        comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
+        streams: open streams; closed at the end of the process.
+        timing: the heartbeats and timeouts of streams.
+        clock: monotonic seconds, for the rate of requests.
+        body_s: how long the body of a request may take; one of the greatest size needs 17 KB/s then.
+    """
+
+    oracle: Oracle
+    trees: TreeEditor
+    trials: Trials
+    answers: AnswerCounts
+    results: TrialResults
+    desk: Desk
+    store: Store
+    runs: RunManager
+    passes: Passes
+    settings: Settings
+    metrics: Metrics
+    authenticator: Authenticator
+    provider_answers: bool
+    console: Console | None = None
+    encoder: Encoder = NO_ENCODER
+    typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    progress: TurnCounts = field(default_factory=TurnCounts)
+    streams: OpenStreams = field(default_factory=OpenStreams)
+    timing: StreamTiming = field(default_factory=StreamTiming)
+    clock: Callable[[], float] = time.monotonic
+    body_s: float = 60.0

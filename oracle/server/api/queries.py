@@ -1,0 +1,161 @@
+"""`POST /api/oracle/stream` and `POST /api/oracle`: a question, answered as a stream or whole."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
+from starlette.responses import Response
+
+from oracle.agent.answering import Ask
+from oracle.agent.control.choosing import DEFAULT_TREE
+from oracle.core.traces import SpanContext, place_of
+from oracle.runs.storage import AlreadyBegunError, RunRecord, StoreUnavailableError
+from oracle.server.api.access import CallerNow, Parts, conversation_id, with_texts
+from oracle.server.api.agent_settings import config_of
+from oracle.server.api.answers import json_answer
+from oracle.server.api.auth import Caller
+from oracle.server.api.bodies import QueryRequest
+from oracle.server.api.described import event_stream, refusals
+from oracle.server.api.errors import InvalidRequestError
+from oracle.server.api.idempotency import KeyHeader, key_of
+from oracle.server.api.parts import ServiceParts
+from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
+from oracle.server.api.replies import WholeAnswer
+from oracle.server.api.waiting import whole_answer
+
+router = APIRouter(tags=["queries"])
+
+_MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
+
+TraceparentHeader = Annotated[
+    str | None,
+    Header(
+        alias="traceparent",
+        description="The trace that the run is to be part of (W3C Trace Context), where traces are on; an invalid one "
+        "is ignored.",
+    ),
+]
+TracestateHeader = Annotated[
+    str | None, Header(alias="tracestate", description="Passed on beside `traceparent`; an invalid one is ignored.")
+]
+"""The headers as `/openapi.json` describes them; an invalid one is ignored, as the specification says."""
+
+_RUN_HEADERS = {
+    "X-Run-Id": {"description": "The run's name.", "schema": {"type": "string"}},
+    "Location": {"description": "The run's address.", "schema": {"type": "string"}},
+}
+STREAM_EXAMPLE = (
+    'id: 1\ndata: {"type":"content","content":"It begins in "}\n\n'
+    'id: 2\ndata: {"type":"content","content":"login.py."}\n\n'
+    'id: 3\ndata: {"type":"done","termination_reason":"completed","tokens_used":812,"tokens_estimated":false,'
+    '"model_used":"offline-extractive","context_id":"5d1c…","run_id":"9f0e…","turns":1}\n\n'
+)
+
+
+@router.post(
+    "/api/oracle/stream",
+    summary="Ask, and read the answer as it comes",
+    response_class=Response,  # otherwise FastAPI documents the event stream as a string
+    responses={
+        200: {
+            "description": "Server-sent events, ids 1, 2, 3, …; the last one is `done`.",
+            "headers": _RUN_HEADERS,
+            "content": event_stream(STREAM_EXAMPLE),
+        },
+        **refusals(404, 409, 410),
+    },
+)
+async def stream_query(
+    body: QueryRequest,
+    request: Request,
+    parts: Parts,
+    caller: CallerNow,
+    _key: KeyHeader = None,
+    _traceparent: TraceparentHeader = None,
+    _tracestate: TracestateHeader = None,
+    last_event_id: LastEventId = None,
+    after: AfterId = None,
+) -> Response:
+    """Ask a question; the answer is streamed, and can be taken up again by `GET /api/oracle/runs/{run_id}/stream`.
+
+    Sent again with the same `Idempotency-Key` it goes on with the same run, behind the last event seen; behind `done`
+    the stream is empty.
+    """
+    seen = last_seen(last_event_id, after)
+    run, is_earlier = await _run_for(body, request, parts, caller)
+    # Behind `done` it is empty, and no 204 as where a stream is taken up again: clients that repeat a POST take one for
+    # a failure, and repeat it on and on (@microsoft/fetch-event-source 2.0.1).
+    return open_stream(parts, run, after=seen if is_earlier else 0)
+
+
+@router.post(
+    "/api/oracle",
+    summary="Ask, and wait for the whole answer",
+    response_model=WholeAnswer,
+    responses={200: {"headers": _RUN_HEADERS}, **refusals(404, 409, 410)},
+)
+async def answer_query(
+    body: QueryRequest,
+    request: Request,
+    parts: Parts,
+    caller: CallerNow,
+    _key: KeyHeader = None,
+    _traceparent: TraceparentHeader = None,
+    _tracestate: TracestateHeader = None,
+) -> Response:
+    """Ask a question; answered when the run has ended. One that failed is a 200 with `error`.
+
+    Sent again with the same `Idempotency-Key` it gives the same answer, from the same run.
+    """
+    run, _ = await _run_for(body, request, parts, caller)
+    answer = await whole_answer(request, parts, run)
+    return Response(status_code=204) if answer is None else json_answer(answer, headers=run_headers(run.id))
+
+
+async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, bool]:
+    """The run that answers a request, and whether an earlier request has begun it."""
+    key = key_of(request, caller.user_id, body)
+    for _ in range(_MOST_TRIES):
+        run_id = None if key is None else await parts.store.request_keys.run_of(key)
+        if run_id is None:
+            try:
+                return (await parts.runs.start(await _ask(body, request, parts, caller), key=key)).record, False
+            except AlreadyBegunError as error:
+                run_id = error.run_id
+        run = await parts.runs.begun(run_id)
+        if run is not None:
+            return with_texts(run), True
+    raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
+
+
+def _trace_of(request: Request) -> SpanContext | None:
+    """The place in a trace that a request comes from; `None` if it says none, or nothing valid."""
+    headers = request.headers
+    return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))
+
+
+async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
+    return Ask(
+        question=body.question,
+        user_id=caller.user_id,
+        context_id=None if body.context_id is None else await conversation_id(body.context_id),
+        project_id=body.project_id,
+        model=_checked_model(body.model, parts),
+        tree=body.tree or DEFAULT_TREE,
+        limits=body.limits.given,
+        config=await config_of(parts, caller.user_id),
+        trace=_trace_of(request),
+    )
+
+
+def _checked_model(name: str | None, parts: ServiceParts) -> str | None:
+    if name is None:
+        return None
+    loc = ("body", "model")
+    if not parts.provider_answers:
+        raise InvalidRequestError(
+            "no model can be named where the offline model answers; leave `model` out", loc=loc, value=name
+        )
+    if not name.strip() or not parts.settings.allows_model(name):
+        known = ", ".join(dict.fromkeys((parts.settings.model, *parts.settings.models)))
+        raise InvalidRequestError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
+    return name

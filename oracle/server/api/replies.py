@@ -1,0 +1,383 @@
+"""The bodies of responses, for `/openapi.json`; `oracle.core.chunks` has the chunks of streams."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from bt_runtime import CauseKind
+from oracle.classify.encoder import EncoderState
+from oracle.core.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
+from oracle.decision import AgentConfig
+from oracle.replay.histories.model import StepFacts, VisitFacts
+from oracle.runs.storage import Kept, SpanKind
+from signals import SignalRecord
+
+_Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
+
+
+class Metadata(BaseModel):
+    """The numbers behind a notification; which there are depends on `system_type`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    current_value: _Number | None = None
+    limit_value: _Number | None = None
+    percent: _Number | None = None
+    limit_type: Literal["iteration", "token", "timeout"] | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """The reason for an error response."""
+
+    detail: str
+
+
+class RequestMistake(BaseModel):
+    """One mistake in a request."""
+
+    __qualname__ = "Mistake"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="Mistake")
+
+    type: str
+    loc: list[str | int]
+    msg: str
+    input: Any = None
+    ctx: dict[str, Any] | None = None
+
+
+class InvalidRequest(BaseModel):
+    """Everything that is wrong with a request."""
+
+    detail: list[RequestMistake]
+
+
+class WholeAnswer(BaseModel):
+    """A query's answer as one object."""
+
+    answer: str
+    sources: list[Source]
+    system_messages: list[SystemNotice]
+    tokens_used: int
+    tokens_estimated: bool
+    model_used: str
+    turns: int
+    context_id: str
+    run_id: str
+    termination_reason: TerminationReason
+    error: str | None = Field(default=None, description="What failed; only with the reason `error`.")
+    error_type: ErrorType | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
+
+
+class TreeVersionBody(BaseModel):
+    """The tree that drives a run; a decision tree in Python has no version."""
+
+    name: str
+    version: str | None
+
+
+class RunSummaryBody(BaseModel):
+    """The figures of a finished run."""
+
+    notices: int = Field(description="System notifications that were sent.")
+    node_errors: int = Field(description="Exceptions that nodes raised.")
+    tools: int = Field(description="Tool calls of the model.")
+    tool_errors: int = Field(description="Those that failed, were refused or were cancelled.")
+    ticks: int = Field(description="Recorded ticks.")
+    shape: list[tuple[SpanKind, int, int]] = Field(
+        description="Turns, tool calls and notifications by their start: kind, start and duration in ms."
+    )
+
+
+class RunBody(BaseModel):
+    """The state of a run, or how it ended."""
+
+    run_id: str
+    user_id: str
+    context_id: str
+    question: str = Field(description="Its first 300 characters; empty if its texts have been deleted.")
+    status: Literal["running", "finished"]
+    created_at: str = Field(description="ISO 8601, UTC.")
+    deadline_at: str
+    finished_at: str | None
+    duration_s: float | None = Field(description="Null while it is under way.")
+    tree: TreeVersionBody
+    turns: int = Field(description="Finished LLM turns so far.")
+    tokens_used: int
+    tokens_estimated: bool
+    model_used: str | None
+    termination_reason: TerminationReason | None
+    error: str | None
+    error_type: ErrorType | None
+    cause: str | None = Field(description="For operators: what went wrong, and what to check; null for others.")
+    cause_detail: dict[str, Any] | None = Field(
+        description="For operators: the provider's status, error type and request id, as far as they are known."
+    )
+    limits: dict[str, int]
+    turn_limit: int = Field(
+        description="The most turns: `max_iterations`, or what the tree allows if that is less and is still known."
+    )
+    shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
+    trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
+    summary: RunSummaryBody | None = Field(description="Null while it is under way, and for runs of older versions.")
+    forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
+    kept: Kept = Field(
+        description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."
+    )
+
+
+class RunCountsBody(BaseModel):
+    """How many runs a list has, over all pages."""
+
+    total: int
+    by_reason: dict[str, int] = Field(description="By termination reason; `running`: those that are under way.")
+    is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
+
+
+class RunList(BaseModel):
+    """Runs, newest first."""
+
+    runs: list[RunBody]
+    next: str | None = Field(description="The `before` of the next page; null on the last one.")
+    counts: RunCountsBody | None = Field(description="Null where it was not asked for.")
+
+
+class TickOutcome(BaseModel):
+    """How a request of a node ended; its value is not included."""
+
+    key: str = Field(description="The request: `path@n` for the n-th of that node in this run.")
+    state: Literal["done", "failed", "cancelled"]
+    at_s: float
+    kept: bool = Field(default=False, description="It has a value, or failed.")
+
+
+class Tick(BaseModel):
+    """One tick of the tree: its input, and what it did. Nodes are referred to by their index in `nodes`."""
+
+    tick: int = Field(description="1, 2, 3, …")
+    at_s: float = Field(description="Seconds of the run's clock.")
+    cause: CauseKind
+    causes: list[str] = Field(description="The requests, nodes or keys that caused it.")
+    deliveries: list[tuple[str, Any]] = Field(description="(key, value) of each delivery from outside.")
+    visited: list[int] = Field(description="The nodes that were ticked, in order of entry.")
+    writes: list[tuple[str, Any]] = Field(description="(key, value) of each blackboard write, in order.")
+    changes: list[tuple[int, Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]]] = Field(
+        description="(node, status) of each node whose status differs from that at the end of the previous tick."
+    )
+    errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
+    outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
+    took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 where it was not measured.")
+    turn: int = Field(default=0, description="The model's turn that it belongs to. With `reasons`, as all that follow.")
+    decision: int | None = Field(
+        default=None, description="The node that decided what happens next; null if that is not known."
+    )
+    headline: str = Field(default="", description="What happened, and what was decided.")
+    marks: str = Field(default="", description="A character for each node: what it did, or that it was not asked.")
+    why: list[StepFacts] = Field(default=[], description="The steps from the root to the decision, as sentences.")
+    visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
+
+
+class TickList(BaseModel):
+    """Recorded ticks, oldest first."""
+
+    run_id: str
+    tree: str
+    version: str | None
+    nodes: list[str] = Field(description="Paths of the tree's nodes; ticks refer to nodes by their index here.")
+    ticks: list[Tick]
+    next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
+
+
+class SignalList(BaseModel):
+    """The signals of the model, and the action taken on each, oldest first."""
+
+    run_id: str
+    signals: list[SignalRecord]
+    next: int | None = Field(description="The `after` of the next page; null if there are no more signals yet.")
+
+
+class SourceText(BaseModel):
+    """Lines of a source that a run has cited, as its file is now."""
+
+    run_id: str
+    path: str
+    source_type: Literal["code", "vault", "thread"]
+    line: int | None = Field(description="The line that was asked for.")
+    first_line: int = Field(description="The number of the first of `lines`, from 1.")
+    lines: list[str] = Field(description="Plain text without line ends; long ones are cut, with a mark that says so.")
+    total_lines: int = Field(description="How many the file has.")
+    is_exact: bool = Field(description="The file is valid in its encoding; otherwise wrong bytes are U+FFFD.")
+    is_whole: bool = Field(description="The file was read to its end; of one that is very large only the beginning is.")
+
+
+class CancelAnswer(BaseModel):
+    """The cancel was accepted; `done` follows in the stream unless the run has ended."""
+
+    run_id: str
+    status: Literal["running", "finished"]
+
+
+class _MessageHead(BaseModel):
+    n: int = Field(description="1, 2, 3, … in the conversation.")
+    content: str
+    at: str = Field(description="ISO 8601, UTC.")
+    timestamp: str = Field(description="The same as `at`.")
+    run_id: str = Field(description="The query that it belongs to.")
+
+
+class MessageToolCall(BaseModel):
+    """A tool call and its result; long arguments and results are shortened, with a mark that says so."""
+
+    __qualname__ = "ToolUse"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="ToolUse")
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    tool_result: str
+    is_error: bool
+    duration_ms: int
+    timestamp: str = Field(description="ISO 8601, UTC.")
+
+
+class UserMessage(_MessageHead):
+    """A question."""
+
+    role: Literal["user"]
+    tool_calls: list[MessageToolCall] = Field(description="The calls of its run, if the run has no answer.")
+    metadata: dict[str, Any]
+
+
+class AnswerMetadata(BaseModel):
+    """The sources of an answer, and why it ended."""
+
+    run_id: str
+    termination_reason: TerminationReason
+    sources: list[Source]
+
+
+class AssistantMessage(_MessageHead):
+    """An answer: the content chunks of its run, joined."""
+
+    role: Literal["assistant"]
+    tool_calls: list[MessageToolCall] = Field(description="The calls of its run, in order.")
+    metadata: AnswerMetadata
+
+
+class SystemMessage(_MessageHead):
+    """A notification, with the fields of its chunk; the model never sees it."""
+
+    role: Literal["system"]
+    system_type: SystemType
+    system_message: str
+    severity: Severity
+    metadata: Metadata
+
+
+Message = Annotated[UserMessage | AssistantMessage | SystemMessage, Field(discriminator="role")]
+
+
+class LiveBody(BaseModel):
+    """The query that a conversation is answering; question and answer become messages when its run ends."""
+
+    run_id: str
+    question: str
+    created_at: str = Field(description="ISO 8601, UTC.")
+
+
+class ConversationHead(BaseModel):
+    """A conversation in a list."""
+
+    context_id: str
+    title: str = Field(description="From the first question, or set by the user.")
+    project_id: str | None = Field(description="The label given when it was begun.")
+    state: Literal["idle", "answering"]
+    run_id: str | None = Field(description="The run that it is answering; null while it is idle.")
+    created_at: str = Field(description="ISO 8601, UTC.")
+    updated_at: str = Field(description="Time of the last question or answer.")
+
+
+class ConversationList(BaseModel):
+    """Conversations, the most recently used first."""
+
+    conversations: list[ConversationHead]
+    next: str | None = Field(description="The `before` of the next page; null on the last one.")
+
+
+class ConversationBody(ConversationHead):
+    """A conversation and its newest messages, oldest first."""
+
+    live: LiveBody | None
+    messages: list[Message]
+    next: int | None = Field(description="The `before` of the page of earlier messages; null if there are none.")
+
+
+class NamedTree(BaseModel):
+    """A tree that a question may name."""
+
+    name: str
+    description: str = Field(description="Empty if it has none.")
+
+
+class Me(BaseModel):
+    """The caller, and what a question may choose."""
+
+    user_id: str
+    is_operator: bool = Field(description="May see all runs, and save trees.")
+    can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
+    project: str | None = Field(description="The name of the project whose code is read; null if it has none.")
+    sources: list[SourceType] = Field(description="The sources that there are tools for.")
+    provider: Literal["anthropic", "offline"] = Field(description="`offline`: the embedded model, without a network.")
+    model: str = Field(description="The model that answers a question that names none.")
+    models: list[str] = Field(description="The models that a question may name; empty where none can be named.")
+    any_model: bool = Field(description="A question may also name any other model of the provider.")
+    tree: str = Field(description="The tree that answers a question that names none.")
+    trees: list[NamedTree] = Field(description="The trees that a question may name, by name.")
+    version: str = Field(description="Of the service.")
+
+
+class ConfigValues(AgentConfig):
+    """All fields of `AgentConfig`."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+
+
+class Cap(BaseModel):
+    """The cap that keeps a field below the user's value."""
+
+    limit: int
+    by: Literal["operator", "tree"]
+
+
+class SettingBody(BaseModel):
+    """A field of the settings; a value beyond its bounds is refused, one beyond a ceiling is lowered to it."""
+
+    description: str
+    default: int
+    minimum: int
+    maximum: int
+    ceiling: int | None = Field(description="Of the operator; null if the field has none.")
+    tree: int | None = Field(description="The greatest value that the tree uses; null if it has no say.")
+
+
+class AgentSettings(ConfigValues):
+    """The user's limits (defaults where none is set), and those that will apply."""
+
+    effective: ConfigValues
+    capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
+    fields: dict[str, SettingBody] = Field(description="What is known of each field, by name.")
+    tree: str = Field(description="The tree that would answer, which `effective`, `capped` and `fields` speak of.")
+
+
+class Health(BaseModel):
+    """The process is alive."""
+
+    status: Literal["ok", "ready"]
+    broken_trees: int | None = Field(
+        default=None,
+        description="Trees whose files have mistakes: their last valid versions are in use. Left out if there is none.",
+    )
+    encoder: EncoderState | None = Field(
+        default=None,
+        description="Whether the encoder answers; in any other state than `ready` heuristics answer alone. Left out if "
+        "it is `off`.",
+    )

@@ -1,0 +1,109 @@
+"""`GET /api/runs`: runs with their figures, filtered, page by page."""
+
+from dataclasses import asdict, replace
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from starlette.responses import Response
+
+from oracle.core.chunks import TerminationReason
+from oracle.runs.storage import RunCounts, RunFilter, RunStatus
+from oracle.server.api.access import CallerNow, Parts, find_run, is_id
+from oracle.server.api.answers import json_answer
+from oracle.server.api.described import refusals
+from oracle.server.api.parameters import TEXT, When, seconds_of
+from oracle.server.api.replies import RunList
+from oracle.server.api.run_bodies import body_of
+
+router = APIRouter(tags=["runs"])
+
+
+async def by_end(
+    reason: Annotated[
+        list[TerminationReason] | None,
+        Query(max_length=20, description="Only those that have ended so; given several times: in one of these ways."),
+    ] = None,
+    status: Annotated[RunStatus | None, Query(description="Only those that are under way, or that have ended.")] = None,
+    slow: Annotated[
+        float | None,
+        Query(ge=0, le=1e9, description="Only those that took so many seconds, or have taken them so far."),
+    ] = None,
+    errors: Annotated[bool, Query(description="Only those in which a node has raised an exception.")] = False,  # noqa: FBT002
+) -> RunFilter:
+    """The filters by what became of a run."""
+    return RunFilter(reasons=tuple(reason or ()), status=status, slow_s=slow, with_errors=errors)
+
+
+async def by_owner(
+    ends: Annotated[RunFilter, Depends(by_end)],
+    user: Annotated[
+        str | None, Query(max_length=255, pattern=TEXT, description="For operators: only this user's.")
+    ] = None,
+    shadows: Annotated[  # noqa: FBT002
+        bool, Query(description="For operators: the runs that shadow another one, in place of what users have asked.")
+    ] = False,
+) -> RunFilter:
+    """Those, and the filters by whose run it is."""
+    return replace(ends, user_id=user, shadows=shadows)
+
+
+async def by_all(
+    owned: Annotated[RunFilter, Depends(by_owner)],
+    context_id: Annotated[str | None, Query(description="Only those of this conversation.")] = None,
+    tree: Annotated[str | None, Query(max_length=255, pattern=TEXT, description="Only those of this tree.")] = None,
+    version: Annotated[
+        str | None,
+        Query(max_length=64, pattern="^[0-9a-f]*$", description="Only those whose tree has a version that begins so."),
+    ] = None,
+    since: When = None,
+    until: When = None,
+    search: Annotated[
+        str | None,
+        Query(
+            max_length=200,
+            description="Only those whose question has all these words, in any order; or whose id begins so.",
+        ),
+    ] = None,
+) -> RunFilter:
+    """All filters."""
+    return replace(
+        owned,
+        context_id=context_id,
+        tree=tree,
+        version=version or None,
+        since=seconds_of(since),
+        until=seconds_of(until),
+        text=search or "",
+    )
+
+
+@router.get("/api/runs", summary="Runs, newest first", response_model=RunList, responses=refusals(404))
+async def list_runs(
+    parts: Parts,
+    caller: CallerNow,
+    wanted: Annotated[RunFilter, Depends(by_all)],
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[str | None, Query(description="A run's name; only older ones are listed.")] = None,
+    counts: Annotated[
+        bool | None, Query(description="With `counts`; if it is left out, on the first page alone.")
+    ] = None,
+) -> Response:
+    """The caller's own runs; for operators everybody's.
+
+    A search looks through some thousand runs for a page: a page may be short, or empty, and `next` says whether there
+    is more to look through.
+    """
+    own = caller.reads_runs_of
+    if before is not None:
+        await find_run(before, parts, user_id=own)
+    with_counts = before is None if counts is None else counts
+    is_of_another = own is not None and wanted.user_id not in (None, own)
+    if is_of_another or (wanted.context_id is not None and not is_id(wanted.context_id)):
+        none = asdict(RunCounts(0, {}, is_complete=True))
+        return json_answer({"runs": [], "next": None, "counts": none if with_counts else None})
+    wanted = wanted if own is None else replace(wanted, user_id=own, shadows=False)
+    store = parts.store
+    page = await store.runs.page(wanted, limit=limit, before=before)
+    counted = asdict(await store.runs.count(wanted)) if with_counts else None
+    bodies = [await body_of(run, store.log, parts.progress, caller) for run in page.runs]
+    return json_answer({"runs": bodies, "next": page.next, "counts": counted})

@@ -1,0 +1,330 @@
+"""The bodies of responses of `/api/trees`, for `/openapi.json`."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from oracle.authoring.trial_results import ScenarioFile
+from oracle.core.chunks import TerminationReason
+from oracle.server.api.replies import InvalidRequest
+
+
+class EditBody(BaseModel):
+    """A replacement of the text between two places; line and column count from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class FixBody(BaseModel):
+    """A change that removes a mistake."""
+
+    title: str
+    edits: list[EditBody]
+
+
+class TreeMistake(BaseModel):
+    """A mistake in a tree file, with its place."""
+
+    file: str = Field(description="The name of the file: `follow_signal.yaml`.")
+    line: int = Field(description="From 1.")
+    column: int = Field(description="From 1, in characters.")
+    end_line: int | None
+    end_column: int | None
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    hint: str | None
+    path: str | None = Field(description="The node that it concerns.")
+    fixes: list[FixBody] = Field(description="The best one first. A check also offers declarations and silences.")
+
+
+class TreeRuns(BaseModel):
+    """How many queries have ended how."""
+
+    completed: int
+    stopped: int = Field(description="By a limit, because they were stuck, or by the user.")
+    failed: int = Field(description="By an error, or by tool errors in a row.")
+    running: int
+
+
+class VerifiedTree(BaseModel):
+    """The strongest verdict on all behaviours of a tree: a counterexample, or that of the most turns."""
+
+    verdict: Literal["proven", "refuted", "not_decided"]
+    at: str = Field(description="ISO 8601, UTC.")
+    turns: int = Field(description="The most turns of a run that was explored.")
+    states: int = Field(description="How many states were explored.")
+    stopped_at: str | None = Field(description="What has stopped the exploration; null if it is complete.")
+
+
+class TestedTree(BaseModel):
+    """How the scenarios that reach a tree went, the last time that they were played."""
+
+    passed: int
+    scenarios: int = Field(description="How many there are; 0: none reaches it.")
+    at: str = Field(description="ISO 8601, UTC.")
+
+
+class TreeHead(BaseModel):
+    """A tree in a list."""
+
+    name: str
+    description: str
+    internal: bool = Field(description="It is a part of other trees; a question cannot name it.")
+    origin: Literal["operator", "shipped"] = Field(description="Whose file serves the name.")
+    version: str | None = Field(description="Of the present file: SHA-256 of its bytes; null if it cannot be read.")
+    run_version: str | None = Field(
+        description="What new runs use, subtrees included: `tree.version` of a run; null if no version was ever valid."
+    )
+    is_current: bool = Field(description="New runs use the present file; otherwise it has mistakes.")
+    includes: list[str] = Field(description="The trees that it includes, directly or not.")
+    used_by: list[str] = Field(description="The trees that include it, directly or not.")
+    mistake_count: int
+    warning_count: int
+    file: str | None = Field(description="For operators: the path of the present file; null for others.")
+    node_count: int | None = Field(description="Of what new runs use, subtrees included; null if there is none.")
+    version_count: int | None = Field(description="For operators; null for others.")
+    changed_at: str | None = Field(description="When the newest version came; ISO 8601, UTC. For operators.")
+    shadows: bool = Field(description="It takes the place of a tree of the same name in another folder.")
+    verified: VerifiedTree | None = Field(description="Of what new runs use; null if it was not verified since then.")
+    tested: TestedTree | None = Field(description="With the trees of now; null if they were not tested since then.")
+    runs_of_day: TreeRuns = Field(description="Those of the last 24 hours that named it; for operators everybody's.")
+
+
+class TreeList(BaseModel):
+    """The trees, by name."""
+
+    trees: list[TreeHead]
+    problem: str | None = Field(description="For operators: why the folders cannot be read at present.")
+    folder: str | None = Field(description="For operators: where trees are saved; read before the shipped ones.")
+
+
+class TreeNode(BaseModel):
+    """A node of a tree; its index in the list is the one that ticks of its runs have."""
+
+    path: str
+    kind: str
+    name: str | None
+    file: str = Field(description="The name of the file that it stands in.")
+    line: int
+    column: int
+
+
+class TreeBody(TreeHead):
+    """A tree: its present file, and what new runs use."""
+
+    source: str | None = Field(description="The text of the present file; null if it cannot be read.")
+    outline: str | None = Field(description="What new runs use, drawn as text.")
+    picture: str | None = Field(description="What new runs use, drawn as SVG.")
+    nodes: list[TreeNode] = Field(description="Of what new runs use, in the order of the file.")
+    mistakes: list[TreeMistake] = Field(description="Of the present file and those that it includes.")
+    warnings: list[TreeMistake]
+
+
+class TreeMistakes(BaseModel):
+    """Why a tree is not saved: all mistakes that it would bring, in its file and in those that include it."""
+
+    detail: list[TreeMistake]
+
+
+class TreeRefusal(RootModel[TreeMistakes | InvalidRequest]):
+    """Mistakes in the tree, or in the request itself."""
+
+
+class TreeConflict(BaseModel):
+    """Why a tree is not saved: the edit was not made from the present version, or the folder cannot be written."""
+
+    detail: str
+    version: str | None = Field(default=None, description="The present version; null if there is no file.")
+    user_id: str | None = Field(default=None, description="Who saved it; null if its file was changed by other means.")
+    at: str | None = Field(default=None, description="When; ISO 8601, UTC.")
+    note: str | None = Field(default=None, description="Why.")
+    difference: str | None = Field(
+        default=None, description="What has changed since the version that the edit was made from, a line per change."
+    )
+
+
+class TreeCheck(BaseModel):
+    """The result of a check."""
+
+    ok: bool = Field(description="There are no mistakes; there may be warnings.")
+    mistakes: list[TreeMistake]
+    warnings: list[TreeMistake]
+
+
+class TreeCompletion(BaseModel):
+    """Something that can be typed at a position."""
+
+    label: str = Field(description="What a list shows.")
+    kind: str = Field(description="What it is: a node kind, a setting, a key, a value, …")
+    detail: str
+    doc: str = Field(description="Markdown.")
+    line: int = Field(description="With the next three: the text that it replaces.")
+    column: int
+    end_line: int
+    end_column: int
+    insert: str = Field(description="What takes its place.")
+    snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
+
+
+class TreeCompletions(BaseModel):
+    """What can be typed at a position, the likeliest first."""
+
+    items: list[TreeCompletion]
+
+
+class TreeHover(BaseModel):
+    """What a word of a tree file means."""
+
+    markdown: str | None = Field(description="Null if there is nothing to say about it.")
+
+
+class TreePlace(BaseModel):
+    """A place in a tree file; line and column count from 1, the end is behind the last character."""
+
+    tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
+    file: str = Field(description="The name of the file: `follow_signal.yaml`.")
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class TreePlaces(BaseModel):
+    """Where a name is declared."""
+
+    places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
+
+
+class ReplayOperand(BaseModel):
+    """A value that a condition has read."""
+
+    name: str
+    value: Any
+
+
+class ReplayAnswer(BaseModel):
+    """What a condition of the text would have answered."""
+
+    yes: bool
+    text: str = Field(description="The clause that decided it, or the whole condition.")
+    operands: list[ReplayOperand]
+
+
+class ReplayDifference(BaseModel):
+    """Where a recorded query would first have gone another way."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    tick: int
+    path: str = Field(description="The first node that does something else; empty if only its effects differ.")
+    file: str | None
+    line: int | None
+    in_: Literal["old", "new"] = Field(alias="in", description="The tree that the node is of.")
+    old: str | None = Field(description="What the present tree does; null for other users' queries.")
+    new: str | None = Field(description="What the tree would do; null for other users' queries.")
+    answer: ReplayAnswer | None = Field(
+        description="What the node would answer; null if it has no condition, and for other users' queries."
+    )
+
+
+class ReplayedCell(BaseModel):
+    """A tick in which a node was asked."""
+
+    tick: int
+    status: Literal["success", "failure", "running", "invalid"]
+
+
+class ReplayTrack(BaseModel):
+    """What a node did around the first difference."""
+
+    path: str
+    label: str
+    old: list[ReplayedCell]
+    new: list[ReplayedCell]
+
+
+class ReplayedRun(BaseModel):
+    """A recorded query on the present tree and on the text."""
+
+    tree: str = Field(description="The tree that it named.")
+    run_id: str
+    question: str | None = Field(description="Null for other users' queries.")
+    verdict: Literal["same", "another_way", "differs", "unknown"]
+    difference: ReplayDifference | None
+    old_end: TerminationReason | None = Field(description="Why it ends; null if that is not known.")
+    new_end: TerminationReason | None
+    unknown: str | None = Field(description="Why an end is not known.")
+    turns_saved: int | None = Field(description="Turns that it would have taken less; null if an end is not known.")
+    tokens_saved: int | None = Field(description="Tokens that it would have taken less; null if an end is not known.")
+    tracks: list[ReplayTrack] = Field(
+        description="The turns of the model and the nodes that differ, in the order of the tree; empty if none does."
+    )
+
+
+class TreeComparison(BaseModel):
+    """Which recorded queries would have gone another way: the named one, then those of each tree, newest first."""
+
+    runs: list[ReplayedRun]
+
+
+class TreeTest(BaseModel):
+    """The scenarios, with the text in place."""
+
+    passed: bool
+    files: list[ScenarioFile]
+
+
+class NodeAnswersBody(BaseModel):
+    """What a node of a tree's file has answered."""
+
+    path: str = Field(description="In its own tree.")
+    line: int = Field(description="Of the file, from 1.")
+    column: int
+    yes: int = Field(description="Ticks in which it answered SUCCESS.")
+    no: int = Field(description="Ticks in which it answered FAILURE.")
+
+
+class TreeAnswersBody(BaseModel):
+    """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
+
+    name: str
+    run_version: str | None = Field(description="The lines are those of the file in this version.")
+    is_current: bool = Field(description="That is the present file.")
+    runs: int = Field(description="How many were counted, the newest ones: of this tree, and of those that include it.")
+    is_complete: bool = Field(description="Otherwise there was no time for the older ones; ask again.")
+    since: str | None = Field(description="When the oldest of them began; ISO 8601, UTC.")
+    nodes: list[NodeAnswersBody] = Field(description="In the order of the file.")
+
+
+class TreeEditBody(BaseModel):
+    """A version of a tree's file."""
+
+    version: str
+    how: Literal["saved", "restored", "file", "shipped"] = Field(
+        description="Saved or taken back by a user; a change of the file by other means; or a part of a release."
+    )
+    user_id: str | None
+    note: str | None
+    at: str = Field(description="ISO 8601, UTC.")
+    size: int = Field(description="Bytes.")
+    is_present: bool = Field(description="It is the text of the present file.")
+
+
+class TreeEditList(BaseModel):
+    """Versions of a tree, newest first."""
+
+    name: str
+    versions: list[TreeEditBody]
+
+
+class TreeTextBody(BaseModel):
+    """The text of a version."""
+
+    name: str
+    version: str
+    source: str

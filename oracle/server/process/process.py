@@ -1,0 +1,190 @@
+"""The life of a serving process: check, bind, open, listen, drain, close."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import structlog
+import uvloop
+
+from oracle.core.logs import written_in_background
+from oracle.llm import Model
+from oracle.server.api import ServiceParts, build_app
+from oracle.server.process.server import DrainingServer
+from oracle.server.process.sockets import ServingError, address, bind, is_loopback
+from oracle.server.settings import STRONG_TOKEN_CHARACTERS, Settings
+from oracle.server.wiring.service import open_service
+
+log = structlog.get_logger(__name__)
+
+_LAST_CHUNKS_S: Final = 1.0
+"""For streams to send the ends of their runs, once all runs have ended."""
+_LOOK_S: Final = 0.02
+_LAG_INTERVAL_S: Final = 0.25
+_LONG_LAG_S: Final = 1.0
+_SWITCH_S: Final = 0.0005
+_GARBAGE: Final = (5_000, 10, 200)  # objects, and how often the younger are looked at before the older
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What a listening service announces; none of it is secret.
+
+    Args:
+        url: where it listens.
+        model: the name of the model that answers.
+        control: the setting that says what drives a query.
+        store: the kind of database.
+        auth: the ways in which users are authenticated, for people.
+    """
+
+    url: str
+    model: str
+    control: str
+    store: Literal["SQLite", "PostgreSQL"]
+    auth: str
+
+
+def run_service(settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None]) -> int:
+    """Serve in a new event loop, until a signal comes; see `serve`."""
+    with written_in_background(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(serve(settings, host=host, port=port, announce=announce))
+
+
+async def serve(
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[Listening], None],
+    model: Model | None = None,
+) -> int:
+    """Serve until a signal comes, then drain.
+
+    Args:
+        settings: the operator's.
+        host: where to listen.
+        port: 0 picks a free one.
+        announce: called once, when the first request can be answered.
+        model: answers in the place of the configured one.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ServingError: the service must not or cannot listen there.
+        SettingsError, ToolSetupError, PromptError, StoreSetupError, TreeFileError: see `open_service`.
+    """
+    refuse_open_door(settings, host=host)
+    if settings.tokens.has_weak:
+        log.warning(
+            "auth.weakened",
+            problem=f"a token can be guessed: each should have at least {STRONG_TOKEN_CHARACTERS} random characters",
+        )
+    listener = bind(host, port)
+    async with AsyncExitStack() as stack:
+        stack.callback(listener.close)
+        parts = await stack.enter_async_context(open_service(settings, model=model))
+        await stack.enter_async_context(measured_lag(parts.metrics.loop_lag))
+        about = _listening(parts, url=address(host, listener.getsockname()[1]))
+
+        def listening() -> None:
+            _settle_interpreter()
+            log.info(
+                "service.started",
+                url=about.url,
+                model=about.model,
+                store=about.store,
+                worker=parts.store.worker,
+            )
+            announce(about)
+
+        server = DrainingServer(build_app(parts), drain=lambda: _drain(parts), on_listening=listening)
+        await server.serve(sockets=[listener])
+    log.info("service.stopped")
+    return 0
+
+
+def refuse_open_door(settings: Settings, *, host: str) -> None:
+    """Refuse to listen on other addresses than loopback without authentication.
+
+    Raises:
+        ServingError: other machines could connect.
+    """
+    if not settings.has_auth and not is_loopback(host):
+        raise ServingError(
+            f"without authentication the service listens on loopback only, not on {host!r}; "
+            "set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127.0.0.1"
+        )
+
+
+async def _drain(parts: ServiceParts) -> None:
+    """End the runs, let their streams send the last chunks, then close the streams that are left."""
+    await parts.runs.drain()
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + _LAST_CHUNKS_S
+    while parts.streams.open and loop.time() < until_s:  # noqa: ASYNC110  once in a process's life
+        await asyncio.sleep(_LOOK_S)
+    parts.streams.close()
+
+
+def _listening(parts: ServiceParts, *, url: str) -> Listening:
+    settings = parts.settings
+    kinds = [name for name, on in (("JWT", settings.jwt_secret is not None), ("tokens", bool(settings.tokens))) if on]
+    return Listening(
+        url=url,
+        model=parts.oracle.model_name,
+        control=settings.control,
+        store="PostgreSQL" if parts.store.is_shared else "SQLite",
+        auth=" and ".join(kinds) if kinds else "none (one user, this machine only)",
+    )
+
+
+def _settle_interpreter() -> None:
+    """Tune the garbage collector and thread switching for many streams.
+
+    What exists now lives as long as the process: it is taken out of the collector's sight, uncollected, as there is
+    next to no garbage among it. The rest is collected seldom, because each full collection stops every stream, and in
+    small young generations for the same reason: one of 20 000 objects takes 20-45 ms. Runs leave no cycles behind.
+
+    A thread that waits for the interpreter asks for it every 0.5 ms instead of 5: a commit asks several times, and with
+    200 streams the event loop is seldom idle. That halves the time from the model to the client (`make bench`).
+    """
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE)
+    sys.setswitchinterval(_SWITCH_S)
+
+
+@asynccontextmanager
+async def measured_lag(
+    observe: Callable[[float], None], *, interval_s: float = _LAG_INTERVAL_S, long_s: float = _LONG_LAG_S
+) -> AsyncIterator[None]:
+    """Measure how late the event loop is while this is entered: the figure that shows whether one process is enough.
+
+    Args:
+        observe: gets the lag in seconds, four times a second.
+        interval_s: between two measurements.
+        long_s: a lag of at least this is logged as well.
+    """
+    task = asyncio.create_task(_measure_lag(observe, interval_s, long_s), name="loop lag")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _measure_lag(observe: Callable[[float], None], interval_s: float, long_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        due_s = loop.time() + interval_s
+        await asyncio.sleep(interval_s)
+        lag_s = max(0.0, loop.time() - due_s)
+        observe(lag_s)
+        if lag_s >= long_s:
+            log.warning("loop.lagged", ms=round(lag_s * 1000))

@@ -1,0 +1,430 @@
+"""The settings: names, defaults, bounds, and what follows from them."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from oracle.decision import AgentConfig, bounds
+from oracle.llm.anthropic_request import DEFAULT_MODEL
+from oracle.llm.thinking import MIN_THINKING_TOKENS
+from oracle.server.settings.tokens import MIN_SECRET_BYTES, Tokens
+
+PREFIX = "ORACLE_"
+LOCAL_USER = "local"
+"""The only user where there is no authentication, and an operator."""
+
+RUNS_PER_USER = 8
+REQUESTS_PER_MINUTE = 60
+
+
+def _folder(value: object) -> object:
+    # A `.env` file has no shell that would expand the tilde.
+    return Path(value.strip()).expanduser() if isinstance(value, str) else value
+
+
+def _encoder(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    folded = value.strip().casefold()
+    return folded if folded in get_args(EncoderSwitch) else _folder(value)
+
+
+def _names(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(dict.fromkeys(name for part in value.split(",") if (name := part.strip())))
+
+
+def _not_blank(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().strip():
+        raise ValueError("it is blank")  # `_explain` words it, by the field's name
+    return value
+
+
+def _cannot_be_guessed(value: SecretStr | None) -> SecretStr | None:
+    size = MIN_SECRET_BYTES if value is None else len(value.get_secret_value().encode())
+    if size < MIN_SECRET_BYTES:
+        raise ValueError(
+            f"{PREFIX}JWT_SECRET must be at least {MIN_SECRET_BYTES} random bytes, not {size}; whoever guesses it can "
+            "sign in as any user (make one with: openssl rand -hex 32)"
+        )
+    return value
+
+
+def _no_limit_at_zero(value: int | None) -> int | None:
+    return value or None
+
+
+Folder = Annotated[Path, BeforeValidator(_folder)]
+Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
+Engine = Literal["auto", "anthropic", "offline"]
+EncoderSwitch = Literal["auto", "off"]
+EncoderChoice = Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)]
+ControlName = Literal["tree", "loop", "shadow"]
+PrimaryName = Literal["tree", "loop"]
+TracesSwitch = Literal["off", "on"]
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
+
+
+def ceiling_name(field: str) -> str:
+    """The setting that caps a field of `AgentConfig`: `max_token_budget` for `token_budget`."""
+    return f"max_{field.removeprefix('max_')}"
+
+
+def variable_of(field: str) -> str:
+    """The environment variable of a field."""
+    return PREFIX + field.upper()
+
+
+def _ceiling(field: str) -> tuple[type[int], Any]:
+    least, greatest = bounds(field)
+    meaning = f"The most that a user may set `{field}` to."
+    return int, Field(default=greatest, ge=least, le=greatest, description=meaning)
+
+
+if TYPE_CHECKING:  # a model that is made at run time is no base class for a type checker
+    _Ceilings = BaseSettings
+else:
+    _Ceilings = create_model(
+        "_Ceilings",
+        __base__=BaseSettings,
+        **{ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
+    )
+
+
+def _has_auth(data: Mapping[str, Any]) -> bool:
+    return bool(data.get("jwt_secret") or data.get("tokens"))
+
+
+def _default_operators(data: dict[str, Any]) -> tuple[str, ...]:
+    return () if _has_auth(data) else (LOCAL_USER,)
+
+
+def _default_runs(data: dict[str, Any]) -> int | None:
+    return RUNS_PER_USER if _has_auth(data) else None
+
+
+def _default_requests(data: dict[str, Any]) -> int | None:
+    return REQUESTS_PER_MINUTE if _has_auth(data) else None
+
+
+class Settings(_Ceilings):
+    """The operator's settings. Immutable; each field's meaning is its description."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        str_strip_whitespace=True,
+        hide_input_in_errors=True,  # pydantic's own message would quote a secret
+    )
+
+    llm: Engine = Field(
+        default="auto",
+        description="Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if "
+        "there is a key, else `offline`.",
+    )
+    model: str = Field(default=DEFAULT_MODEL, description="The provider's model that answers.")
+    models: Names = Field(
+        default=(),
+        description="Further models that a request, or a turn of a tree, may name, separated by commas; empty: any.",
+    )
+    trees: Names = Field(
+        default=(),
+        description="The trees that a request may name, separated by commas; empty: all that are not `internal`.",
+    )
+    control: ControlName = Field(
+        default="tree",
+        description="What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of "
+        "them with the other beside it, out of the user's sight: `shadow`.",
+    )
+    shadow_primary: PrimaryName = Field(
+        default="tree", description="With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
+    )
+    shadow_control: str | None = Field(
+        default=None,
+        max_length=255,
+        description="With `shadow`: what runs beside it: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; "
+        "the default is the one of tree and loop that does not answer.",
+    )
+    shadow_rate: float = Field(
+        default=1,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="With `shadow`: the share of queries that are run a second time.",
+    )
+    shadow_tokens_per_hour: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default=1_000_000,
+        ge=0,
+        le=1_000_000_000,
+        description="With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
+    )
+    encoder: EncoderChoice = Field(
+        default="off",
+        description="The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model "
+        "in `encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
+        "another model.",
+    )
+    data_dir: Folder = Field(default=Path(".oracle"), description="Where the service keeps its data.")
+    database_url: Secret | None = Field(
+        default=None,
+        description="The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several "
+        "workers or machines, or `sqlite:////path/to/file`.",
+    )
+    trees_dir: Folder | None = Field(
+        default=None,
+        description="A folder of tree files that is searched before the shipped ones, and where trees are saved; the "
+        "default is `trees` in the data folder.",
+    )
+    prompts_dir: Folder | None = Field(
+        default=None, description="A folder of prompt segments that take the place of the shipped ones."
+    )
+    plugins: Names = Field(
+        default=(),
+        description="Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in "
+        "addition to those of installed packages; read from the environment alone, not from `.env`.",
+    )
+    project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
+    vault_dir: Folder | None = Field(
+        default=None, description="The folder of notes and threads; the default is `vault` in the data folder."
+    )
+    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = Field(
+        default=None,
+        description="Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
+        f"at least {MIN_SECRET_BYTES} random bytes.",
+    )
+    tokens: Annotated[Tokens, NoDecode] = Field(
+        default_factory=Tokens,
+        description="Turns authentication on: bearer tokens and whose they are, as `token=user,…`.",
+    )
+    operators: Names = Field(
+        default_factory=_default_operators,
+        description="Users who may see all runs, separated by commas; without authentication the one user `local` is "
+        "one.",
+    )
+    vault_shared: bool = Field(
+        default=False,
+        description="With authentication: all users share the vault (`1`), instead of an own folder in it for each.",
+    )
+    cors_origins: Names = Field(
+        default=(),
+        description="Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas.",
+    )
+    runs_per_user: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default_factory=_default_runs,
+        ge=0,
+        le=10_000,
+        description=f"Queries that a user may have under way at a time; 0: any number. Default: {RUNS_PER_USER} with "
+        "authentication, else any number.",
+    )
+    requests_per_minute: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default_factory=_default_requests,
+        ge=0,
+        le=1_000_000,
+        description="Requests that a user may send within a minute; 0: any number. Default: "
+        f"{REQUESTS_PER_MINUTE} with authentication, else any number.",
+    )
+    max_body_bytes: int = Field(
+        default=1_000_000, ge=1_000, le=100_000_000, description="The most bytes that the body of a request may have."
+    )
+    reader_grace_s: float = Field(
+        default=60,
+        ge=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="How many seconds a streamed query goes on after its last reader has left, before it is cancelled.",
+    )
+    drain_s: float = Field(
+        default=10,
+        ge=0,
+        le=3_600,
+        allow_inf_nan=False,
+        description="How many seconds queries under way may go on once the service has been asked to stop.",
+    )
+    debug: bool = Field(
+        default=False,
+        description="Live debugging (`1`): operators may pause runs, change their values and force results.",
+    )
+    debug_lease_s: float = Field(
+        default=120,
+        ge=1,
+        le=86_400,
+        allow_inf_nan=False,
+        description="How many seconds a run that a debugger has paused waits for its next command before it goes on.",
+    )
+    retain_days: int = Field(
+        default=30,
+        ge=0,
+        le=100_000,
+        description="How many days the records of ended queries are kept; 0: without limit. Conversations stay.",
+    )
+    retain_texts_days: int | None = Field(
+        default=None,
+        ge=0,
+        le=100_000,
+        description="How many days the texts of ended queries are kept, where their figures are kept longer; 0: a "
+        "minute; not set: as long as the records. Conversations stay.",
+    )
+    retain_mb: int = Field(
+        default=0,
+        ge=0,
+        le=100_000_000,
+        description="How many megabytes the database may hold before the oldest records of ended queries go; 0: any "
+        "number.",
+    )
+    thinking_tokens: int = Field(
+        default=2048,
+        ge=0,
+        le=128_000,
+        description="How many tokens of a turn the model may think, at least 1024 and fewer than it may say; 0 turns "
+        "thinking off.",
+    )
+    max_output_tokens: int = Field(
+        default=8192, ge=1, le=128_000, description="The most tokens that one turn may say, thinking included."
+    )
+    log: LogLevel = Field(
+        default="warning",
+        description="The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is "
+        "not set.",
+    )
+    traces: TracesSwitch = Field(
+        default="off",
+        description="`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` "
+        "name; needs `oracle-bt[otel]`.",
+    )
+    traces_content: bool = Field(
+        default=False,
+        description="Whether traces hold questions, answers, and arguments and results of tools (`1`).",
+    )
+
+    @field_validator("llm", "control", "shadow_primary", "log", "traces", mode="before")
+    @classmethod
+    def _fold(cls, value: object, info: ValidationInfo) -> object:
+        folded = value.strip().casefold() if isinstance(value, str) else value
+        # A wrong one stays as it was given, for the message.
+        return folded if folded in get_args(cls.model_fields[str(info.field_name)].annotation) else value
+
+    @field_validator("tokens", mode="plain")
+    @classmethod
+    def _read_tokens(cls, value: object) -> Tokens:
+        if isinstance(value, Tokens):
+            return value
+        if isinstance(value, Mapping):
+            return Tokens(value)
+        return Tokens.parse(str(value))
+
+    @field_validator("operators")
+    @classmethod
+    def _local_operates(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        return value if _has_auth(info.data) or LOCAL_USER in value else (*value, LOCAL_USER)
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _are_origins(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for origin in value:
+            if origin == "*" and not _has_auth(info.data):
+                raise ValueError(
+                    f"{PREFIX}CORS_ORIGINS must not be '*' without authentication, or any web page could read your "
+                    "data; list the origins"
+                )
+            if origin != "*" and not _is_origin(origin):
+                raise ValueError(
+                    f"{PREFIX}CORS_ORIGINS must be origins like 'https://chat.example.com', not {origin[:100]!r}"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _thinking_has_room(self) -> "Settings":
+        if "thinking_tokens" not in self.model_fields_set or self.thinking_tokens == 0:
+            return self
+        if self.thinking_tokens < MIN_THINKING_TOKENS:  # which would silently be none
+            raise ValueError(
+                f"{PREFIX}THINKING_TOKENS must be 0 or at least {MIN_THINKING_TOKENS:,}, not {self.thinking_tokens!r}"
+            )
+        if self.thinking_tokens >= self.max_output_tokens:
+            raise ValueError(
+                f"{PREFIX}THINKING_TOKENS must be less than {PREFIX}MAX_OUTPUT_TOKENS ({self.max_output_tokens:,}), "
+                f"not {self.thinking_tokens!r}"
+            )
+        return self
+
+    @property
+    def has_auth(self) -> bool:
+        """Whether requests must carry a token; without, there is the one user `local`."""
+        return self.jwt_secret is not None or bool(self.tokens)
+
+    @property
+    def primary_control(self) -> PrimaryName:
+        """What answers users."""
+        return self.shadow_primary if self.control == "shadow" else self.control
+
+    @property
+    def other_control(self) -> str:
+        """What shadow runs are driven by, as `shadow_control` names it."""
+        return self.shadow_control or ("loop" if self.shadow_primary == "tree" else "oracle")
+
+    @property
+    def vault(self) -> Path:
+        """The folder of notes and threads."""
+        return self.data_dir / "vault" if self.vault_dir is None else self.vault_dir
+
+    @property
+    def trees_folder(self) -> Path:
+        """The folder of the operator's trees."""
+        return self.data_dir / "trees" if self.trees_dir is None else self.trees_dir
+
+    @property
+    def database_file(self) -> Path:
+        """Where SQLite's file is, if no other database is set."""
+        return self.data_dir / "oracle.db"
+
+    @property
+    def database_address(self) -> str:
+        """The address of the database: the setting, else that of the file. May contain a password."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{os.path.abspath(self.database_file)}"  # noqa: PTH100  keeps links
+
+    @property
+    def default_config(self) -> AgentConfig:
+        """The limits of users who have set none, within the ceilings."""
+        return self.capped(AgentConfig())
+
+    @property
+    def ceilings(self) -> Mapping[str, int]:
+        """The most that each field of `AgentConfig` may be, by its name."""
+        return {field: getattr(self, ceiling_name(field)) for field in AgentConfig.model_fields}
+
+    def capped(self, config: AgentConfig) -> AgentConfig:
+        """The user's limits, lowered to the operator's ceilings where they are higher."""
+        wanted = config.model_dump()
+        return config.model_copy(update={field: min(wanted[field], most) for field, most in self.ceilings.items()})
+
+    def allows_model(self, name: str) -> bool:
+        """Whether a request may name the model."""
+        return not self.models or name == self.model or name in self.models
+
+
+def _is_origin(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and text == f"{parts.scheme}://{parts.netloc}"
+    except ValueError:
+        return False

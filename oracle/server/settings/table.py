@@ -1,0 +1,40 @@
+"""Every setting with its default and its meaning, for help and documentation."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from oracle.decision import AgentConfig
+from oracle.server.settings.fields import Settings, ceiling_name, variable_of
+
+
+class SettingRow(NamedTuple):
+    """A line of the table of settings."""
+
+    name: str
+    default: str
+    meaning: str
+
+
+_SDK_ROWS = (
+    SettingRow("ANTHROPIC_API_KEY", "", "The provider's key; read by its SDK, never shown or stored."),
+    SettingRow("ANTHROPIC_AUTH_TOKEN", "", "A bearer token in place of the key, for gateways."),
+    SettingRow("ANTHROPIC_BASE_URL", "", "The provider's address, if it is another; read by its SDK."),
+)
+
+
+def settings_table() -> tuple[SettingRow, ...]:
+    """Every setting: ours, the ceilings last, then those that the provider's SDK reads."""
+    ceilings = set(map(ceiling_name, AgentConfig.model_fields))
+    ours = (
+        SettingRow(variable_of(name), _shown_default(name, field.default), field.description or "")
+        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in ceilings)
+    )
+    return (*ours, *_SDK_ROWS)
+
+
+def _shown_default(name: str, default: object) -> str:
+    if name == "vault_dir":
+        return str(Path(".oracle") / "vault")
+    if isinstance(default, bool):
+        return str(int(default))
+    return str(default) if isinstance(default, str | int | float | Path) else ""

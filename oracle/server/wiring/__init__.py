@@ -1,0 +1,16 @@
+"""Joins the parts: the one room that knows every adapter.
+
+`agent` makes an `Oracle`, for a terminal or a host of its own; `service` makes everything that the HTTP service needs,
+and is not loaded where nothing is served.
+"""
+
+from oracle.server.wiring.agent import (
+    build_model,
+    build_oracle,
+    build_tools,
+    open_oracle,
+    tree_library,
+    uses_provider,
+)
+
+__all__ = ["build_model", "build_oracle", "build_tools", "open_oracle", "tree_library", "uses_provider"]

@@ -1,0 +1,277 @@
+"""Joins model, tools, trees and prompts into an `Oracle`."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import trees
+from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
+from oracle.agent.answering import Oracle
+from oracle.agent.control.choosing import Controls
+from oracle.agent.conversations import Conversations, MemoryConversations
+from oracle.agent.equipment import Equipment
+from oracle.agent.nodes.rules import names_of_turns
+from oracle.classify import HeuristicIntentClassifier
+from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.core.logs import configure_unless_configured
+from oracle.core.traces import Traces
+from oracle.llm import Model
+from oracle.llm.load import OnLoad
+from oracle.llm.offline import OfflineModel
+from oracle.server.settings import Settings, SettingsError
+from oracle.server.wiring.plugins import plugins_of, registry_of
+from oracle.server.wiring.provider import DeferredModel, has_key, provider_model
+from oracle.server.wiring.tracing import open_traces
+from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from prompts import PromptError, load_segments
+
+_BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
+
+
+@asynccontextmanager
+async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
+    """An `Oracle` according to the settings; its connections are closed at the end.
+
+    Unless structlog has been configured, log events from the settings' level on go to standard error.
+
+    Raises:
+        SettingsError: a setting does not fit the files and folders.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+        TraceSetupError: traces cannot be exported as configured.
+    """
+    configure_unless_configured(settings.log)
+    model = build_model(settings)
+    if isinstance(model, DeferredModel):
+        model.prepare()
+    try:
+        async with open_traces(settings, model=model) as traces:
+            yield build_oracle(settings, model=model, traces=traces)
+    finally:
+        await model.aclose()
+
+
+def build_oracle(  # noqa: PLR0913  by name, and each is another part
+    settings: Settings,
+    *,
+    model: Model,
+    conversations: Conversations | None = None,
+    clock: Clock | None = None,
+    tools: ToolRegistry | None = None,
+    tools_of: Callable[[str], ToolRegistry] | None = None,
+    trees: ReloadingTrees | None = None,
+    traces: Traces | None = None,
+    encoder: Encoder = NO_ENCODER,
+) -> Oracle:
+    """Join the parts.
+
+    Args:
+        settings: the operator's.
+        model: answers; the caller closes it.
+        conversations: where they are kept; `None`: in memory.
+        clock: monotonic time; `None`: the machine's.
+        tools: all tools; `None`: those of the settings.
+        tools_of: the tools of a user, where users have their own.
+        trees: `None`: those of the settings, looked at before each use.
+        traces: traces the queries; `None`: nothing does.
+        encoder: reads questions and responses beside the heuristics.
+
+    Raises:
+        SettingsError: a setting does not fit the files and folders.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+    """
+    plugins = plugins_of(settings)
+    tools = tools if tools is not None else build_tools(settings, has_web_search=model.has_web_search)
+    trees = trees or reloading_trees(settings, tools)
+    _check_named(settings, trees)
+    equipment = Equipment(
+        model=model,
+        tools=tools,
+        segments=load_segments(settings.prompts_dir, further=plugins.prompts),
+        intents=plugins.intents or HeuristicIntentClassifier(),
+        clock=clock or SystemClock(),
+        max_output_tokens=settings.max_output_tokens,
+        thinking_tokens=settings.thinking_tokens,
+        project=settings.project_dir.resolve().name,
+        folders=top_folders(settings.project_dir, private=own_data(settings)),
+        encoder=encoder,
+    )
+    return Oracle(
+        equipment=equipment,
+        trees=trees,
+        conversations=conversations or MemoryConversations(new_id=new_id),
+        new_id=new_id,
+        config=settings.default_config,
+        cap=settings.capped,
+        tools_of=tools_of,
+        control=settings.primary_control,
+        named_trees=settings.trees,
+        traces=traces,
+    )
+
+
+def build_model(
+    settings: Settings,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    on_load: OnLoad = lambda _: None,
+    waits_for_load: bool = True,
+) -> Model:
+    """The model that answers.
+
+    Args:
+        settings: `llm` and `model` of them.
+        environ: where a key is looked for if `llm` is `auto`.
+        on_load: called when the provider has refused a request because of its load or a rate limit.
+        waits_for_load: whether such a request is repeated.
+
+    Raises:
+        SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
+    """
+    if not uses_provider(settings, environ):
+        return OfflineModel()
+    return provider_model(settings.model, on_load=on_load, waits_for_load=waits_for_load)
+
+
+def uses_provider(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the provider's model answers, and not the embedded one."""
+    if settings.llm == "auto":
+        return has_key(environ)
+    return settings.llm == "anthropic"
+
+
+def build_tools(settings: Settings, *, has_web_search: bool) -> ToolRegistry:
+    """The tools over project, vault and web.
+
+    Raises:
+        ToolSetupError: the project or the vault cannot be used.
+        SettingsError: the vault that was asked for does not exist.
+    """
+    return tool_maker(settings, has_web_search=has_web_search)(settings.vault)
+
+
+def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], ToolRegistry]:
+    """Return a function that makes a user's tools from the vault's folder; project and web tools are shared.
+
+    Raises:
+        ToolSetupError: the project cannot be used.
+        SettingsError: the vault that was asked for does not exist.
+    """
+    if settings.vault_dir is not None and not settings.vault_dir.exists():
+        # The default one is made by the first note; one that was named and is not there is a slip.
+        raise SettingsError(
+            f"the vault's folder {str(settings.vault_dir)!r} does not exist; make it, or set --vault or "
+            "ORACLE_VAULT_DIR to one that does"
+        )
+    plugins = plugins_of(settings)
+    project = project_tools(settings.project_dir, private=own_data(settings))
+    web = web_tools(has_web_search=has_web_search)
+
+    def make(vault: Path) -> ToolRegistry:
+        return ToolRegistry([*project, *vault_tools(vault, now=now), *web, *plugins.tools])
+
+    return make
+
+
+def own_data(settings: Settings) -> tuple[Path, ...]:
+    """What the tools over the project must never show, wherever it lies: the database, and other users' notes.
+
+    Raises:
+        SettingsError: it could not be kept from them.
+    """
+    folders = [settings.data_dir]
+    if settings.has_auth and not settings.vault_shared:
+        if settings.vault.resolve() == settings.project_dir.resolve():
+            raise SettingsError(
+                f"the vault's folder {str(settings.vault)!r} is the project's, where all users can read what is in it; "
+                "set ORACLE_VAULT_DIR to another one, or ORACLE_VAULT_SHARED=1"
+            )
+        folders.append(settings.vault)
+    database = settings.database_file
+    return (*folders, *(database.with_name(database.name + end) for end in _BESIDE_A_DATABASE))
+
+
+def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeLibrary:
+    """The operator's trees, then the shipped ones.
+
+    Args:
+        settings: the operator's.
+        tools: what `action` can call; `None`: those of the settings, if they can be used.
+
+    Raises:
+        SettingsError: the operator's folder is none.
+    """
+    plugins = plugins_of(settings)
+    folders = [*plugins.trees, trees.FOLDER]
+    if settings.trees_dir is not None and not settings.trees_dir.is_dir():
+        what = "is a file" if settings.trees_dir.exists() else "does not exist"
+        raise SettingsError(
+            f"the folder of trees {str(settings.trees_dir)!r} {what}; set ORACLE_TREES_DIR (or serve --trees) to "
+            "a folder of tree files, such as `oracle trees init DIR` makes"
+        )
+    if settings.trees_folder.is_dir():
+        folders.insert(0, settings.trees_folder)
+    registry = _with_tools(settings, registry_of(plugins), tools)
+    models = (settings.model, *settings.models) if settings.models else ()
+    names = names_of_turns(models=models, segments=lambda: _segment_ids(settings))
+    return TreeLibrary(folders, registry=registry.with_rules([names]))
+
+
+def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
+    """The trees of `tree_library`, which follow their files; no link may lead out of the operator's folder.
+
+    Raises:
+        SettingsError: the operator's folder is none.
+    """
+    return ReloadingTrees(tree_library(settings, tools), closed=[settings.trees_folder])
+
+
+def _segment_ids(settings: Settings) -> tuple[str, ...] | None:
+    """The segments that a turn may name; `None` where the prompts cannot be used, which is reported for themselves."""
+    try:
+        return load_segments(settings.prompts_dir, further=plugins_of(settings).prompts).ids
+    except PromptError:
+        return None
+
+
+def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | None) -> Registry:
+    try:
+        tools = tools if tools is not None else build_tools(settings, has_web_search=False)
+    except (ToolSetupError, SettingsError):
+        return registry  # the tools cannot be known here; they are reported where the tools are made
+    # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
+    known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
+    return registry.with_actions({tool.name: _action(tool) for tool in known.values()})
+
+
+def _action(tool: Tool) -> HostAction:
+    schema = tool.input_schema
+    takes_any = schema.get("additionalProperties", True) is not False
+    names = None if takes_any else tuple(schema.get("properties", ()))
+    required = frozenset(schema.get("required", ()))
+    return HostAction(names, required, result="str", is_callable=not tool.is_server_side)
+
+
+def _check_named(settings: Settings, trees: ReloadingTrees) -> None:
+    """Refuse a list of trees with one in it that no question could name."""
+    alone = Controls(trees)
+    for name in settings.trees:
+        if not alone.may_be_named(name):
+            raise SettingsError(
+                f"ORACLE_TREES names {name!r}, which is no tree that a question can name; see `oracle trees list` "
+                "(a folder of trees goes into ORACLE_TREES_DIR)"
+            )
+
+
+def now() -> datetime:
+    """The time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """A random name for a run or a conversation, which cannot be guessed."""
+    return uuid4().hex

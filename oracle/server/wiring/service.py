@@ -1,0 +1,306 @@
+"""Joins an `Oracle`, the store, the runs and what guards them into the parts of the HTTP service."""
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from bt_runtime import ReloadingTrees, SystemClock
+from oracle.agent.answering import Oracle
+from oracle.agent.control.choosing import Controls
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials, watch
+from oracle.authoring.editing import Desk
+from oracle.classify.encoder import NO_ENCODER, EncodedText, Encoder, EncoderThread, load_known
+from oracle.console import read_console
+from oracle.core.logs import dropped_lines
+from oracle.core.metrics import Metrics
+from oracle.llm import Model
+from oracle.llm.load import LoadSignal
+from oracle.replay.histories import Passes
+from oracle.replay.shadow import Shadows, Stage, shadow_control
+from oracle.runs import RunManager, RunOptions
+from oracle.runs.debugging import Debugger
+from oracle.runs.storage import CommitFigures, Store, open_store
+from oracle.server.api import Authenticator, ServiceParts
+from oracle.server.settings import Settings
+from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
+from oracle.server.wiring.editing import editing_desk
+from oracle.server.wiring.provider import DeferredModel
+from oracle.server.wiring.tracing import open_traces
+from oracle.server.wiring.vaults import UserTools
+from oracle.tools import ToolRegistry
+
+_DAY_S = 86_400.0
+_MB = 1_000_000
+_PREPARE_AFTER_S = 1.0
+_ENCODER_AFTER_S = 1.5
+"""What the first requests need is loaded first."""
+_LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, *, model: Model | None = None) -> AsyncIterator[ServiceParts]:
+    """Everything that the service needs, according to the settings; interrupted runs are being ended.
+
+    Args:
+        settings: the operator's.
+        model: answers in place of the configured one; the caller closes it.
+
+    Raises:
+        SettingsError: a setting does not fit the files and folders.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+        StoreSetupError: the database cannot be used as configured.
+        TreeFileError: the tree that answers by default has mistakes.
+        TraceSetupError: traces cannot be exported as configured.
+        ShadowControlError: the control of shadow runs does not exist.
+    """
+    async with AsyncExitStack() as stack:
+        answering, load = model, LoadSignal()
+        if answering is None:
+            answering = build_model(settings, on_load=load.note)
+            stack.push_async_callback(answering.aclose)
+            if isinstance(answering, DeferredModel):
+                # Later: what the first requests need comes first.
+                stack.callback(asyncio.get_running_loop().call_later(_PREPARE_AFTER_S, answering.prepare).cancel)
+        tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
+        metrics = Metrics(tools=tools.names)
+        traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
+        store = await stack.enter_async_context(
+            open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics))
+        )
+        metrics.watch_store(lambda: store.health.problem is None)
+        metrics.watch_log(dropped_lines)
+        encoder = await stack.enter_async_context(open_encoder(settings, metrics=metrics))
+        trees = _trees(settings, tools)
+        oracle = build_oracle(
+            settings,
+            model=answering,
+            conversations=store.conversations,
+            tools=tools,
+            tools_of=tools_of,
+            trees=trees,
+            traces=traces,
+            encoder=encoder,
+        )
+        oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
+        editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
+        await editor.start()
+        await stack.enter_async_context(_watched(editor))
+        runs = RunManager(
+            oracle,
+            store,
+            options=run_options(settings),
+            metrics=metrics,
+            new_id=new_id,
+            debugger=_debugger(settings, store, trees),
+            follower=await open_shadows(
+                settings, oracle=oracle, trees=trees, store=store, metrics=metrics, stack=stack, load=load, model=model
+            ),
+        )
+        await stack.enter_async_context(runs)
+        names_models = model is not None or uses_provider(settings)
+        desk = editing_desk(settings, tools)
+        parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
+        parts = replace(parts, encoder=encoder)
+        stack.callback(parts.passes.close)
+        yield parts
+
+
+@asynccontextmanager
+async def open_encoder(
+    settings: Settings, *, metrics: Metrics, after_s: float = _ENCODER_AFTER_S
+) -> AsyncIterator[Encoder]:
+    """The encoder, which answers nothing until it is loaded.
+
+    Args:
+        settings: the operator's.
+        metrics: count what it reads.
+        after_s: seconds from the start until it begins to load.
+    """
+    if settings.encoder == "off":
+        yield NO_ENCODER
+        return
+
+    def observe(text: EncodedText) -> None:
+        metrics.text_encoded(text.kind, text.outcome, seconds=text.seconds)
+
+    if isinstance(settings.encoder, Path):
+        encoder = EncoderThread(settings.encoder, observe=observe)
+    else:
+        encoder = EncoderThread(settings.data_dir / "encoder", observe=observe, loader=load_known)
+    metrics.watch_encoder(lambda: encoder.state == "ready")
+    loading = asyncio.create_task(_load_later(encoder, after_s), name="load-encoder")
+    try:
+        yield encoder
+    finally:
+        loading.cancel()
+        await asyncio.wait({loading})
+
+
+async def _load_later(encoder: EncoderThread, after_s: float) -> None:
+    await asyncio.sleep(after_s)
+    await encoder.load()
+
+
+async def open_shadows(
+    settings: Settings,
+    *,
+    oracle: Oracle,
+    trees: ReloadingTrees,
+    store: Store,
+    metrics: Metrics,
+    stack: AsyncExitStack,
+    load: LoadSignal,
+    model: Model | None = None,
+) -> Shadows | None:
+    """The shadows of a process; `None` unless the settings ask for them.
+
+    Args:
+        settings: the operator's.
+        oracle: answers users.
+        trees: those that the service answers with.
+        store: has the runs, and keeps the pairs.
+        metrics: count shadows and their tokens.
+        stack: closes at its end what is opened here.
+        load: says when the provider has refused a request of the users' model, or of a shadow's.
+        model: answers shadows; `None`: one as the settings say, with a client of its own, so that its connections, its
+            retries and what it learns of the provider's limits are its own. It repeats nothing that was refused because
+            of load: what the provider allows is for the users.
+
+    Raises:
+        SettingsError: the provider's own settings cannot be used.
+        ShadowControlError: there is no such version of a tree.
+        UnknownTreeError: there is no such tree.
+        TreeFileError: the tree has mistakes.
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    if settings.control != "shadow":
+        return None
+    registry = trees.library.registry
+    control = await shadow_control(settings.other_control, controls=Controls(trees), store=store, registry=registry)
+    if model is None:
+        model = build_model(settings, on_load=load.note, waits_for_load=False)
+        stack.push_async_callback(model.aclose)
+    shadows = Shadows(
+        Stage(oracle=oracle, model=model, control=control, store=store, new_id=new_id),
+        store=store,
+        metrics=metrics,
+        rate=settings.shadow_rate,
+        tokens_per_hour=settings.shadow_tokens_per_hour,
+    )
+    load.listen(shadows.note_load)
+    return shadows
+
+
+def worker_name() -> str:
+    """A name for this process, among all that ever share a database."""
+    return f"{socket.gethostname()[:_LONGEST_HOST]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def run_options(settings: Settings) -> RunOptions:
+    """The options of runs."""
+    return RunOptions(
+        most_per_user=settings.runs_per_user,
+        reader_grace_s=settings.reader_grace_s,
+        drain_s=settings.drain_s,
+        retain_s=settings.retain_days * _DAY_S or None,
+        retain_texts_s=None if settings.retain_texts_days is None else settings.retain_texts_days * _DAY_S,
+        retain_bytes=settings.retain_mb * _MB or None,
+    )
+
+
+def _parts(
+    settings: Settings,
+    oracle: Oracle,
+    trees: TreeEditor,
+    desk: Desk,
+    store: Store,
+    runs: RunManager,
+    metrics: Metrics,
+    *,
+    names_models: bool,
+) -> ServiceParts:
+    secret = settings.jwt_secret
+    return ServiceParts(
+        oracle=oracle,
+        trees=trees,
+        trials=Trials(trees.trees, environment=_environment(settings)),
+        answers=AnswerCounts(store, trees.trees),
+        results=TrialResults(store.tree_trials),
+        desk=desk,
+        store=store,
+        runs=runs,
+        passes=Passes(store, registry=lambda: trees.trees.library.registry),
+        settings=settings,
+        metrics=metrics,
+        authenticator=Authenticator(
+            tokens=settings.tokens,
+            jwt_secret=None if secret is None else secret.get_secret_value(),
+            operators=settings.operators,
+        ),
+        provider_answers=names_models,
+        console=read_console(),
+    )
+
+
+def _debugger(settings: Settings, store: Store, trees: ReloadingTrees) -> Debugger | None:
+    """The debugger of runs, if the operator has turned it on."""
+    if not settings.debug:
+        return None
+    return Debugger(store, registry=trees.library.registry, lease_s=settings.debug_lease_s, clock=SystemClock())
+
+
+def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
+    """The trees; the folder for saved ones is made, unless the operator has named one."""
+    if settings.trees_dir is None:
+        with suppress(OSError):  # who saves a tree gets the reason
+            settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            settings.trees_folder.mkdir(mode=0o700, exist_ok=True)
+    return reloading_trees(settings, tools)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """What the command line of `serve` may have set, for commands on the same data."""
+    folders = {
+        "ORACLE_DATA_DIR": settings.data_dir,
+        "ORACLE_PROJECT_DIR": settings.project_dir,
+        "ORACLE_VAULT_DIR": settings.vault_dir,
+    }
+    return {name: str(folder) for name, folder in folders.items() if folder is not None}
+
+
+@asynccontextmanager
+async def _watched(editor: TreeEditor) -> AsyncIterator[None]:
+    """Read the tree files when they change."""
+
+    def set_watched(is_watched: bool) -> None:  # noqa: FBT001  a call that only `watch` makes
+        editor.trees.is_watched = is_watched
+
+    folders = editor.trees.library.folders
+    task = asyncio.create_task(watch(folders, on_change=editor.refresh, set_watched=set_watched), name="watch-trees")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def _tools(settings: Settings, *, has_web_search: bool) -> tuple[ToolRegistry, Callable[[str], ToolRegistry] | None]:
+    """All tools, and those of a user if users have vaults of their own."""
+    make = tool_maker(settings, has_web_search=has_web_search)
+    tools = make(settings.vault)
+    if settings.vault_shared or not settings.has_auth:
+        return tools, None
+    return tools, UserTools(settings.vault, make=make).of
+
+
+def _observer(metrics: Metrics) -> Callable[[CommitFigures], None]:
+    def observe(figures: CommitFigures) -> None:
+        metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
+
+    return observe

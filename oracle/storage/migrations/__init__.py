@@ -1,1 +1,0 @@
-"""How older databases become what `oracle.storage.schema` says."""

@@ -1,0 +1,5 @@
+"""A store for the tests that begin with a recorded run."""
+
+from tests.oracle.replay.conftest import archive, store, url
+
+__all__ = ["archive", "store", "url"]

@@ -1,0 +1,34 @@
+"""Plays scenarios of tests on the shipped trees."""
+
+from functools import cache
+
+from bt_runtime import TreeLibrary
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring.scenarios import Player, from_yaml, judge
+from trees import FOLDER
+
+WAITING = """\
+tree: waiting
+blackboard:
+  approved: { type: bool, from: delivery }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+    - wait: { for: approved, timeout_s: 30 }
+    - say: "Approved: {approved}."
+    - stop: completed
+"""
+"""A tree that waits for something from outside."""
+
+
+@cache
+def player():
+    return Player(TreeLibrary([FOLDER], registry=REGISTRY))
+
+
+def played(text):
+    """The verdict on the one scenario of a file."""
+    (scenario,) = from_yaml(text, file="test.yaml")
+    return judge(scenario, player().play(scenario))

@@ -1,0 +1,55 @@
+import gc
+import subprocess
+import sys
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from oracle.core.loading import collector_paused
+
+_WATCHED = """
+import gc
+looks = []
+gc.callbacks.append(lambda phase, info: looks.append(phase))
+from oracle.cli.entry import cli
+before = len(looks)
+cli.get_command(None, "ask")
+from oracle.server.wiring.agent import build_model
+from oracle.server.settings import Settings
+build_model(Settings(llm="anthropic"), {}).load()
+print(len(looks) - before)
+"""
+
+
+def test_the_collector_is_off_within_and_on_after():
+    with collector_paused():
+        assert not gc.isenabled()
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+@pytest.mark.long
+def test_loading_a_command_and_the_sdk_is_not_slowed_by_the_collector(tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-c", _WATCHED],
+        cwd=tmp_path,
+        env={"ANTHROPIC_API_KEY": "test-key"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(ran.stdout) < 20  # or there are hundreds
+
+
+@pytest.mark.parametrize(
+    "door", ["oracle", "oracle.cli.run_view", "oracle.runs.debugging", "oracle.replay.histories", "oracle.runs"]
+)
+def test_every_name_of_a_lazy_door_is_there_and_no_other(door):
+    package = import_module(door)
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    assert not any(isinstance(getattr(package, name), ModuleType) for name in package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{door}' has no attribute 'nothing'"):
+        _ = package.nothing

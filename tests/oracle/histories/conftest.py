@@ -1,5 +1,0 @@
-"""Histories are read from a store like replays."""
-
-from tests.oracle.replays.conftest import archive, store, url
-
-__all__ = ["archive", "store", "url"]

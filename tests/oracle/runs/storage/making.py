@@ -1,0 +1,45 @@
+"""Short ways to what storage tests need again and again."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+from oracle.runs.storage import NewRun, RunEnd, RunLog, Store
+
+END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=False, model_used="scripted")
+DONE = b'{"type":"done"}'
+
+
+def new_run(run_id: str = "run-1", **changes: Any) -> NewRun:
+    """A run of ann's that begins a conversation of its own."""
+    fields = {"user_id": "ann", "context_id": f"context-of-{run_id}", "tree": "oracle", "timeout_s": 120.0}
+    return NewRun(run_id, **{**fields, "input": {"question": "Why?"}, "limits": {}, **changes})
+
+
+async def begun(store: Store, run_id: str = "run-1", **changes: Any) -> RunLog:
+    """The writing end of a run that has just begun."""
+    return store.log.writer(await store.runs.begin(new_run(run_id, **changes)))
+
+
+def content(text: object) -> bytes:
+    """A chunk."""
+    return json.dumps({"type": "content", "content": text}).encode()
+
+
+async def heard(
+    store: Store, run_id: str = "run-1", *, after: int = 0, each: Callable[[int], None] = lambda n: None
+) -> list[int]:
+    """The numbers of all chunks that a follower gets, until its run's end."""
+    numbers: list[int] = []
+    async for batch in store.log.follow(run_id, after=after):
+        numbers += [chunk.n for chunk in batch]
+        each(numbers[-1])
+    return numbers
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Let the loop turn until it is so."""
+    async with asyncio.timeout(20):
+        while not is_so():  # noqa: ASYNC110  it is no task of this loop that makes it so
+            await asyncio.sleep(0.01)

@@ -1,0 +1,191 @@
+"""Every store of runs passes the public suite: SQLite, PostgreSQL, and one that somebody else could have written."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import pytest
+
+from oracle.core.encoding import to_json
+from oracle.runs.storage import (
+    ChunkPage,
+    ConversationBusyError,
+    EventKind,
+    LogEntry,
+    NewRun,
+    RunEnd,
+    RunLostError,
+    RunRecord,
+    StoredChunk,
+)
+from oracle.testing.store_conformance import StoreConformance
+
+
+class TestOurs(StoreConformance):
+    """SQLite and PostgreSQL; the fixture is that of all tests of stores."""
+
+
+class TestSomebodyElses(StoreConformance):
+    """In memory."""
+
+    @pytest.fixture
+    def store(self) -> "MemoryStore":
+        return MemoryStore()
+
+
+@dataclass
+class MemoryStore:
+    """Durable is what was appended and flushed; a flush is a turn of the event loop later."""
+
+    rows: dict[str, RunRecord] = field(default_factory=dict)
+    entries: dict[str, list[LogEntry]] = field(default_factory=lambda: defaultdict(list))
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    numbers: count = field(default_factory=lambda: count(1))
+
+    @property
+    def runs(self) -> "MemoryStore":
+        return self
+
+    @property
+    def log(self) -> "MemoryStore":
+        return self
+
+    # Rows
+
+    async def begin(self, new: NewRun) -> RunRecord:
+        if any(row.status == "running" and row.context_id == new.context_id for row in self.rows.values()):
+            raise ConversationBusyError(f"the conversation {new.context_id!r} is answering another query")
+        at = time.time()
+        row = RunRecord(
+            id=new.id,
+            user_id=new.user_id,
+            context_id=new.context_id,
+            worker="w1",
+            heartbeat_at=at,
+            epoch=1,
+            tree=new.tree,
+            tree_sha=new.tree_sha,
+            input=new.input,
+            limits=new.limits,
+            status="running",
+            created_at=at,
+            deadline_at=at + new.timeout_s,
+            n=next(self.numbers),
+        )
+        self.rows[new.id] = row
+        return row
+
+    async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
+        row = self.rows.get(run_id)
+        return row if row is not None and user_id in (None, row.user_id) else None
+
+    async def take_over(self, silent: Mapping[str, float] | None) -> Sequence[RunRecord]:
+        assert silent is None
+        taken = [replace(row, epoch=row.epoch + 1) for row in self.rows.values() if row.status == "running"]
+        self.rows.update({row.id: row for row in taken})
+        return taken
+
+    # Events
+
+    def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> "MemoryLog":
+        return MemoryLog(self, run, seq, chunk_n)
+
+    async def events(
+        self,
+        run_id: str,
+        *,
+        kinds: Collection[EventKind] | None = None,
+        after_seq: int = 0,
+        limit: int = 1000,
+        max_bytes: int | None = None,
+    ) -> list[LogEntry]:
+        found: list[LogEntry] = []
+        size = 0
+        for entry in self.entries.get(run_id, ()):
+            if entry.seq > after_seq and (kinds is None or entry.kind in kinds) and len(found) < limit:
+                size += len(entry.data)
+                if found and max_bytes is not None and size > max_bytes:
+                    break
+                found.append(entry)
+        return found
+
+    async def page(self, run_id: str, *, user_id: str | None = None, after: int = 0) -> ChunkPage | None:
+        row = await self.find(run_id, user_id=user_id)
+        if row is None:
+            return None
+        chunks = [
+            StoredChunk(entry.chunk_n, entry.data)
+            for entry in self.entries.get(run_id, ())
+            if entry.chunk_n is not None and entry.chunk_n > after
+        ]
+        return ChunkPage(chunks, row.status == "finished")
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Sequence[StoredChunk], None]:
+        while page := await self.page(run_id, after=after):
+            if page.chunks:
+                after = page.chunks[-1].n
+                yield page.chunks
+            if page.is_last:
+                return
+            async with self.changed:
+                again = await self.page(run_id, after=after)
+                if again is not None and not again.chunks and not again.is_last:
+                    await self.changed.wait()
+
+    async def last_chunk(self, run_id: str) -> int:
+        return max((entry.chunk_n or 0 for entry in self.entries.get(run_id, ())), default=0)
+
+
+@dataclass
+class MemoryLog:
+    """The writing end of a log."""
+
+    store: MemoryStore
+    run: RunRecord
+    seq: int
+    chunk_n: int
+    waiting: list[LogEntry] = field(default_factory=list)
+    is_over: bool = False
+
+    def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
+        self._append(kind, data, None, step_key)
+
+    def chunk(self, data: bytes) -> int:
+        self.chunk_n += 0 if self.is_over else 1
+        self._append("chunk", data, self.chunk_n, None)
+        return self.chunk_n
+
+    async def flush(self) -> None:
+        if self.store.rows[self.run.id].epoch != self.run.epoch:
+            raise RunLostError(f"another worker has taken the run {self.run.id!r} over")
+        self.store.entries[self.run.id] += self.waiting
+        self.waiting = []
+        async with self.store.changed:
+            self.store.changed.notify_all()
+
+    async def finish(self, done: bytes, end: RunEnd) -> None:
+        if self.is_over:
+            return
+        self.chunk(done)
+        figures = {"termination_reason": end.termination_reason, "turns": end.turns, "tokens_used": end.tokens_used}
+        self.append("final", to_json(figures))
+        self.is_over = True
+        row = self.store.rows[self.run.id]
+        if row.epoch == self.run.epoch:
+            ended = replace(
+                row,
+                status="finished",
+                termination_reason=end.termination_reason,
+                answer=end.answer,
+                turns=end.turns,
+            )
+            self.store.rows[self.run.id] = ended
+        await self.flush()
+
+    def _append(self, kind: EventKind, data: bytes, number: int | None, step_key: str | None) -> None:
+        if not self.is_over:
+            self.seq += 1
+            self.waiting.append(LogEntry(self.run.id, self.seq, kind, data, time.time(), number, step_key))

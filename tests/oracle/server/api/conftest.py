@@ -1,0 +1,284 @@
+"""The service over a real socket: uvicorn in the test's loop, a real store, a model that follows a script."""
+
+import asyncio
+import atexit
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+import structlog
+import uvicorn
+
+import trees
+from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
+from oracle.agent.answering import Oracle
+from oracle.agent.equipment import Equipment
+from oracle.agent.nodes import REGISTRY
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
+from oracle.authoring.editing import Desk
+from oracle.classify import HeuristicIntentClassifier
+from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.console import Console
+from oracle.core.logs import configure_logging
+from oracle.core.metrics import Metrics
+from oracle.core.traces import Traces
+from oracle.replay.histories import Passes
+from oracle.runs import RunManager, RunOptions
+from oracle.runs.debugging import Debugger
+from oracle.runs.storage import open_store
+from oracle.server.api import Authenticator, ServiceParts, StreamTiming, build_app
+from oracle.server.settings import Settings
+from oracle.testing import ScriptedModel, ScriptedTurn
+from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
+from prompts import load_segments
+from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
+from tests.oracle.server.api.streams import Streamed, read_stream
+
+TIMESTAMP = "2026-01-02T03:04:05.000Z"
+ALICE, BOB, OLGA = ({"Authorization": f"Bearer {name}-token-0123456789"} for name in ("alice", "bob", "olga"))
+TOKENS = {each["Authorization"].removeprefix("Bearer "): name for each, name in ((ALICE, "alice"), (BOB, "bob"))}
+OPERATOR = {OLGA["Authorization"].removeprefix("Bearer "): "olga"}
+HANGS = ScriptedTurn(text=("It begins ", "here "), hang=True)
+"""A turn that says something and goes on until it is cancelled."""
+
+
+in_shared_loop = pytest.mark.asyncio(loop_scope="module")
+
+
+@dataclass(slots=True)
+class Service:
+    """A running service and a client of it."""
+
+    parts: ServiceParts
+    client: httpx2.AsyncClient
+    model: ScriptedModel
+    port: int
+
+    async def ask(self, question: str = "hello", *, headers: dict[str, str] | None = None, **body: Any) -> Streamed:
+        """Ask, and read the stream to its end."""
+        async with self.asking(question, headers=headers, **body) as streamed:
+            await streamed.rest()
+        return streamed
+
+    @asynccontextmanager
+    async def asking(
+        self, question: str = "hello", *, headers: dict[str, str] | None = None, **body: Any
+    ) -> AsyncIterator[Streamed]:
+        """Ask; the stream is open inside."""
+        content = {"question": question, **body}
+        async with self.client.stream("POST", "/api/oracle/stream", json=content, headers=headers) as response:
+            yield await read_stream(response)
+
+    @asynccontextmanager
+    async def resuming(
+        self, run_id: str, *, after: int | None = None, headers: dict[str, str] | None = None
+    ) -> AsyncIterator[Streamed]:
+        """Take a stream up again."""
+        given = dict(headers or {}) | ({} if after is None else {"Last-Event-ID": str(after)})
+        async with self.client.stream("GET", f"/api/oracle/runs/{run_id}/stream", headers=given) as response:
+            yield await read_stream(response)
+
+    async def resume(self, run_id: str, **options: Any) -> Streamed:
+        """Take a stream up again, and read it to its end."""
+        async with self.resuming(run_id, **options) as streamed:
+            await streamed.rest()
+        return streamed
+
+
+@asynccontextmanager
+async def running_service(
+    folder: Path,
+    turns: Iterable[ScriptedTurn] = (),
+    *,
+    model: ScriptedModel | None = None,
+    tokens: dict[str, str] | None = None,
+    jwt_secret: str | None = None,
+    timing: StreamTiming | None = None,
+    options: RunOptions | None = None,
+    provider_answers: bool = True,
+    clock: Clock | None = None,
+    requests_clock: Any = None,
+    url: str | None = None,
+    worker: str = "worker-1",
+    body_s: float = 60.0,
+    trees_folder: Path | None = None,
+    explaining: dict[str, Any] | None = None,
+    traces: Traces | None = None,
+    console: Console | None = None,
+    encoder: Encoder = NO_ENCODER,
+    **settings: Any,
+) -> AsyncIterator[Service]:
+    """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
+    chosen = Settings(data_dir=folder, project_dir=folder, tokens=tokens or {}, jwt_secret=jwt_secret, **settings)
+    model = model or ScriptedModel(_forever(turns))
+    numbers = count(1)
+    prefix = "id" if worker == "worker-1" else worker
+    new_id = lambda: f"{prefix}-{next(numbers)}"  # noqa: E731  a name for each thing, in order
+    async with AsyncExitStack() as stack:
+        if url is None and not (folder / "oracle.db").exists():
+            shutil.copy(await _empty_database(), folder / "oracle.db")
+        url = url or f"sqlite:///{folder / 'oracle.db'}"
+        store = await stack.enter_async_context(open_store(url, worker=worker))
+        metrics = Metrics()
+        library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
+        served = ReloadingTrees(library, closed=[trees_folder or folder])
+        editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
+        await editor.start()
+        oracle = Oracle(
+            equipment=Equipment(
+                model=model,
+                tools=ToolRegistry(_tools(folder)),
+                segments=load_segments(),
+                intents=HeuristicIntentClassifier(),
+                clock=clock or SystemClock(),
+                timestamp=lambda: TIMESTAMP,
+                encoder=encoder,
+            ),
+            trees=served,
+            conversations=store.conversations,
+            new_id=new_id,
+            cap=chosen.capped,
+            control=chosen.primary_control,
+            traces=traces,
+        )
+        debugger = None
+        if chosen.debug:
+            debugger = Debugger(store, registry=REGISTRY, lease_s=chosen.debug_lease_s, clock=clock or SystemClock())
+        runs = await stack.enter_async_context(
+            RunManager(
+                oracle,
+                store,
+                options=options or RunOptions(most_per_user=chosen.runs_per_user),
+                metrics=metrics,
+                new_id=new_id,
+                debugger=debugger,
+            )
+        )
+        passes = Passes(store, registry=lambda: REGISTRY, **(explaining or {}))
+        stack.callback(passes.close)
+        parts = ServiceParts(
+            oracle=oracle,
+            trees=editor,
+            trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
+            answers=AnswerCounts(store, served),
+            results=TrialResults(store.tree_trials),
+            desk=Desk(library),
+            store=store,
+            runs=runs,
+            passes=passes,
+            settings=chosen,
+            metrics=metrics,
+            authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),
+            provider_answers=provider_answers,
+            console=console,
+            encoder=encoder,
+            timing=timing or StreamTiming(),
+            body_s=body_s,
+            **({} if requests_clock is None else {"clock": requests_clock}),
+        )
+        port = await stack.enter_async_context(_listening(parts))
+        client = await stack.enter_async_context(
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)
+        )
+        yield Service(parts, client, model, port)
+
+
+@asynccontextmanager
+async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
+    """uvicorn without its main loop, which looks ten times a second whether it is to stop."""
+    app = build_app(parts)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, lifespan="off")
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        parts.streams.close()
+        for listening in server.servers:
+            listening.close()
+        for connection in tuple(server.server_state.connections):
+            connection.transport.abort()
+        if server.server_state.tasks:
+            await asyncio.wait(server.server_state.tasks)
+
+
+_made: list[Path] = []
+
+
+async def _empty_database() -> Path:
+    """A database that has been migrated once; each service begins with a copy."""
+    if not _made:
+        path = Path(tempfile.mkdtemp(prefix="oracle-test-")) / "empty.db"
+        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+        async with open_store(f"sqlite:///{path}", worker="nobody"):
+            pass
+        _made.append(path)
+    return _made[0]
+
+
+def _tools(folder: Path) -> Iterable[Tool]:
+    yield from project_tools(folder)
+    yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+
+
+def _forever(turns: Iterable[ScriptedTurn]) -> Iterable[ScriptedTurn]:
+    turn = ScriptedTurn(text="Hello.")
+    for turn in turns:
+        yield turn
+    while True:
+        yield turn
+
+
+@pytest.fixture(autouse=True)
+def quiet_logs():
+    configure_logging("critical")
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+async def start(tmp_path):
+    """Starts services; they are gone at the end of the test."""
+    async with AsyncExitStack() as stack:
+
+        async def begin(turns: Iterable[ScriptedTurn] = (), *, folder: Path | None = None, **options: Any) -> Service:
+            return await stack.enter_async_context(running_service(folder or tmp_path, turns, **options))
+
+        yield begin
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str | None:
+    """For `start`: an empty database of each kind."""
+    return None if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
+
+
+@pytest.fixture
+async def service(start):
+    """One without auth that says hello."""
+    return await start()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory):
+    """One for the tests of a file that change nothing; they run in the loop of the file (`@in_shared_loop`)."""
+    configure_logging("critical")
+    async with running_service(tmp_path_factory.mktemp("shared"), models=("claude-known",)) as service:
+        yield service
+
+
+@pytest.fixture
+async def guarded(start):
+    """One with users alice and bob, and the operator olga."""
+    return await start(tokens=TOKENS | OPERATOR, operators=("olga",))

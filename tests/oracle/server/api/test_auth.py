@@ -1,0 +1,139 @@
+import time
+
+import jwt
+import pytest
+from structlog.testing import capture_logs
+
+from oracle.core.logs import configure_logging
+from oracle.server.api.auth import Authenticator, Caller, UnauthorizedError
+
+SECRET = "a-secret-that-is-long-enough-for-every-algorithm-that-a-token-may-try-to-name"
+SIGNED = Authenticator(jwt_secret=SECRET, operators=("olga",))
+LISTED = Authenticator(tokens={"alice-token": "alice", "alice-too": "alice", "olga-token": "olga"}, operators=("olga",))
+
+
+def header(value: str | bytes) -> list[tuple[bytes, bytes]]:
+    return [(b"accept", b"*/*"), (b"authorization", value if isinstance(value, bytes) else value.encode())]
+
+
+def signed(claims: dict, key: str = SECRET, algorithm: str = "HS256", **options) -> list[tuple[bytes, bytes]]:
+    return header("Bearer " + jwt.encode(claims, key, algorithm=algorithm, **options))
+
+
+@pytest.mark.parametrize("headers", [[], header("Bearer anything"), header("Basic bG9jYWw6")])
+def test_without_auth_everybody_is_local_whatever_the_headers_say(headers):
+    authenticator = Authenticator(operators=("local",))
+    assert not authenticator.is_required
+    assert authenticator.caller(headers) == Caller("local", is_operator=True)
+
+
+@pytest.mark.parametrize(
+    ("token", "caller"),
+    [
+        ("alice-token", Caller("alice")),
+        ("alice-too", Caller("alice")),
+        ("olga-token", Caller("olga", is_operator=True)),
+    ],
+)
+def test_a_fixed_token_names_its_user(token, caller):
+    assert LISTED.caller(header(f"Bearer {token}")) == caller
+    assert LISTED.caller(header(f"bearer  {token} ")) == caller
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param([], id="none"),
+        pytest.param(header("Bearer"), id="no token"),
+        pytest.param(header("Bearer "), id="empty token"),
+        pytest.param(header("Basic alice-token"), id="another scheme"),
+        pytest.param(header("alice-token"), id="no scheme"),
+        pytest.param(header("Bearer alice-toke"), id="a part of one"),
+        pytest.param(header("Bearer alice-token2"), id="more than one"),
+        pytest.param(header("Bearer alice-token, Bearer alice-token"), id="two in one header"),
+        pytest.param(header("Bearer alice-token") * 2, id="two headers"),
+        pytest.param(header(b"Bearer \xff\xfe"), id="not ASCII"),
+        pytest.param(header("Bearer " + "a" * 20_000), id="too long"),
+    ],
+)
+@pytest.mark.parametrize("authenticator", [LISTED, SIGNED], ids=["tokens", "jwt"])
+def test_requests_without_a_valid_token_are_refused(authenticator, headers):
+    assert authenticator.is_required
+    with pytest.raises(UnauthorizedError):
+        authenticator.caller(headers)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"sub": "alice"},
+        {"sub": "alice", "exp": time.time() + 3600},
+        {"sub": "alice", "nbf": time.time() - 3600, "iat": time.time() - 3600},
+        {"sub": "alice", "aud": "somebody", "iss": "somebody"},
+    ],
+)
+def test_a_signed_token_names_its_user(claims):
+    assert SIGNED.caller(signed(claims)) == Caller("alice")
+
+
+def test_an_operator_is_one_by_either_kind_of_token():
+    assert SIGNED.caller(signed({"sub": "olga"})).is_operator
+    assert LISTED.caller(header("Bearer olga-token")).is_operator
+
+
+def _unsigned(algorithm: str) -> list[tuple[bytes, bytes]]:
+    head = jwt.utils.base64url_encode(b'{"alg":"' + algorithm.encode() + b'","typ":"JWT"}')
+    body = jwt.utils.base64url_encode(b'{"sub":"alice"}')
+    return header(b"Bearer " + head + b"." + body + b".")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param(_unsigned("none"), id="alg none"),
+        pytest.param(_unsigned("None"), id="alg None"),
+        pytest.param(_unsigned("HS256"), id="no signature"),
+        pytest.param(
+            signed({"sub": "alice"}, key="another-secret-of-thirty-two-bytes-or-so, and longer"), id="another secret"
+        ),
+        pytest.param(signed({"sub": "alice"}, algorithm="HS512"), id="another algorithm"),
+        pytest.param(signed({"sub": "alice", "exp": time.time() - 1}), id="expired"),
+        pytest.param(signed({"sub": "alice", "nbf": time.time() + 3600}), id="not yet valid"),
+        pytest.param(signed({"sub": "alice", "exp": "soon"}), id="no time"),
+        pytest.param(signed({"user": "alice"}), id="no sub"),
+        pytest.param(signed({"sub": ""}), id="empty sub"),
+        pytest.param(signed({"sub": "a" * 256}), id="long sub"),
+        pytest.param(signed({"sub": "ali\0ce"}), id="NUL in sub"),
+        pytest.param(signed({"sub": "alice", "exp": float("inf")}), id="endless time"),
+        pytest.param(signed({"sub": "alice", "exp": [1]}), id="a list for a time"),
+        pytest.param(header("Bearer a.b.c"), id="three parts of nothing"),
+    ],
+)
+def test_a_signed_token_with_a_defect_is_refused(headers):
+    with pytest.raises(UnauthorizedError):
+        SIGNED.caller(headers)
+
+
+def test_the_representation_of_an_authenticator_has_no_secret():
+    both = Authenticator(tokens={"alice-token": "alice"}, jwt_secret=SECRET)
+    assert "alice-token" not in repr(both)
+    assert SECRET not in repr(both)
+    with pytest.raises(UnauthorizedError) as refused:
+        both.caller(header("Bearer guessed-token"))
+    assert "guessed" not in str(refused.value)
+
+
+def test_a_short_secret_works_without_a_warning_for_each_token():
+    with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
+        headers = signed({"sub": "alice"}, key="short")
+    assert Authenticator(jwt_secret="short").caller(headers) == Caller("alice")
+
+
+@pytest.mark.parametrize("sub", ["", "a\0b", "\ud800", "a" * 256, "two\nlines"])
+def test_the_reason_why_a_users_name_is_refused_is_only_logged(sub):
+    configure_logging("warning")
+    with capture_logs() as logs, pytest.raises(UnauthorizedError, match="the bearer token is not valid"):
+        SIGNED.caller(signed({"sub": sub}))
+    assert logs[0]["event"] == "token.refused"
+    assert len(logs[0]["sub"]) <= 80
+    assert logs[0]["sub"].isprintable()

@@ -1,0 +1,132 @@
+"""Two users of one service: nothing of one can be reached, told apart from nothing, or changed by the other."""
+
+import pytest
+
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS
+
+MISSING = "0123456789abcdef0123456789abcdef"
+CALLS = [
+    ("GET", "/api/oracle/runs/{run}", None),
+    ("GET", "/api/oracle/runs/{run}/stream", None),
+    ("GET", "/api/oracle/runs/{run}/stream?after=0", None),
+    ("GET", "/api/oracle/runs/{run}/stream?after=999999", None),
+    ("GET", "/api/oracle/runs/{run}/source?path=login.py&source_type=code", None),
+    ("POST", "/api/oracle/runs/{run}/cancel", None),
+    ("GET", "/api/runs/{run}/ticks", None),
+    ("GET", "/api/runs/{run}/signals", None),
+    ("GET", "/api/runs/{run}/ticks?reasons=true", None),
+    ("GET", "/api/runs/{run}/ticks/stream", None),
+    ("GET", "/api/runs/{run}/ticks/stream?after=999999", None),
+    ("GET", "/api/runs/{run}/history", None),
+    ("GET", "/api/runs/{run}/history?after=999999&head=true", None),
+    ("GET", "/api/runs/{run}/tree", None),
+    ("GET", "/api/runs/{run}/turns", None),
+    ("GET", "/api/runs?before={run}", None),
+    ("GET", "/api/runs?before={run}&counts=true&search=secret", None),
+    ("GET", "/api/oracle/conversations/{context}", None),
+    ("POST", "/api/oracle/conversations/{context}/fork", {}),
+    ("POST", "/api/oracle/conversations/{context}/fork", {"before_run": "{run}"}),
+    ("DELETE", "/api/oracle/conversations/{context}", None),
+    ("POST", "/api/oracle", {"question": "What was said?", "context_id": "{context}"}),
+    ("POST", "/api/oracle/stream", {"question": "What was said?", "context_id": "{context}"}),
+]
+
+FILTERS = [
+    {"search": "secret"},
+    {"search": "s"},
+    {"user": "alice"},
+    {"user": "alice", "search": "secret"},
+    {"context_id": "{context}"},
+    {"context_id": "{context}", "user": "alice"},
+    {"slow": "0"},
+    {"status": "running"},
+    {"status": "finished"},
+    {"reason": "completed"},
+    {"tree": "oracle"},
+    {"since": "2000-01-01"},
+]
+NONE = {"runs": [], "next": None, "counts": {"total": 0, "by_reason": {}, "is_complete": True}}
+
+
+async def sent(service, call, *, run, context, headers):
+    method, path, body = call
+    if body is not None:
+        body = {name: value.format(run=run, context=context) for name, value in body.items()}
+    return await service.client.request(method, path.format(run=run, context=context), json=body, headers=headers)
+
+
+def told(response):
+    """All that a client learns."""
+    headers = {name: value for name, value in response.headers.items() if name not in ("date", "x-request-id")}
+    return response.status_code, response.content, headers
+
+
+@pytest.mark.parametrize("turns", [[], [HANGS]], ids=["ended", "running"])
+async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
+    service = await start(turns, tokens=TOKENS)
+    async with service.asking("A secret of Alice's.", headers=ALICE) as streamed:
+        await streamed.until("e")
+        run = streamed.run_id
+        status = await service.client.get(f"/api/oracle/runs/{run}", headers=ALICE)
+        context = status.json()["context_id"]
+        for call in CALLS:
+            foreign = await sent(service, call, run=run, context=context, headers=BOB)
+            missing = await sent(service, call, run=MISSING, context=MISSING, headers=BOB)
+            assert foreign.status_code == 404, call
+            assert told(foreign) == told(missing), call
+        for params in ({}, *FILTERS):
+            given = {name: value.format(context=context) for name, value in params.items()}
+            found = await service.client.get("/api/runs", params=given, headers=BOB)
+            assert (found.status_code, found.json()) == (200, NONE), params
+        of_alice = (await service.client.get("/api/runs", headers=ALICE)).json()["runs"]
+        assert [(run["run_id"], run["termination_reason"]) for run in of_alice] == [
+            (streamed.run_id, None if turns else "completed")
+        ]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer bobs-token"}], ids=["no token", "wrong token"])
+async def test_without_a_valid_token_every_call_is_refused(guarded, headers):
+    streamed = await guarded.ask(headers=ALICE)
+    for call in [*CALLS, ("GET", "/api/runs", None)]:
+        response = await sent(
+            guarded, call, run=streamed.run_id, context=streamed.done["context_id"], headers=headers or None
+        )
+        assert response.status_code == 401, call
+        assert response.headers["www-authenticate"] == "Bearer"
+        assert streamed.run_id not in response.text
+
+
+async def test_settings_need_a_token_as_well(guarded):
+    path = "/api/settings/agent-config"
+    for method, call in (("GET", path), ("PUT", path), ("POST", f"{path}/reset")):
+        assert (await guarded.client.request(method, call, json={"max_iterations": 3})).status_code == 401
+
+
+async def test_each_user_has_own_settings(guarded):
+    await guarded.client.put("/api/settings/agent-config", json={"max_iterations": 3}, headers=ALICE)
+    of_alice = await guarded.client.get("/api/settings/agent-config", headers=ALICE)
+    of_bob = await guarded.client.get("/api/settings/agent-config", headers=BOB)
+    assert (of_alice.json()["max_iterations"], of_bob.json()["max_iterations"]) == (3, 15)
+    await guarded.client.post("/api/settings/agent-config/reset", headers=BOB)
+    assert (await guarded.client.get("/api/settings/agent-config", headers=ALICE)).json()["max_iterations"] == 3
+
+
+async def test_a_token_in_the_address_or_a_cookie_is_none(guarded):
+    token = ALICE["Authorization"].removeprefix("Bearer ")
+    for place in ("token", "access_token", "authorization", "Authorization"):
+        for value in (token, ALICE["Authorization"]):
+            assert (await guarded.client.get("/api/runs", params={place: value})).status_code == 401
+            assert (await guarded.client.get("/api/runs", headers={"Cookie": f"{place}={value}"})).status_code == 401
+
+
+async def test_two_headers_with_tokens_are_none(guarded):
+    headers = [("Authorization", ALICE["Authorization"]), ("Authorization", BOB["Authorization"])]
+    assert (await guarded.client.get("/api/runs", headers=headers)).status_code == 401
+
+
+async def test_no_spelling_of_an_address_goes_round_the_guard(guarded):
+    await guarded.ask(headers=ALICE)
+    for path in ("//api/runs", "/api//runs", "/api/runs/", "/API/runs", "/./api/runs", "/%61pi/runs", "/x/../api/runs"):
+        response = await guarded.client.get(path)
+        assert response.status_code in (401, 404), path
+        assert "alice" not in response.text

@@ -1,0 +1,70 @@
+import gc
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.server.wiring.vaults import UserTools, folder_name
+from oracle.tools import ToolRegistry
+
+NAMES = st.text(min_size=1)
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [
+        ("anna", "anna"),
+        ("anna_b-2", "anna_b-2"),
+        ("Anna", "%41nna"),
+        ("anna@example.com", "anna%40example%2ecom"),
+        ("..", "%2e%2e"),
+        ("a/b", "a%2fb"),
+        ("ä", "%c3%a4"),
+        ("%41", "%2541"),
+        ("\ud800", "%ed%a0%80"),
+    ],
+)
+def test_a_users_folder_has_a_name_that_is_safe_and_readable(user, name):
+    assert folder_name(user) == name
+
+
+def test_a_long_name_becomes_a_digest():
+    name = folder_name("x" * 121)
+    assert name.startswith("=")
+    assert len(name) == 65
+    assert folder_name("x" * 120) == "x" * 120
+
+
+@given(NAMES, NAMES)
+def test_no_two_users_share_a_folder_even_where_case_is_ignored(one, other):
+    assert (folder_name(one).casefold() == folder_name(other).casefold()) == (one == other)
+
+
+@given(NAMES)
+def test_no_name_leads_anywhere_but_into_the_vault(user):
+    name = folder_name(user)
+    assert (Path("/vault") / name).resolve().parent == Path("/vault")
+    assert 0 < len(name.encode()) < 256
+
+
+def test_a_user_has_the_same_tools_again_and_only_so_many_are_kept():
+    made = []
+
+    def make(folder):
+        made.append(folder.name)
+        return ToolRegistry([])
+
+    tools = UserTools(Path("/vaults"), make=make, most_kept=2)
+    first = tools.of("anna")
+    assert tools.of("anna") is first
+    for user in ("bob", "cleo", "dora"):
+        tools.of(user)
+    assert tools.of("anna") is first  # they are still in use
+    assert made == ["anna", "bob", "cleo", "dora"]
+    del first
+    for user in ("eve", "finn"):
+        tools.of(user)
+    gc.collect()
+    tools.of("anna")
+    assert made[-1] == "anna"
