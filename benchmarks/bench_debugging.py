@@ -13,7 +13,7 @@ from bt_runtime import Pacer, PausableClock, Request, RunLoop, SystemClock, Tick
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 from oracle.runs.debugging.watching import BreakpointWatch
-from oracle.runs.storage import Breakpoint
+from oracle.runs.storage.breakpoints import Breakpoint
 
 ROUNDS = 2_000
 REGISTRY = registry_of()

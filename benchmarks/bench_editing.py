@@ -15,7 +15,11 @@ from pathlib import Path
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing import Desk, complete, diagnose, hover, references
+from oracle.authoring.editing.completion import complete
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editing.diagnosing import diagnose
+from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.symbols import references
 from trees import FOLDER
 
 AIM_MS = 100.0

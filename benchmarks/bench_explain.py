@@ -15,16 +15,17 @@ from typing import Any
 from benchmarks.parts import oracle_over, quiet
 from bt_runtime import Outcome, TickRecord, TreeDefinition, TreeLibrary, replay
 from oracle.agent.answering import Ask, Oracle
-from oracle.agent.conversations import MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.journal import NoJournal
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.core.chunks import Chunk, Done, write_chunk
-from oracle.replay import rebuild_query
-from oracle.replay.histories import Explainer
+from oracle.replay.histories.explaining import Explainer
+from oracle.replay.rebuilding import rebuild_query
 from oracle.runs.record.events import Opened
 from oracle.runs.record.ticks import decode_tick, encode_tick
-from oracle.runs.storage import LogEntry, RunRecord, TreeVersion
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.trees import TreeVersion
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import ToolRegistry
 

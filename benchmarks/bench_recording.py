@@ -24,7 +24,9 @@ from oracle.agent import nodes
 from oracle.authoring.scenarios import Player, read_scenario_file
 from oracle.core.encoding import to_json
 from oracle.runs.record.ticks import encode_tick, plain_tick
-from oracle.runs.storage import NewRun, RunLog, Store, open_store
+from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.records import NewRun
+from oracle.runs.storage.store import Store, open_store
 
 AIM_SHARE = 0.2
 AIM_BYTES = 1_000

@@ -11,12 +11,12 @@ from itertools import count
 
 from benchmarks.parts import oracle_over, quiet
 from bt_runtime import HostAction, TreeDefinition
-from bt_runtime.language.expressions import compile_expression
+from bt_runtime.language.expressions.expression import compile_expression
 from bt_runtime.library.named import read_tree
 from oracle.agent.answering import Ask
 from oracle.agent.journal import NoJournal
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.rules import rules_of
+from oracle.agent.rules.enforcing import rules_of
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import forbidden, run_tool_calls
 from oracle.llm.protocol import ToolUse

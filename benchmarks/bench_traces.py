@@ -18,7 +18,8 @@ from benchmarks.bench_turns import TOOLS, TURNS, InstantModel
 from benchmarks.parts import oracle_over, quiet
 from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk
-from oracle.core.traces import SpanContext, Traces, place_of
+from oracle.core.traces import SpanContext
+from oracle.core.traces.spans import Traces, place_of
 
 QUERIES = 10
 ROUNDS = 8

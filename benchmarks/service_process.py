@@ -91,9 +91,9 @@ async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
 
 
 async def serve_oracle(model: PacedModel, *, data_dir: Path, project_dir: Path) -> None:
-    from oracle.core.logs import configure_logging
-    from oracle.server.process import serve
-    from oracle.server.settings import read_settings
+    from oracle.core.logs.configuring import configure_logging
+    from oracle.server.process.process import serve
+    from oracle.server.settings.reading import read_settings
 
     configure_logging("info")  # as `oracle serve` does
     settings = read_settings(data_dir=data_dir, project_dir=project_dir)

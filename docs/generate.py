@@ -11,7 +11,7 @@ from pathlib import Path
 from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, tree_schema
 from bt_runtime.drawing.palette import render_palette
 from oracle.agent.nodes import REGISTRY
-from oracle.server.settings import SettingRow, settings_table
+from oracle.server.settings.table import SettingRow, settings_table
 
 ROOT = Path(__file__).parents[1]
 MISTAKEN = "- llm_turn: {timeout: 120}"

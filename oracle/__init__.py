@@ -14,11 +14,12 @@ from oracle.core.loading import check_neighbours, lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.agent.answering import ActiveQuery, Ask, Oracle
-    from oracle.agent.conversations import UnknownConversationError
+    from oracle.agent.conversations.protocol import UnknownConversationError
     from oracle.core.errors import OracleError, UserError
     from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_tree
-    from oracle.server.settings import Settings, SettingsError, read_settings
-    from oracle.server.wiring import build_oracle, open_oracle
+    from oracle.server.settings.fields import Settings
+    from oracle.server.settings.reading import SettingsError, read_settings
+    from oracle.server.wiring.agent import build_oracle, open_oracle
 
 __all__ = [
     "ActiveQuery",
@@ -40,11 +41,12 @@ __all__ = [
 
 _HOMES = {
     "oracle.agent.answering": "ActiveQuery Ask Oracle",
-    "oracle.agent.conversations": "UnknownConversationError",
+    "oracle.agent.conversations.protocol": "UnknownConversationError",
     "oracle.decision": "AgentConfig AgentState DecisionTree decision_tree",
     "oracle.core.errors": "OracleError UserError",
-    "oracle.server.settings": "Settings SettingsError read_settings",
-    "oracle.server.wiring": "build_oracle open_oracle",
+    "oracle.server.settings.fields": "Settings",
+    "oracle.server.settings.reading": "SettingsError read_settings",
+    "oracle.server.wiring.agent": "build_oracle open_oracle",
 }
 
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from oracle.runs.storage import BreakpointKind
-from oracle.server.settings import Settings
+from oracle.runs.storage.breakpoints import BreakpointKind
+from oracle.server.settings.fields import Settings
 from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.oracle.runs.running import PATIENCE_S
 from tests.oracle.server.api.conftest import running_service

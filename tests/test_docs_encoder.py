@@ -7,12 +7,12 @@ from typing import get_args
 
 import pytest
 
-from oracle.classify.encoder import EncoderState
 from oracle.classify.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
 from oracle.classify.encoder.loading import KINDS, MOST_TOKENS
+from oracle.classify.encoder.protocol import EncoderState
 from oracle.classify.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
 from oracle.core.metrics import Metrics
-from oracle.server.settings import settings_table
+from oracle.server.settings.table import settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from oracle.runs.record import LogEvent
+from oracle.runs.record.events import LogEvent
 
 PAGE = (Path(__file__).parents[1] / "docs" / "event-log.md").read_text(encoding="utf-8")
 

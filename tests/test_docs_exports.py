@@ -8,8 +8,8 @@ import pytest
 
 import trees
 from oracle.cli import main
-from oracle.replay.exports import EXPORT_FORMATS
-from oracle.runs.storage import open_store
+from oracle.replay.exports.formats import EXPORT_FORMATS
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.exports.stand_in import stand_in_page
 from tests.oracle.replay.test_replays import recorded
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from oracle.core.metrics import Metrics
-from oracle.runs import RunOptions
-from oracle.server.api import Authenticator
-from oracle.server.settings import Settings, settings_table
+from oracle.runs.options import RunOptions
+from oracle.server.api.auth import Authenticator
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.table import settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import main
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 
 ROOT = Path(__file__).parents[1]

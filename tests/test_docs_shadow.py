@@ -8,9 +8,10 @@ import pytest
 
 from oracle.cli import main
 from oracle.core.metrics import Metrics
-from oracle.runs.storage import open_store
-from oracle.server.api import describe_service
-from oracle.server.settings import Settings, settings_table
+from oracle.runs.storage.store import open_store
+from oracle.server.api.app import describe_service
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.table import settings_table
 from tests.acceptance.harness import answers, calls, says
 from tests.oracle.replay.shadow.conftest import shadowed
 

@@ -11,9 +11,10 @@ from opentelemetry.sdk import environment_variables
 from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.core.metrics import Metrics
-from oracle.core.traces import Traces, exporting, headers_of, names, place_of
+from oracle.core.traces import exporting, names
 from oracle.core.traces.content import LONGEST
-from oracle.server.settings import settings_table
+from oracle.core.traces.spans import Traces, headers_of, place_of
+from oracle.server.settings.table import settings_table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

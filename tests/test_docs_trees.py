@@ -9,7 +9,7 @@ import pytest
 
 import trees
 from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
-from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import KeyType
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
 from oracle.authoring.scenarios import Moment, OutsideEvent, Player, Scenario, Turn

@@ -28,9 +28,10 @@ from benchmarks.habits.tasks import Task
 from bt_runtime import TreeLibrary
 from bt_runtime.text import visible
 from oracle.agent.nodes import REGISTRY
-from oracle.llm import ModelError
-from oracle.server.settings import Settings, SettingsError, read_settings
-from oracle.server.wiring import build_model, uses_provider
+from oracle.llm.protocol import ModelError
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError, read_settings
+from oracle.server.wiring.agent import build_model, uses_provider
 from trees import FOLDER
 
 NO_KEY = """\

@@ -15,7 +15,7 @@ from benchmarks.habits.tasks import Fact, Question, Task
 from benchmarks.habits.world import World
 from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk, Content, Done, Failed, ToolCalled
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 
 _ANSWERS = frozenset({"provider_refused", "context_too_large"})
 """Failures that belong to the question, and not to the day."""

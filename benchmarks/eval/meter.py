@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from benchmarks.eval.record import Spent, Turn
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
-from oracle.llm import Model
 from oracle.llm.protocol import (
+    Model,
     ModelError,
     ModelEvent,
     ModelFault,

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from bt_runtime import SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
-from oracle.agent.conversations import MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.classify import HeuristicIntentClassifier
-from oracle.llm import Model
+from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from prompts import load_segments
 from trees import FOLDER

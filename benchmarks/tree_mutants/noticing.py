@@ -12,10 +12,10 @@ from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
 from bt_runtime.analysis import warnings_of
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.query import QuestionError
-from oracle.agent.rules import events_of
+from oracle.agent.rules.recorded import events_of
 from oracle.authoring.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
 from oracle.authoring.scenarios.suites import folders_beside, scenario_files
-from oracle.authoring.verifying import Scope, verify
+from oracle.authoring.verifying.verify import Scope, verify
 from trees import FOLDER
 
 ENTRY: Final = "oracle"

@@ -22,7 +22,7 @@ from bt_runtime.text import Mistake, in_order
 _MODULES = (reaching, guarding, timing, keys, values, writes, ignored, braces)
 CODES: Mapping[str, Code] = by_name(code for codes in (BASIC, *(module.CODES for module in _MODULES)) for code in codes)
 """Every code of this runtime by name; a host's are in its registry."""
-__all__ = ["CHECKS", "CODES", "Budget", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
+__all__ = ["CHECKS", "CODES", "Check", "Judge", "codes_of", "judged", "warnings_of"]
 
 Check = Callable[[TreeDefinition, Registry, Budget], Iterable[Mistake]]
 """Reports warnings about a tree, each with its code, within a budget."""

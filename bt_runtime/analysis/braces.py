@@ -11,7 +11,7 @@ from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.warnings import warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions import compile_expression
+from bt_runtime.language.expressions.expression import compile_expression
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import KeyUse
 from bt_runtime.language.templates import keys_in

@@ -16,18 +16,22 @@ import structlog
 
 from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closer
-from oracle.agent.control import LoopControl, TreeControl, open_agent, open_query
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
-from oracle.agent.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
+from oracle.agent.control.loop import LoopControl
+from oracle.agent.control.opening import open_agent, open_query
+from oracle.agent.control.tree import TreeControl
+from oracle.agent.conversations.history import history_for_model
+from oracle.agent.conversations.protocol import Conversation, Conversations, UnknownConversationError
 from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
 from oracle.agent.journal import QueryJournal
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_end
-from oracle.classify.encoder import QueryShares
+from oracle.classify.encoder.protocol import QueryShares
 from oracle.core.chunks import Chunk
-from oracle.core.traces import RunTrace, SpanContext, Traces
+from oracle.core.traces import SpanContext
+from oracle.core.traces.spans import RunTrace, Traces
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry

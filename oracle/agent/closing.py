@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import structlog
 
 from oracle.agent import notices
-from oracle.agent.conversations import Conversations, Exchange
+from oracle.agent.conversations.protocol import Conversations, Exchange
 from oracle.agent.faults import control_failed
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Done, Failed, TerminationReason

@@ -5,15 +5,9 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from oracle.agent.gathering import (
-    OPEN,
-    Gathered,
-    GatheredResult,
-    HeuristicSufficiency,
-    Sufficiency,
-    SufficiencyJudge,
-    why_needless,
-)
+from oracle.agent.gathering.gathered import Gathered, GatheredResult
+from oracle.agent.gathering.needless import why_needless
+from oracle.agent.gathering.sufficiency import OPEN, HeuristicSufficiency, Sufficiency, SufficiencyJudge
 from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState
 from oracle.llm.protocol import ToolUse

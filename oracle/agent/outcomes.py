@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.classify import announces, asks_user
-from oracle.classify.encoder import IntentShares
+from oracle.classify.encoder.protocol import IntentShares
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal

@@ -9,7 +9,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from oracle.agent.conversations import ConversationStep
+from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import Notice
 from oracle.core.chunks import (
     Chunk,

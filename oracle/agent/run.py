@@ -25,7 +25,7 @@ from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import CallText, Transcript
 from oracle.classify import QueryClassification
 from oracle.core.chunks import TerminationReason
-from oracle.core.traces import RunTrace
+from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
 from prompts import ComposedPrompt

@@ -8,8 +8,8 @@ from opentelemetry.trace import Span, SpanKind
 from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
-from oracle.core.traces import TracedEnd, content, names
-from oracle.core.traces.spans import AttributeValue, count, fail, short
+from oracle.core.traces import content, names
+from oracle.core.traces.spans import AttributeValue, TracedEnd, count, fail, short
 from oracle.llm.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult
 

@@ -20,7 +20,9 @@ from typing import Final
 
 from bt_runtime import NodeDefinition, ReloadingTrees, Status, TreeDefinition
 from oracle.runs.record.reading import statuses_of
-from oracle.runs.storage import LogEntry, RunOfVersion, Store
+from oracle.runs.storage.records import LogEntry
+from oracle.runs.storage.run_pages import RunOfVersion
+from oracle.runs.storage.store import Store
 
 MOST_S: Final = 2.0
 """For one count; the runs that were not reached are counted the next time."""

@@ -20,7 +20,8 @@ from typing import Protocol, TypeVar
 import structlog
 
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
-from bt_runtime.analysis import Budget, warnings_of
+from bt_runtime.analysis import warnings_of
+from bt_runtime.analysis.budget import Budget
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order
@@ -28,7 +29,8 @@ from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.comparing import compared
 from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError
 from oracle.authoring.saving import PreparedFile, locked
-from oracle.runs.storage import EditFigures, EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
+from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.trees import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 
 log = structlog.get_logger(__name__)
 

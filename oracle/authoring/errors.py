@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bt_runtime import Mistake
 from oracle.core.errors import OperatorError, TreeAuthorError, UserError
-from oracle.runs.storage import TreeEdit
+from oracle.runs.storage.trees import TreeEdit
 
 
 class NoSuchTreeError(UserError):

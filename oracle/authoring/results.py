@@ -12,7 +12,8 @@ import structlog
 from bt_runtime import TreeState
 from oracle.authoring.editor import text_of
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
-from oracle.runs.storage import StoreUnavailableError, TreeTrials, TrialKind
+from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.trees import TreeTrials, TrialKind
 
 log = structlog.get_logger(__name__)
 

@@ -27,7 +27,7 @@ from bt_runtime import ReloadingTrees
 from bt_runtime.language.reading.loading import TreeSource
 from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
-from oracle.replay.histories import Replayed
+from oracle.replay.histories.answers import Replayed
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import click
 
-from oracle.runs.storage import Archive, open_archive
-from oracle.server.settings import Settings
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.server.settings.fields import Settings
 
 T = TypeVar("T")
 

@@ -19,10 +19,10 @@ from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, PlainView, QueryView, is_answered
 from oracle.core.chunks import Chunk
-from oracle.core.logs import is_interactive, wants_colour
+from oracle.core.logs.configuring import is_interactive, wants_colour
 from oracle.decision import AgentConfig
-from oracle.server.settings import Settings, ceiling_name, variable_of
-from oracle.server.wiring import open_oracle, uses_provider
+from oracle.server.settings.fields import Settings, ceiling_name, variable_of
+from oracle.server.wiring.agent import open_oracle, uses_provider
 
 _FOLDER = click.Path(path_type=Path)
 _BROKEN_PIPE = INTERRUPTED + 13

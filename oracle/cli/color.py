@@ -4,7 +4,7 @@ from typing import get_args
 
 import click
 
-from oracle.cli.run_view import ColorChoice
+from oracle.cli.run_view.screen import ColorChoice
 
 COLOR = click.option(
     "--color",

@@ -8,10 +8,12 @@ import click
 
 from oracle.agent.nodes import REGISTRY
 from oracle.cli.color import COLOR
-from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Screen, difference_lines
-from oracle.replay.histories import History
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
+from oracle.cli.run_sources.protocol import RunSource
+from oracle.cli.run_view.difference import difference_lines
+from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.replay.histories.diffs import diff_histories
+from oracle.replay.histories.model import History
 
 
 @click.command("diff")

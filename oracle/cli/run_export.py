@@ -8,9 +8,11 @@ import click
 from oracle.agent.nodes import REGISTRY
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.progress import ProgressLine
-from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.replay.exports import EXPORT_FORMATS, ExportFormat, render_run, without_texts
-from oracle.replay.histories import History
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
+from oracle.cli.run_sources.protocol import RunSource
+from oracle.replay.exports.formats import EXPORT_FORMATS, ExportFormat, render_run
+from oracle.replay.exports.redaction import without_texts
+from oracle.replay.histories.model import History
 
 
 @click.command("export")

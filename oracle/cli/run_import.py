@@ -6,11 +6,11 @@ import click
 
 from oracle.cli.archive import DATA_DIR
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources import imported_runs
+from oracle.cli.run_sources.local import imported_runs
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.replay.exports import read_export
-from oracle.replay.histories import DamagedHistoryError
+from oracle.replay.exports.imported import read_export
+from oracle.replay.histories.foreign import DamagedHistoryError
 
 
 @click.command("import")

@@ -9,11 +9,13 @@ import click
 
 from oracle.cli.archive import Since
 from oracle.cli.color import COLOR
-from oracle.cli.run_sources import RUN_SOURCE, ListedRun, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Screen, run_list
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
+from oracle.cli.run_sources.protocol import ListedRun, RunSource
+from oracle.cli.run_view.listing import run_list
+from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
-from oracle.runs.storage import RunFilter
+from oracle.runs.storage.run_pages import RunFilter
 
 _REASONS = ("running", *get_args(TerminationReason))
 

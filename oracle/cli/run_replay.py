@@ -12,16 +12,20 @@ from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library.named import read_source, read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.named_trees import named_tree
-from oracle.cli.run_sources import imported_runs
+from oracle.cli.run_sources.local import imported_runs
 from oracle.cli.run_view.tree import evaluated
 from oracle.cli.run_view.words import path_end
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.replay import Comparison, RecordedRun, UnreplayableError, compare, read_run, repeat, visits_at
+from oracle.replay.comparing import Comparison, compare
+from oracle.replay.courses import visits_at
 from oracle.replay.histories.nodes import evaluation_facts
-from oracle.runs.storage import Archive, UnclearRunError
-from oracle.server.settings import Settings
-from oracle.server.wiring import tree_library
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import RecordedRun, UnreplayableError, read_run
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.errors import UnclearRunError
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import tree_library
 
 _ID_CHARS = 8
 

@@ -11,9 +11,9 @@ from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.setup import settings_for
-from oracle.replay import read_run
-from oracle.runs.storage import Archive
-from oracle.server.wiring import tree_library
+from oracle.replay.recorded import read_run
+from oracle.runs.storage.archive import Archive
+from oracle.server.wiring.agent import tree_library
 
 
 @click.command("scenario")

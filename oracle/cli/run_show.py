@@ -8,11 +8,13 @@ import click
 
 from oracle.cli.color import COLOR
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Screen, Sections, deciding_tick, run_page
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
+from oracle.cli.run_sources.protocol import RunSource
+from oracle.cli.run_view.page import Sections, deciding_tick, run_page
+from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.encoding import to_json
-from oracle.replay.histories import History, history_to_json
-from oracle.replay.histories.codec import plain
+from oracle.replay.histories.codec import history_to_json, plain
+from oracle.replay.histories.model import History
 
 
 @click.command("show")

@@ -9,9 +9,11 @@ import click
 
 from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
-from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Page, Screen, Sections, deciding_tick, run_page, tick_line
-from oracle.replay.histories import History
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
+from oracle.cli.run_sources.protocol import RunSource
+from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, tick_line
+from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.replay.histories.model import History
 
 _FRAME_S = 0.1  # between two drawings
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from oracle.cli.setup import settings_for
-from oracle.server.process import Listening, run_service
-from oracle.server.settings import settings_table
+from oracle.server.process.process import Listening, run_service
+from oracle.server.settings.table import settings_table
 
 _FOLDER = click.Path(path_type=Path)
 

@@ -8,8 +8,9 @@ import click
 
 from oracle.cli.errors import CommandError
 from oracle.cli.text import one_line
-from oracle.core.logs import configure_logging
-from oracle.server.settings import Settings, misspelt_variables, read_env_file, read_settings, refused_variables
+from oracle.core.logs.configuring import configure_logging
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import misspelt_variables, read_env_file, read_settings, refused_variables
 
 _ENV_FILE = Path(".env")
 

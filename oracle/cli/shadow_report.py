@@ -11,9 +11,10 @@ from oracle.cli.archive import Since, with_archive
 from oracle.cli.run_sources import RUN_SOURCE
 from oracle.cli.setup import settings_for
 from oracle.cli.shadow_view import report_lines
-from oracle.core.logs import configure_logging
-from oracle.replay.shadow import MOST_PAIRS, ShadowReport, report_of
-from oracle.runs.storage import Archive, PairFilter
+from oracle.core.logs.configuring import configure_logging
+from oracle.replay.shadow.report import MOST_PAIRS, ShadowReport, report_of
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.shadow_pairs import PairFilter
 
 
 @click.command("report")

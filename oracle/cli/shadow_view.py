@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from oracle.cli.text import one_line
-from oracle.replay.shadow import PairFacts, ShadowReport
-from oracle.replay.shadow.report import Agreement, ControlPair, Measure, MeasureName, ShareName
-from oracle.runs.storage import Decision
+from oracle.replay.shadow.report import Agreement, ControlPair, Measure, MeasureName, PairFacts, ShadowReport, ShareName
+from oracle.runs.storage.shadow_pairs import Decision
 
 _SHARES: Final[Mapping[ShareName, str]] = {
     "agreement": "same end, similar answer",

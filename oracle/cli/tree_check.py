@@ -11,8 +11,8 @@ from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
-from oracle.server.settings import Settings
-from oracle.server.wiring import tree_library
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import tree_library
 
 
 @click.command("check")

@@ -16,10 +16,10 @@ from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.replay import Comparison, FirstDifference, Verdict
-from oracle.replay.histories import ConditionAnswer, Replayed, queries_of, replay_query
-from oracle.runs.storage import Archive
-from oracle.server.wiring import tree_library
+from oracle.replay.comparing import Comparison, FirstDifference, Verdict
+from oracle.replay.histories.answers import ConditionAnswer, Replayed, queries_of, replay_query
+from oracle.runs.storage.archive import Archive
+from oracle.server.wiring.agent import tree_library
 
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
 _WORDS: dict[Verdict, str] = {

@@ -12,7 +12,7 @@ from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.cli.tree_show import schema_text
-from oracle.server.wiring import tree_library
+from oracle.server.wiring.agent import tree_library
 from trees import FOLDER
 
 _SCHEMA: Final = "tree.schema.json"

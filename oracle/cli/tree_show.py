@@ -8,7 +8,7 @@ from bt_runtime import render, tree_schema
 from bt_runtime.drawing.rendering import FORMATS, Format
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
-from oracle.server.wiring import tree_library
+from oracle.server.wiring.agent import tree_library
 from oracle.server.wiring.plugins import plugins_of, registry_of
 
 

@@ -14,7 +14,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
-from oracle.server.wiring import tree_library
+from oracle.server.wiring.agent import tree_library
 
 
 @click.command("test")

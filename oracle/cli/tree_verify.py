@@ -9,14 +9,16 @@ from typing import Final
 import click
 
 from bt_runtime import TreeDefinition, TreeLibrary
-from oracle.authoring.verifying import Bounds, Headway, Report, Scope, recording_of, scenario_file, verify
-from oracle.authoring.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
-from oracle.authoring.verifying.verify import DEFAULT_TURNS
+from oracle.authoring.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES, Bounds, Headway
+from oracle.authoring.verifying.report import Report
+from oracle.authoring.verifying.scripts import scenario_file
+from oracle.authoring.verifying.stories import recording_of
+from oracle.authoring.verifying.verify import DEFAULT_TURNS, Scope, verify
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
-from oracle.server.wiring import tree_library
+from oracle.server.wiring.agent import tree_library
 
 NOT_DECIDED: Final = 3
 

@@ -7,8 +7,3 @@
 `files/` is written by `make run`, or by the build of a wheel; git ignores it. The page of exported runs lies there as
 well, which is not served but filled (`oracle.replay.exports`).
 """
-
-from oracle.console.built import EXPORT_PAGE, FOLDER, Console, ConsoleFile, Encoded, read_console
-from oracle.console.policy import PAGE_HEADERS, page_policy
-
-__all__ = ["EXPORT_PAGE", "FOLDER", "PAGE_HEADERS", "Console", "ConsoleFile", "Encoded", "page_policy", "read_console"]

@@ -17,7 +17,7 @@ import anthropic
 import httpx2
 import structlog
 
-from oracle.core.traces import trace_headers
+from oracle.core.traces.spans import trace_headers
 from oracle.llm.anthropic_bytes import IDENTITY, EncodedAnswerError, events_of, refuse_encoded
 from oracle.llm.anthropic_events import MessageReader, decode_event
 from oracle.llm.anthropic_faults import (

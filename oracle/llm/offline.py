@@ -18,7 +18,7 @@ from typing import Any, Final
 from bt_runtime.text import CHARACTERS_PER_TOKEN
 from oracle.core.chunks import SourceType
 from oracle.core.control_notes import without_notes
-from oracle.core.search import MAX_QUERY_CHARS
+from oracle.core.search.query import MAX_QUERY_CHARS
 from oracle.llm.offline_answers import (
     OfflineAnswer,
     conversation,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from oracle.core.search import IDENTIFIER, STOP_WORDS, fold, keys, stem, tokens
+from oracle.core.search.words import IDENTIFIER, STOP_WORDS, fold, keys, stem, tokens
 
 MAX_TERMS = 12
 

@@ -7,25 +7,3 @@
 the recorded events, `courses` says how far the recording carries a tree and what its nodes saw, `comparing` finds where
 two trees part, `tracks` what the nodes did around that place.
 """
-
-from oracle.replay.comparing import Comparison, FirstDifference, Verdict, compare
-from oracle.replay.courses import Course, course_of, visits_at
-from oracle.replay.rebuilding import RebuiltRun, rebuild_query, repeat
-from oracle.replay.recorded import DELETED, RecordedRun, UnreplayableError, read_run
-
-__all__ = [
-    "DELETED",
-    "Comparison",
-    "Course",
-    "FirstDifference",
-    "RebuiltRun",
-    "RecordedRun",
-    "UnreplayableError",
-    "Verdict",
-    "compare",
-    "course_of",
-    "read_run",
-    "rebuild_query",
-    "repeat",
-    "visits_at",
-]

@@ -25,7 +25,7 @@ from oracle.agent.nodes.run_tools import RunTools
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.core.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
 from oracle.core.encoding import to_json
-from oracle.core.logs import quiet
+from oracle.core.logs.configuring import quiet
 from oracle.replay.rebuilding import RebuiltRun, rebuild
 from oracle.replay.recorded import RecordedRun
 

@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime import LiveTree, Outcome, Registry, Replay, Request, TickRecord, Trace, TreeDefinition, replay
 from bt_runtime.text import iso
 from oracle.agent.control.opening import OpenAgent, StillClock, UnaskedModel, open_agent
-from oracle.agent.conversations import MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.outcomes import TurnOutcome
@@ -18,12 +18,12 @@ from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Chunk, Source
-from oracle.core.logs import quiet
+from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
 from oracle.replay.recorded import RecordedRun
 from oracle.runs.record.events import KnownTool, Opened
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
 
 

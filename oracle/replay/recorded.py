@@ -10,8 +10,11 @@ from bt_runtime.library.named import read_sources
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Chunk, Source, SourceFound
 from oracle.core.errors import UserError
-from oracle.runs.record import Opened, Record
-from oracle.runs.storage import Archive, RunRecord, TreeVersion
+from oracle.runs.record.events import Opened
+from oracle.runs.record.record import Record
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.trees import TreeVersion
 
 DELETED: Final[Mapping[str, str]] = {
     "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",

@@ -7,7 +7,7 @@ import structlog
 
 from oracle.core.chunks import Done, Failed
 from oracle.llm.protocol import ModelFault
-from oracle.runs.storage import RunEnd, RunSummary
+from oracle.runs.storage.records import RunEnd, RunSummary
 
 log = structlog.get_logger(__name__)
 

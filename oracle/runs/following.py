@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 
 
 class Follower(Protocol):

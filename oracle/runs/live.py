@@ -13,7 +13,9 @@ from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
 from oracle.runs.errors import UnendedError
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage import RunLostError, RunRecord, Store
+from oracle.runs.storage.errors import RunLostError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.runs.waiting import until_written
 
 log = structlog.get_logger(__name__)

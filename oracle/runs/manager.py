@@ -18,9 +18,9 @@ from bt_runtime import Clock, SystemClock
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.core.chunks import Done
 from oracle.core.metrics import Metrics
-from oracle.core.traces import RunTrace
+from oracle.core.traces.spans import RunTrace
 from oracle.llm.protocol import ModelFault
-from oracle.runs.debugging import DEBUG_COMMANDS, Debugger
+from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
 from oracle.runs.errors import DrainingError
 from oracle.runs.following import Follower, NoFollower
@@ -30,15 +30,9 @@ from oracle.runs.options import RunOptions
 from oracle.runs.readers import Attendance, Readers
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
-from oracle.runs.storage import (
-    ConversationBusyError,
-    NewRun,
-    RequestKey,
-    RunCommand,
-    RunRecord,
-    Store,
-    StoreUnavailableError,
-)
+from oracle.runs.storage.errors import ConversationBusyError, StoreUnavailableError
+from oracle.runs.storage.records import NewRun, RequestKey, RunCommand, RunRecord
+from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
 from oracle.runs.waiting import ended_within

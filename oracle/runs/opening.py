@@ -8,15 +8,17 @@ from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Checked, Oracle
 from oracle.agent.faults import control_failed
 from oracle.core.metrics import Metrics
-from oracle.core.traces import RunTrace
+from oracle.core.traces.spans import RunTrace
 from oracle.llm.protocol import ModelFault
-from oracle.runs.debugging import Debugger
+from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
-from oracle.runs.record import Opened
+from oracle.runs.record.events import Opened
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
-from oracle.runs.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
+from oracle.runs.storage.errors import StorageError, StoreUnavailableError
+from oracle.runs.storage.records import NewRun, RequestKey
+from oracle.runs.storage.store import Store
 from oracle.runs.traced import noted
 
 UNWRITABLE = ModelFault(

@@ -13,7 +13,9 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.core.retry import pause
-from oracle.runs.storage import RunCommand, RunRecord, StorageError, Store
+from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.records import RunCommand, RunRecord
+from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
 

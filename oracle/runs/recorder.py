@@ -22,11 +22,11 @@ from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Answer, Chunk, Content, Done
 from oracle.core.metrics import Metrics
-from oracle.runs.record import Opened, Record
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
     LogEvent,
+    Opened,
     RuleBroken,
     SignalRead,
     Ticked,
@@ -35,8 +35,10 @@ from oracle.runs.record.events import (
     append_chunk,
     ended,
 )
+from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import is_kept_apart
-from oracle.runs.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
+from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
+from oracle.runs.storage.log import RunLog
 from signals import SignalRecord
 
 log = structlog.get_logger(__name__)

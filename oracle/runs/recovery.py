@@ -20,7 +20,8 @@ import structlog
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
-from oracle.agent.conversations import Conversation, ConversationStep, Exchange
+from oracle.agent.conversations.protocol import Conversation, Exchange
+from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import error_sentence
 from oracle.classify import classify_query_with
 from oracle.core.chunks import (
@@ -36,10 +37,12 @@ from oracle.core.chunks import (
 )
 from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
-from oracle.runs.record import Record
 from oracle.runs.record.events import append_chunk
 from oracle.runs.record.reading import read_on
-from oracle.runs.storage import RunLog, RunRecord, Store
+from oracle.runs.record.record import Record
+from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.runs.waiting import until_written
 
 log = structlog.get_logger(__name__)

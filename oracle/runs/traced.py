@@ -6,9 +6,10 @@ from typing import Any
 from opentelemetry.trace import format_trace_id
 
 from oracle.core.chunks import Done
-from oracle.core.traces import RunTrace, SpanContext, TracedEnd, Traces, headers_of, place_of
+from oracle.core.traces import SpanContext
+from oracle.core.traces.spans import RunTrace, TracedEnd, Traces, headers_of, place_of
 from oracle.runs.recovery import RunEnding
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 
 _FIELD = "trace"
 

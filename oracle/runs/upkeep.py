@@ -25,9 +25,11 @@ from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry
 from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
-from oracle.runs.record import LogFigures
+from oracle.runs.record.figures import LogFigures
 from oracle.runs.recovery import Recovery
-from oracle.runs.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
+from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
+from oracle.runs.storage.records import NewRun, RunRecord
+from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
 

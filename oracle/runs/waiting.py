@@ -8,7 +8,7 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.core.retry import Retry, pause
-from oracle.runs.storage import StoreUnavailableError
+from oracle.runs.storage.errors import StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 

@@ -17,17 +17,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from oracle.runs.storage import (
-    ChunkPage,
-    ConversationBusyError,
-    EventKind,
-    LogEntry,
-    NewRun,
-    RunEnd,
-    RunLostError,
-    RunRecord,
-    StoredChunk,
-)
+from oracle.runs.storage.errors import ConversationBusyError, RunLostError
+from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, NewRun, RunEnd, RunRecord, StoredChunk
 
 _PATIENCE_S = 20.0
 _DONE = b'{"type":"done"}'

@@ -13,7 +13,8 @@ from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.core.chunks import Source
-from oracle.core.search import FileIndex, FileReading, TermMatcher
+from oracle.core.search.index import FileIndex, FileReading
+from oracle.core.search.query import TermMatcher
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
 from oracle.tools.code_query import CodeQuery, parse_query

@@ -12,7 +12,8 @@ Rules:
 from collections.abc import Collection, Mapping, Sequence
 
 from bt_runtime.text import near
-from oracle.core.search import STOP_WORDS, TermMatcher, fold, terms_of
+from oracle.core.search.query import TermMatcher, terms_of
+from oracle.core.search.words import STOP_WORDS, fold
 from oracle.tools.errors import ToolDefinitionError
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.suggest import did_you_mean

@@ -23,7 +23,8 @@ import trees
 from bt_runtime import Recording, TreeLibrary
 from bt_runtime.testing import FakeClock
 from oracle.agent.answering import ActiveQuery, Ask, Oracle
-from oracle.agent.conversations import Conversation, MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
 from oracle.agent.nodes import REGISTRY
@@ -41,7 +42,7 @@ from oracle.core.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.core.traces import Traces
+from oracle.core.traces.spans import Traces
 from oracle.decision import AgentConfig
 from oracle.llm.anthropic import AnthropicModel, RetryPolicy
 from oracle.llm.protocol import Model, ModelRequest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.conversations import Conversation, Exchange
+from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     NEED_TURN,

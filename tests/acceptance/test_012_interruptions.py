@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.conversations import Exchange
+from oracle.agent.conversations.protocol import Exchange
 from oracle.core.chunks import SystemNotice, ToolCalled
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (

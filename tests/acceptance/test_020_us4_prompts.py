@@ -6,7 +6,7 @@ import pytest
 
 import prompts
 from bt_runtime.text import estimate_tokens
-from oracle.agent.conversations import Exchange
+from oracle.agent.conversations.protocol import Exchange
 from oracle.decision import AgentConfig
 from tests.acceptance.harness import (
     ACTION_QUESTION,

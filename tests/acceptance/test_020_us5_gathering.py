@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.gathering import Gathered, Sufficiency
+from oracle.agent.gathering.gathered import Gathered
+from oracle.agent.gathering.sufficiency import Sufficiency
 from oracle.core.chunks import Source
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedCall

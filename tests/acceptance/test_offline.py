@@ -8,8 +8,8 @@ import pytest
 from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk, Content, Done, SourceFound, SystemNotice, ToolCalled
 from oracle.llm.offline import NAME, OfflineModel
-from oracle.server.settings import Settings
-from oracle.server.wiring import build_model, build_oracle
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import build_model, build_oracle
 from signals import parse
 
 REPOSITORY = Path(__file__).parents[2]

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions import compile_expression
 from bt_runtime.language.expressions.analysis import analyse, refine
 from bt_runtime.language.expressions.domains import (
     ANY,
@@ -21,6 +20,7 @@ from bt_runtime.language.expressions.domains import (
     of_value,
     of_values,
 )
+from bt_runtime.language.expressions.expression import compile_expression
 
 DOMAINS = {
     "turn": Domain(numbers=Numbers(0, math.inf, whole=True)),

@@ -15,9 +15,10 @@ from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
 from benchmarks.service_client import Stream, call
 from oracle.agent.nodes import REGISTRY
-from oracle.cli.run_view import Sections, deciding_tick, run_page
-from oracle.replay.histories import Explainer, read_history
-from oracle.runs.storage import open_archive
+from oracle.cli.run_view.page import Sections, deciding_tick, run_page
+from oracle.replay.histories.explaining import Explainer
+from oracle.replay.histories.reading import read_history
+from oracle.runs.storage.archive import open_archive
 from tests.faults.service import QUICK, broken_pages, checked_run, runs_of, service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -12,10 +12,10 @@ import pytest
 import uvloop
 
 from benchmarks.service_client import Stream, call
-from oracle.core.logs import configure_logging
+from oracle.core.logs.configuring import configure_logging
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
-from oracle.server.process import serve
-from oracle.server.settings import read_settings
+from oracle.server.process.process import serve
+from oracle.server.settings.reading import read_settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 
 RUNS, WARM_UP, AT_ONCE = 50_000, 3_000, 12

@@ -16,18 +16,14 @@ from bt_runtime import TreeLibrary, render
 from bt_runtime.library.named import CheckReport
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing import (
-    Desk,
-    Lines,
-    RenameError,
-    complete,
-    definition,
-    diagnose,
-    fixes_for,
-    hover,
-    references,
-    rename,
-)
+from oracle.authoring.editing.actions import fixes_for
+from oracle.authoring.editing.completion import complete
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editing.diagnosing import diagnose
+from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.lines import Lines
+from oracle.authoring.editing.renaming import RenameError, rename
+from oracle.authoring.editing.symbols import definition, references
 from oracle.authoring.scenarios import from_yaml
 from oracle.authoring.scenarios.reading import ScenarioFileError
 from tests.oracle.damage import damaged, scenarios, trees, words

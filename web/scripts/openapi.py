@@ -3,6 +3,6 @@
 import json
 import sys
 
-from oracle.server.api import describe_service
+from oracle.server.api.app import describe_service
 
 json.dump(describe_service(), sys.stdout)

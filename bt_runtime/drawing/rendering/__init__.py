@@ -6,7 +6,7 @@ Names and settings are untrusted, so every format escapes them in its own way.
 from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 
-from bt_runtime.drawing.rendering.data import render_json, tree_data
+from bt_runtime.drawing.rendering.data import render_json
 from bt_runtime.drawing.rendering.dot import render_dot
 from bt_runtime.drawing.rendering.labels import Statuses
 from bt_runtime.drawing.rendering.mermaid import render_mermaid
@@ -25,7 +25,7 @@ _RENDERERS: Mapping[str, Callable[[TreeDefinition, Statuses | None], str]] = {
     "json": render_json,
 }
 
-__all__ = ["FORMATS", "Format", "render", "tree_data"]
+__all__ = ["FORMATS", "Format", "render"]
 
 
 def render(tree: TreeDefinition, format: Format = "text", statuses: Statuses | None = None) -> str:  # noqa: A002

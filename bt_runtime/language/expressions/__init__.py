@@ -20,8 +20,3 @@ Errors of evaluation:
 - ordering things of different types, `true` or `false` among them; `==` between different types is false;
 - a missing key or item; division by zero; a whole number beyond 64 bits, text or a list that grows beyond its bound.
 """
-
-from bt_runtime.language.expressions.expression import Expression, Lookup, compile_expression
-from bt_runtime.language.expressions.operations import FUNCTIONS
-
-__all__ = ["FUNCTIONS", "Expression", "Lookup", "compile_expression"]

@@ -29,7 +29,7 @@ from bt_runtime.language.rule import (
     Rule,
     Template,
 )
-from bt_runtime.language.rules import Monitor
+from bt_runtime.language.rules.monitor import Monitor
 from bt_runtime.text import Mistake, Place, brief, did_you_mean
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 

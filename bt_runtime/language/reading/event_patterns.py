@@ -8,7 +8,7 @@ from bt_runtime.language.kind import Key
 from bt_runtime.language.reading.uses import column_of
 from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import EventPattern, EventType
-from bt_runtime.language.rules import condition_of
+from bt_runtime.language.rules.matching import condition_of
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 

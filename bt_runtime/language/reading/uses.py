@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bt_runtime.language.definition import PlacedUse
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions import compile_expression
+from bt_runtime.language.expressions.expression import compile_expression
 from bt_runtime.language.kind import ActionUse, CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use
 from bt_runtime.language.reading.placeholders import placeholder_in
 from bt_runtime.language.reading.settings import locate

@@ -4,19 +4,3 @@
 returns the new states and the rules that the event breaks for good. The end of the run breaks those that are
 `pending`.
 """
-
-from bt_runtime.language.rules.automaton import Automaton
-from bt_runtime.language.rules.matching import condition_of
-from bt_runtime.language.rules.monitor import Monitor, Monitors, State, States, Verdict
-from bt_runtime.language.rules.templates import automaton_of
-
-__all__ = [
-    "Automaton",
-    "Monitor",
-    "Monitors",
-    "State",
-    "States",
-    "Verdict",
-    "automaton_of",
-    "condition_of",
-]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions import Expression, compile_expression
+from bt_runtime.language.expressions.expression import Expression, compile_expression
 from bt_runtime.language.rule import Event, EventPattern
 
 Report = Callable[[EventPattern, ExpressionError], None]

@@ -14,18 +14,18 @@ from bt_runtime import Blackboard, LiveTree, Registry, Trace, TreeDefinition, bu
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import turn_limit
 from oracle.agent.control.floor import TreeFloor
-from oracle.agent.conversations import Conversations
+from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.agent.output import Output
 from oracle.agent.query import Query
-from oracle.agent.rules import RunRules, rules_of
+from oracle.agent.rules.enforcing import RunRules, rules_of
 from oracle.agent.run import AgentRun
 from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import Transcript
 from oracle.core.chunks import Chunk
-from oracle.core.traces import RunTrace
+from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentState
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 

@@ -5,25 +5,3 @@ more calls can bring anything; `HeuristicSufficiency` is the default, and anythi
 replace it. `why_needless` says of one call that was not run yet whether it can only repeat what is known. All are pure
 functions of the recorded results, so a replay comes to the same verdicts.
 """
-
-from oracle.agent.gathering.gathered import Gathered, GatheredResult, Tried
-from oracle.agent.gathering.needless import why_needless
-from oracle.agent.gathering.sufficiency import (
-    OPEN,
-    HeuristicSufficiency,
-    Sufficiency,
-    SufficiencyJudge,
-    SufficiencyReason,
-)
-
-__all__ = [
-    "OPEN",
-    "Gathered",
-    "GatheredResult",
-    "HeuristicSufficiency",
-    "Sufficiency",
-    "SufficiencyJudge",
-    "SufficiencyReason",
-    "Tried",
-    "why_needless",
-]

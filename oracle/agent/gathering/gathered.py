@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from oracle.core.search import STOP_WORDS, fold, stem, tokens
+from oracle.core.search.words import STOP_WORDS, fold, stem, tokens
 from oracle.decision import canonical_arguments
 
 Brought = Literal["new", "known", "nothing", "error"]

@@ -11,7 +11,7 @@ from oracle.agent.nodes.flows import AGENT_FLOW
 from oracle.agent.nodes.host import AgentHost
 from oracle.agent.nodes.notify import AGENT_NOTIFY
 from oracle.agent.nodes.rules import RULES
-from oracle.agent.rules import AGENT_EVENTS
+from oracle.agent.rules.vocabulary import AGENT_EVENTS
 from oracle.core.chunks import TerminationReason
 
 AGENT_KINDS: tuple[Kind, ...] = kinds_of(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.drawing.palette import code, type_words
-from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import Key, Kind, argument_meanings
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.reading.shorthand import slot_named

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from oracle.authoring.editing import describing
 from oracle.authoring.editing.context import Context

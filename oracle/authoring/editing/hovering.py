@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.expressions.operations import FUNCTIONS
 from oracle.authoring.editing import describing
 from oracle.authoring.editing.context import Context, context_of_word
 from oracle.authoring.editing.desk import Desk

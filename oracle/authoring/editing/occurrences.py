@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bt_runtime.language.expressions import FUNCTIONS
+from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.language.kind import Kind
 from bt_runtime.language.registry import RESERVED, Registry

@@ -10,11 +10,12 @@ from bt_runtime import Blackboard, BlackboardError, Outcome, ReloadingTrees, Tic
 from bt_runtime.testing import FakeClock
 from bt_runtime.text import did_you_mean
 from oracle.agent.answering import ActiveQuery, Ask, Oracle
-from oracle.agent.control import TreeControl
-from oracle.agent.conversations import Exchange, MemoryConversations
+from oracle.agent.control.tree import TreeControl
+from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Exchange
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
-from oracle.agent.rules import Fact
+from oracle.agent.rules.recorded import Fact
 from oracle.authoring.scenarios.model import OutsideEvent, Scenario
 from oracle.authoring.scenarios.played import Played
 from oracle.authoring.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedTools

@@ -29,7 +29,7 @@ from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, Usage
 from oracle.llm.script import ScriptedCall, ScriptedSearch
-from oracle.replay import RecordedRun
+from oracle.replay.recorded import RecordedRun
 from oracle.tools import ToolGroup
 from signals import Signal, parse
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from oracle.agent.conversations import Conversation, Exchange
+from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from signals import ParsedResponse, SignalAudit, SignalRecord
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bt_runtime import NodeDefinition, TreeDefinition
-from bt_runtime.language.expressions import compile_expression
+from bt_runtime.language.expressions.expression import compile_expression
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import DeliveryUse, ExpressionUse, KeyUse
 

@@ -21,7 +21,7 @@ from oracle.authoring.verifying.ruled import named, rule_properties, rule_states
 from oracle.authoring.verifying.stories import Counterexample, tell, where
 from oracle.authoring.verifying.unreached import Unreached
 from oracle.authoring.verifying.world import World
-from oracle.core.logs import quiet
+from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
 from oracle.tools import Tool
 

@@ -4,19 +4,3 @@ It adds to the rules of `oracle.classify`, which work alone wherever it is missi
 FR-022). Its answers are inputs of a run: they are recorded with it, and a run that is repeated needs no encoder.
 `EncoderThread` has the real one, in a thread of its own; NumPy and the weights are loaded there and nowhere else.
 """
-
-from oracle.classify.encoder.loading import load_known
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder, EncoderState, IntentShares, NoEncoder, QueryShares
-from oracle.classify.encoder.thread import EncodedText, EncoderThread
-
-__all__ = [
-    "NO_ENCODER",
-    "EncodedText",
-    "Encoder",
-    "EncoderState",
-    "EncoderThread",
-    "IntentShares",
-    "NoEncoder",
-    "QueryShares",
-    "load_known",
-]

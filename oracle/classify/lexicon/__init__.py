@@ -3,7 +3,3 @@
 A tag says what a phrase tells about a message. Matching walks the tokens once and takes the longest phrase at each
 place, so its cost is linear whatever the text.
 """
-
-from oracle.classify.lexicon.lookup import Lexicon, Match, load_lexicon
-
-__all__ = ["Lexicon", "Match", "load_lexicon"]

@@ -2,7 +2,3 @@
 
 Only this package imports pygls, and only `oracle trees lsp` imports this package.
 """
-
-from oracle.cli.language_server.server import serve
-
-__all__ = ["serve"]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
-from oracle.authoring.editing import Diagnosis, diagnose
+from oracle.authoring.editing.diagnosing import Diagnosis, diagnose
 from oracle.cli.language_server.open_files import OpenFile, OpenFiles
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from typing import Final
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from bt_runtime.text import Place
-from oracle.authoring.editing import Lines
+from oracle.authoring.editing.lines import Lines
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 

@@ -11,7 +11,7 @@ from pygls.uris import to_fs_path
 
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
-from oracle.authoring.editing import Desk
+from oracle.authoring.editing.desk import Desk
 from trees import FOLDER
 
 _TREE: Final = re.compile(r"^(?:tree|root)[ \t]*:|tree\.schema\.json", re.MULTILINE)

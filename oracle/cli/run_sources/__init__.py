@@ -15,15 +15,16 @@ import click
 
 from oracle.cli.archive import DATA_DIR
 from oracle.cli.run_sources.local import LocalSource, imported_runs
-from oracle.cli.run_sources.protocol import ListedRun, RunSource
+from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.setup import settings_for
-from oracle.core.logs import configure_logging
-from oracle.runs.storage import Archive, StoreSetupError, open_archive
+from oracle.core.logs.configuring import configure_logging
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.errors import StoreSetupError
 
 if TYPE_CHECKING:  # not loaded for a list of runs
     from bt_runtime import Registry
 
-__all__ = ["RUN_SOURCE", "ListedRun", "RunSource", "SourceOptions", "imported_runs", "with_source"]
+__all__ = ["RUN_SOURCE", "SourceOptions", "with_source"]
 
 T = TypeVar("T")
 Command = Callable[..., Any]
@@ -77,7 +78,7 @@ async def _local(data_dir: Path | None, work: Callable[[RunSource], Awaitable[T]
     settings = settings_for(log="critical", data_dir=data_dir)
 
     def registry() -> "Registry":
-        from oracle.server.wiring import tree_library  # noqa: PLC0415  slow to load
+        from oracle.server.wiring.agent import tree_library  # noqa: PLC0415  slow to load
 
         return tree_library(settings).registry
 

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Final
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.replay.histories.model import History
 from oracle.replay.histories.rows import run_facts
-from oracle.runs.storage import Archive, RunFilter, RunRecord, StoreSetupError, UnclearRunError
-from oracle.server.settings import Settings
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.server.settings.fields import Settings
 
 if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, which are slow to load
     from bt_runtime import Registry
-    from oracle.replay.exports import ImportedRuns
+    from oracle.replay.exports.imported import ImportedRuns
 
 FOLDER: Final = "imports"
 _SILENT_S: Final = 30.0
@@ -25,7 +28,7 @@ _SILENT_S: Final = 30.0
 
 def imported_runs(settings: Settings) -> "ImportedRuns":
     """The imported runs of the data folder."""
-    from oracle.replay.exports import ImportedRuns  # noqa: PLC0415  slow to load
+    from oracle.replay.exports.imported import ImportedRuns  # noqa: PLC0415  slow to load
 
     return ImportedRuns(Path(settings.data_dir) / FOLDER)
 
@@ -56,7 +59,7 @@ class LocalSource:
 
     async def follow(self, run: str) -> AsyncGenerator[History, None]:
         """The history as it grows, looked at when something was committed; that of a run that has ended at once."""
-        from oracle.replay.histories import Explainer  # noqa: PLC0415  slow to load
+        from oracle.replay.histories.explaining import Explainer  # noqa: PLC0415  slow to load
         from oracle.replay.histories.reading import event_pages  # noqa: PLC0415
 
         found = await self._find(run)
@@ -106,7 +109,7 @@ class LocalSource:
         return imported
 
     async def _recorded(self, record: RunRecord) -> History:
-        from oracle.replay.histories import read_history  # noqa: PLC0415  slow to load
+        from oracle.replay.histories.reading import read_history  # noqa: PLC0415  slow to load
 
         history = await read_history(self._archive(), record, registry=self.registry())
         if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):

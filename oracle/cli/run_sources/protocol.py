@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from oracle.replay.histories.model import History, RunFacts
-from oracle.runs.storage import RunFilter, RunSummary
+from oracle.runs.storage.records import RunSummary
+from oracle.runs.storage.run_pages import RunFilter
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,15 @@ from oracle.cli.run_sources.protocol import ListedRun
 from oracle.cli.text import one_line
 from oracle.core.encoding import from_json, to_json
 from oracle.core.server_sent_events import EventReader
-from oracle.replay import DELETED
-from oracle.replay.histories import History, history_from_json, model
-from oracle.replay.shadow import ShadowReport
-from oracle.runs.storage import PairFilter, RunFilter, RunSummary, UnclearRunError
+from oracle.replay.histories import model
+from oracle.replay.histories.codec import history_from_json
+from oracle.replay.histories.model import History
+from oracle.replay.recorded import DELETED
+from oracle.replay.shadow.report import ShadowReport
+from oracle.runs.storage.errors import UnclearRunError
+from oracle.runs.storage.records import RunSummary
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.shadow_pairs import PairFilter
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 _LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")

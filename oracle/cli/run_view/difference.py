@@ -11,9 +11,8 @@ from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.tree import SYMBOLS
 from oracle.cli.run_view.words import fitted, outcome, path_end, safe, shortened, tree_label, value_of, wrapped
 from oracle.cli.text import clean
-from oracle.replay.histories import History
 from oracle.replay.histories.differences import HistoryDifference, RunParting
-from oracle.replay.histories.model import NodeFacts, StatusName, TreeFacts
+from oracle.replay.histories.model import History, NodeFacts, StatusName, TreeFacts
 
 _SIDE_BY_SIDE: Final = 120  # columns from which two answers stand beside each other
 _MOST_NODES: Final = 12

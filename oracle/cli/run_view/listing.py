@@ -6,7 +6,7 @@ from rich.text import Text
 
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.cli.run_view.words import age, cells, cut, fitted, outcome, safe, seconds, thousands
-from oracle.runs.storage import RunSummary
+from oracle.runs.storage.records import RunSummary
 
 _SHORTEST_ID = 8
 _FILLS_S = 60.0

@@ -18,8 +18,7 @@ from oracle.cli.run_view.words import (
     thousands,
     tree_label,
 )
-from oracle.replay.histories import History
-from oracle.replay.histories.model import RunFacts, TickFacts
+from oracle.replay.histories.model import History, RunFacts, TickFacts
 
 _LABEL = 12
 _METERS = (10, 6, 4)

@@ -23,10 +23,9 @@ from oracle.cli.run_view.tree import (
     rows_of,
 )
 from oracle.cli.run_view.words import fitted, safe, seconds, shortened, value_of, wrapped
-from oracle.replay import DELETED
-from oracle.replay.histories import History
 from oracle.replay.histories.debugged import debug_words
-from oracle.replay.histories.model import TickFacts
+from oracle.replay.histories.model import History, TickFacts
+from oracle.replay.recorded import DELETED
 
 _NARROW = 120
 _WIDEST_LEFT = 116  # columns of the source, however wide the terminal is

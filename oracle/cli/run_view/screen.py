@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 from rich.theme import Theme
 
-from oracle.core.logs import is_interactive, wants_colour
+from oracle.core.logs.configuring import is_interactive, wants_colour
 
 ColorChoice = Literal["auto", "always", "never"]
 

@@ -11,9 +11,16 @@ from rich.text import Text
 
 from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.words import cells, cut, fitted, safe, seconds, shortened, value_of
-from oracle.replay.histories import History
 from oracle.replay.histories.layout import children_of
-from oracle.replay.histories.model import EvaluationFacts, NodeFacts, TickFacts, TreeFacts, TurnFacts, VisitFacts
+from oracle.replay.histories.model import (
+    EvaluationFacts,
+    History,
+    NodeFacts,
+    TickFacts,
+    TreeFacts,
+    TurnFacts,
+    VisitFacts,
+)
 
 SYMBOLS: Mapping[str, tuple[str, str]] = {
     "+": ("✓", "ok"),

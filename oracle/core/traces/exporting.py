@@ -24,8 +24,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
-from oracle.core.traces import Traces, TraceSetupError, names
-from oracle.core.traces.spans import REMADE
+from oracle.core.traces import TraceSetupError, names
+from oracle.core.traces.spans import REMADE, Traces
 
 log = structlog.get_logger(__name__)
 

@@ -7,8 +7,8 @@ from bt_runtime import Registry, TreeFileError, TreeNotFoundError, render
 from bt_runtime.library.named import read_sources
 from oracle.core.errors import UserError
 from oracle.replay.exports.page import render_page
-from oracle.replay.histories import History, history_to_json
-from oracle.replay.histories.model import TickFacts
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.model import History, TickFacts
 
 Picture = Literal["svg", "dot", "mermaid"]
 ExportFormat = Literal["json", "html", "svg", "dot", "mermaid"]

@@ -8,8 +8,10 @@ from tempfile import NamedTemporaryFile
 from typing import Final, Literal
 
 from oracle.core.errors import OperatorError
-from oracle.replay.histories import DamagedHistoryError, History, history_from_json, history_to_json
-from oracle.runs.storage import UnclearRunError
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.foreign import DamagedHistoryError
+from oracle.replay.histories.model import History
+from oracle.runs.storage.errors import UnclearRunError
 
 LARGEST_BYTES: Final = 256 * 1024 * 1024
 """Of a file that is imported: a run of 100 000 ticks has less."""

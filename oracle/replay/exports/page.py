@@ -8,11 +8,11 @@ the script shows it as text only.
 from html import escape
 from typing import Any, Final
 
-from oracle.console import EXPORT_PAGE
+from oracle.console.built import EXPORT_PAGE
 from oracle.core.encoding import to_json
 from oracle.core.errors import OperatorError
-from oracle.replay.histories import History
 from oracle.replay.histories.codec import plain
+from oracle.replay.histories.model import History
 
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LONGEST_TITLE: Final = 120

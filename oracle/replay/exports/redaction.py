@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
-from oracle.replay.histories import History, model
+from oracle.replay.histories import model
+from oracle.replay.histories.model import History
 from oracle.replay.histories.view import OMITTED, add_view
 
 _KEPT: Final[Mapping[type, frozenset[str]]] = {

@@ -5,11 +5,13 @@ from typing import Any
 
 from bt_runtime import Registry, TreeDefinition
 from oracle.core.errors import UserError
-from oracle.replay import Comparison, UnreplayableError, compare, read_run
+from oracle.replay.comparing import Comparison, compare
 from oracle.replay.histories.model import EvaluationFacts, History, OperandFacts
 from oracle.replay.histories.steps import innermost
 from oracle.replay.histories.supposing import supposed_history
-from oracle.runs.storage import Archive, RunRecord
+from oracle.replay.recorded import UnreplayableError, read_run
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
 
 _YES = {"SUCCESS": True, "FAILURE": False}
 _ID_CHARS = 8

@@ -28,7 +28,6 @@ from oracle.core.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.replay import DELETED
 from oracle.replay.histories.calls import Calls, NumberedCalls
 from oracle.replay.histories.debugged import debug_facts
 from oracle.replay.histories.endings import ending
@@ -40,11 +39,14 @@ from oracle.replay.histories.ticks import ReadTexts, Ticks
 from oracle.replay.histories.turns import Turns, signal_action
 from oracle.replay.histories.versions import read_version
 from oracle.replay.histories.view import reasons_of, with_end_shown
-from oracle.runs.record import LogDecoder, LogEvent, Opened
+from oracle.replay.recorded import DELETED
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
     ClosingBegun,
+    LogDecoder,
+    LogEvent,
+    Opened,
     RuleBroken,
     RunEnded,
     SignalRead,
@@ -53,7 +55,8 @@ from oracle.runs.record.events import (
     TurnFinished,
     TurnRequested,
 )
-from oracle.runs.storage import LogEntry, RunRecord, TreeVersion
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.trees import TreeVersion
 from signals import SignalRecord
 
 log = structlog.get_logger(__name__)

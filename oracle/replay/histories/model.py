@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bt_runtime import CauseKind
-from oracle.runs.storage import Kept
+from oracle.runs.storage.records import Kept
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1

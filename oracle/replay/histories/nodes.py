@@ -18,7 +18,7 @@ from oracle.replay.histories.model import (
     VisitFacts,
 )
 from oracle.replay.histories.view import with_verdict
-from oracle.runs.storage import TreeVersion
+from oracle.runs.storage.trees import TreeVersion
 
 STATUS_NAMES: Mapping[Status, StatusName] = {
     Status.SUCCESS: "SUCCESS",

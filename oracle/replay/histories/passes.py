@@ -23,7 +23,8 @@ from oracle.core.errors import InternalError
 from oracle.replay.histories.encoding import ExplainedTick, Parts, TickEncoder, encode
 from oracle.replay.histories.explaining import Explainer
 from oracle.runs.record.reading import prompts_of
-from oracle.runs.storage import LogEntry, RunRecord, Store
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.store import Store
 
 T = TypeVar("T")
 

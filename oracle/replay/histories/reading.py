@@ -8,7 +8,8 @@ from typing import Final
 from bt_runtime import Registry
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.model import History
-from oracle.runs.storage import Archive, LogEntry, RunRecord
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import LogEntry, RunRecord
 
 PAGE: Final = 1_000
 """Events that are read at once."""

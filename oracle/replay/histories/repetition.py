@@ -20,13 +20,13 @@ from oracle.agent.nodes.run_tools import RunTools
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Source
 from oracle.core.errors import UserError
-from oracle.core.logs import quiet
-from oracle.replay import RebuiltRun, rebuild_query
+from oracle.core.logs.configuring import quiet
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts
 from oracle.replay.histories.requests import Requested
+from oracle.replay.rebuilding import RebuiltRun, rebuild_query
 from oracle.runs.record.events import Opened
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 
 WorkKind = Literal["turn", "tools", "call"]
 

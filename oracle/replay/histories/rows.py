@@ -1,7 +1,7 @@
 """What the row of a run says about it."""
 
 from oracle.replay.histories.model import RunFacts
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 
 
 def run_facts(record: RunRecord) -> RunFacts:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from bt_runtime import Registry
 from oracle.core.errors import UserError
 from oracle.replay.histories.passes import Pass
-from oracle.runs.storage import RunRecord, Store
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 
 MOST_PASSES = 16
 IDLE_S = 30.0

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from bt_runtime import Registry, TreeDefinition
 from oracle.core.chunks import SourceFound, Thinking, ToolCalled, ToolReturned
-from oracle.replay import Course, RecordedRun, course_of
+from oracle.replay.courses import Course, course_of
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.model import History
+from oracle.replay.recorded import RecordedRun
 from oracle.runs.record.events import ChunkSent, LogEvent, RuleBroken, Ticked, encode, ended
 from oracle.runs.record.ticks import is_kept_apart
-from oracle.runs.storage import LogEntry, TreeVersion
+from oracle.runs.storage.records import LogEntry
+from oracle.runs.storage.trees import TreeVersion
 
 
 def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> History:

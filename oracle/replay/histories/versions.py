@@ -7,7 +7,7 @@ from bt_runtime import Registry, TreeDefinition, TreeFileError, TreeNotFoundErro
 from bt_runtime.library.named import read_sources
 from oracle.replay.histories.model import TreeFacts
 from oracle.replay.histories.nodes import stored_tree_facts, tree_facts
-from oracle.runs.storage import TreeVersion
+from oracle.runs.storage.trees import TreeVersion
 
 
 @dataclass(frozen=True, slots=True)

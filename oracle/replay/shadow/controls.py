@@ -10,7 +10,7 @@ from bt_runtime.library.named import read_sources
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls
 from oracle.core.errors import OperatorError
 from oracle.decision import AgentConfig, make_decision_tree
-from oracle.runs.storage import Store
+from oracle.runs.storage.store import Store
 
 LOOP: Final = "loop"
 _OF_LOOP: Final = "default"

@@ -7,11 +7,12 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from oracle.agent.outcomes import TurnOutcome
-from oracle.core.search import IDENTIFIER, STOP_WORDS, keys, stem, tokens
+from oracle.core.search.words import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.decision import canonical_arguments
 from oracle.replay.shadow.tools import Ledger
-from oracle.runs.record import Record
-from oracle.runs.storage import Decision, DecisionKind, PairFigures, PairParting, RunRecord, SideFigures
+from oracle.runs.record.record import Record
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.shadow_pairs import Decision, DecisionKind, PairFigures, PairParting, SideFigures
 
 ALIKE: Final = 0.7
 """From here on two answers are called similar."""

@@ -11,7 +11,7 @@ import structlog
 from bt_runtime import BTError, Clock, SystemClock, TreeDefinition
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.control.choosing import limits_of
-from oracle.agent.conversations import Conversation, Exchange
+from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.core.errors import OracleError
 from oracle.core.metrics import Metrics
 from oracle.decision import AgentConfig
@@ -23,18 +23,13 @@ from oracle.replay.shadow.tools import Ledger, shadow_tools
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
-from oracle.runs.record import Record, read_record
+from oracle.runs.record.reading import read_record
+from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage import (
-    EventKind,
-    PairFigures,
-    PairState,
-    RunRecord,
-    ShadowPair,
-    StorageError,
-    Store,
-    UnclearRunError,
-)
+from oracle.runs.storage.errors import StorageError, UnclearRunError
+from oracle.runs.storage.records import EventKind, RunRecord
+from oracle.runs.storage.shadow_pairs import PairFigures, PairState, ShadowPair
+from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
 

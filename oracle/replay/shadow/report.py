@@ -16,7 +16,7 @@ from typing import Final, Literal
 from bt_runtime.text import iso
 from oracle.replay.shadow.figures import ALIKE
 from oracle.replay.shadow.statistics import Interval, mean_of, share_of
-from oracle.runs.storage import PairFigures, PairParting, ShadowPair, SideFigures
+from oracle.runs.storage.shadow_pairs import PairFigures, PairParting, ShadowPair, SideFigures
 
 MOST_PAIRS: Final = 10_000
 """The newest ones are reported on."""

@@ -23,7 +23,10 @@ from oracle.core.metrics import Metrics
 from oracle.replay.shadow.gate import Gate
 from oracle.replay.shadow.rehearsing import Rehearsal, Stage
 from oracle.runs.live import LiveRun
-from oracle.runs.storage import RunRecord, ShadowPair, StorageError, Store
+from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.shadow_pairs import ShadowPair
+from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
 

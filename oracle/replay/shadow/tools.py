@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from oracle.decision import canonical_arguments
 from oracle.replay.shadow.gate import Hold
-from oracle.runs.record import Record
+from oracle.runs.record.record import Record
 from oracle.tools import Tool, ToolRegistry, ToolResult
 
 ACCEPTED: Final = ToolResult("The call was accepted.")

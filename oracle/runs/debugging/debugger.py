@@ -12,10 +12,13 @@ from bt_runtime.library.named import read_sources
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_command
 from oracle.runs.debugging.session import DebugSession, check_standing
 from oracle.runs.debugging.watching import BreakpointWatch
-from oracle.runs.record import Record
 from oracle.runs.record.debug import Debugged, DebugState, ResumeCause
 from oracle.runs.record.reading import read_on
-from oracle.runs.storage import Breakpoint, RunCommand, RunRecord, StorageError, Store
+from oracle.runs.record.record import Record
+from oracle.runs.storage.breakpoints import Breakpoint
+from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.records import RunCommand, RunRecord
+from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
 

@@ -16,12 +16,12 @@ import structlog
 from bt_runtime import Clock, Pacer, PausableClock, Request, TickRecord
 from bt_runtime.nodes.clock import Signal
 from oracle.agent.answering import ActiveQuery
-from oracle.agent.control import TreeControl
+from oracle.agent.control.tree import TreeControl
 from oracle.agent.notices import Notice
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, check_command
 from oracle.runs.debugging.watching import BreakpointWatch
 from oracle.runs.record.debug import BreakpointHit, DebugEventKind, Debugged, ResumeCause, Standing
-from oracle.runs.storage import Breakpoint
+from oracle.runs.storage.breakpoints import Breakpoint
 
 log = structlog.get_logger(__name__)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import structlog
 
 from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinition
-from bt_runtime.language.expressions import Expression
+from bt_runtime.language.expressions.expression import Expression
 from oracle.runs.debugging.commands import WrongCommandError, compile_condition
 from oracle.runs.record.debug import BreakpointHit
-from oracle.runs.storage import Breakpoint
+from oracle.runs.storage.breakpoints import Breakpoint
 
 log = structlog.get_logger(__name__)
 

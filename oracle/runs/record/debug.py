@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from oracle.core.encoding import from_json, to_json
-from oracle.runs.storage import Breakpoint, BreakpointKind, EventKind
+from oracle.runs.storage.breakpoints import Breakpoint, BreakpointKind
+from oracle.runs.storage.records import EventKind
 
 DebugEventKind = Literal["pausing", "paused", "stepped", "set", "forced", "renewed", "resumed"]
 Standing = Literal["running", "pausing", "paused", "stepping"]

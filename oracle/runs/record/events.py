@@ -14,13 +14,14 @@ from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification
-from oracle.classify.encoder import QueryShares
+from oracle.classify.encoder.protocol import QueryShares
 from oracle.classify.types import QUERY_TYPES
 from oracle.core.chunks import Chunk, Closing, Content, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.ticks import decode_tick, encode_tick
-from oracle.runs.storage import EventKind, LogEntry, RunLog
+from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.records import EventKind, LogEntry
 from oracle.tools import Tool, placing_words
 from signals import SignalRecord
 

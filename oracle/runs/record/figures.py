@@ -39,7 +39,7 @@ from oracle.runs.record.events import (
     TurnRequested,
     encode,
 )
-from oracle.runs.storage import LogEntry
+from oracle.runs.storage.records import LogEntry
 from signals import SignalType
 
 UNKNOWN: Final = "unknown"

@@ -13,7 +13,8 @@ from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import decode_statuses, decode_tick, plain_tick, refers_to_outcomes
-from oracle.runs.storage import EventKind, EventLog, LogEntry
+from oracle.runs.storage.log import EventLog
+from oracle.runs.storage.records import EventKind, LogEntry
 
 _PAGE: Final = 1_000
 """Entries that are read at a time."""

@@ -14,7 +14,7 @@ import structlog
 
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text import estimate_tokens, iso
-from oracle.agent.conversations import ConversationStep
+from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
@@ -48,7 +48,7 @@ from oracle.runs.record.events import (
     TurnFinished,
     TurnRequested,
 )
-from oracle.runs.storage import MOST_SPANS, LogEntry, RunSummary, Span
+from oracle.runs.storage.records import MOST_SPANS, LogEntry, RunSummary, Span
 from oracle.tools import ToolResult
 from signals import SignalRecord
 

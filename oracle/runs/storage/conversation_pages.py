@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Text, func, or_, select, type_coerce
 
-from oracle.agent.conversations import Role
+from oracle.agent.conversations.protocol import Role
 from oracle.core.encoding import to_json
 from oracle.runs.storage.schema import conversation, message, run
 

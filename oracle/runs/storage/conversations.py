@@ -11,7 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
 from bt_runtime import Clock, SystemClock
-from oracle.agent.conversations import Conversation, ConversationMessage, Exchange, title_of
+from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
+from oracle.agent.conversations.titles import title_of
 from oracle.classify import QueryClassification
 from oracle.core.retry import Retry
 from oracle.runs.storage.conversation_pages import (

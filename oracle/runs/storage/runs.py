@@ -22,7 +22,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from oracle.agent.conversations import UnknownConversationError, title_of
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run

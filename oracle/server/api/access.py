@@ -16,8 +16,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from oracle.agent.conversations import UnknownConversationError
-from oracle.runs.storage import RunRecord
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import ForgottenRunError, NotOperatorError, UnknownRunError
 from oracle.server.api.parts import ServiceParts

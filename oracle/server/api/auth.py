@@ -17,7 +17,7 @@ import jwt
 import structlog
 
 from oracle.core.errors import UserError
-from oracle.server.settings import LOCAL_USER
+from oracle.server.settings.fields import LOCAL_USER
 
 log = structlog.get_logger(__name__)
 

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from pydantic_core import PydanticCustomError
 
 from bt_runtime import ForcedResult
-from oracle.agent.conversations import one_line
+from oracle.agent.conversations.titles import one_line
 from oracle.agent.query import LONGEST_QUESTION
 from oracle.decision import AgentConfig
-from oracle.runs.storage import BreakpointKind
+from oracle.runs.storage.breakpoints import BreakpointKind
 
 _LONGEST_NAME = 200
 _MOST_UNKNOWN = 50  # fields of a request that are looked at one by one

@@ -7,9 +7,9 @@ from orjson import Fragment
 from starlette.responses import Response
 
 from bt_runtime.text import iso
-from oracle.agent.conversations import UnknownConversationError
+from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.runs.record.reading import read_opened
-from oracle.runs.storage import ConversationSummary, StoredMessage
+from oracle.runs.storage.conversation_pages import ConversationSummary, StoredMessage
 from oracle.server.api.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import ForkRequest, Name, TitleChange

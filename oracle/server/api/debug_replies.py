@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from bt_runtime import ForcedResult
 from oracle.runs.record.debug import ResumeCause
-from oracle.runs.storage import BreakpointKind
+from oracle.runs.storage.breakpoints import BreakpointKind
 
 
 class DebugHit(BaseModel):

@@ -8,14 +8,10 @@ from starlette.responses import Response
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.text import iso
-from oracle.runs.debugging import (
-    DebugCommand,
-    Debugger,
-    DebugRefusedError,
-    WrongCommandError,
-    check_breakpoint,
-)
-from oracle.runs.storage import Breakpoint, RunRecord
+from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_breakpoint
+from oracle.runs.debugging.debugger import Debugger
+from oracle.runs.storage.breakpoints import Breakpoint
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import OperatorNow, Parts, find_run, operator_of
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller

@@ -14,7 +14,11 @@ from starlette.responses import Response
 
 from bt_runtime import Mistake
 from bt_runtime.text import MOST_MISTAKES
-from oracle.authoring.editing import Desk, complete, definition, hover, with_offers
+from oracle.authoring.editing.actions import with_offers
+from oracle.authoring.editing.completion import complete
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.symbols import definition
 from oracle.authoring.editor import CheckedText
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer

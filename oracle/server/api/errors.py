@@ -21,21 +21,21 @@ from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.control.choosing import UnknownTreeError
-from oracle.agent.conversations import UnknownConversationError
+from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.query import QuestionError
-from oracle.authoring import NoSuchTreeError, TreeFolderError, TrialError
+from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.core.errors import OperatorError, TreeAuthorError, UserError
 from oracle.decision import ConfigError
-from oracle.replay.exports import PageNotBuiltError
-from oracle.replay.histories import TooManyPassesError
-from oracle.runs import DrainingError
-from oracle.runs.debugging import DebugRefusedError
-from oracle.runs.storage import (
+from oracle.replay.exports.page import PageNotBuiltError
+from oracle.replay.histories.sharing import TooManyPassesError
+from oracle.runs.debugging.commands import DebugRefusedError
+from oracle.runs.errors import DrainingError
+from oracle.runs.storage.breakpoints import TooManyBreakpointsError
+from oracle.runs.storage.errors import (
     ConversationBusyError,
     KeyReusedError,
     RunLostError,
     StoreUnavailableError,
-    TooManyBreakpointsError,
     TooManyRunsError,
 )
 from oracle.server.api.answers import json_answer

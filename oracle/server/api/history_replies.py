@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from oracle.replay.histories import HistoryDifference
+from oracle.replay.histories.differences import HistoryDifference
 from oracle.replay.histories.model import (
     BreachFacts,
     CallFacts,

@@ -14,7 +14,7 @@ from fastapi import Header
 from starlette.requests import Request
 
 from oracle.core.encoding import to_json
-from oracle.runs.storage import RequestKey
+from oracle.runs.storage.records import RequestKey
 from oracle.server.api.bodies import QueryRequest
 from oracle.server.api.errors import InvalidRequestError
 

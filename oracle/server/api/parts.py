@@ -6,18 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.agent.answering import Oracle
-from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
-from oracle.authoring.editing import Desk
-from oracle.classify.encoder import NO_ENCODER, Encoder
-from oracle.console import Console
+from oracle.authoring.counting import AnswerCounts
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editor import TreeEditor
+from oracle.authoring.results import TrialResults
+from oracle.authoring.trials import Trials
+from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.console.built import Console
 from oracle.core.metrics import Metrics
-from oracle.replay.histories import Passes
-from oracle.runs import RunManager
-from oracle.runs.storage import Store
+from oracle.replay.histories.sharing import Passes
+from oracle.runs.manager import RunManager
+from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 
 
 @dataclass(frozen=True, slots=True)

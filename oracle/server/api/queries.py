@@ -7,8 +7,10 @@ from starlette.responses import Response
 
 from oracle.agent.answering import Ask
 from oracle.agent.control.choosing import DEFAULT_TREE
-from oracle.core.traces import SpanContext, place_of
-from oracle.runs.storage import AlreadyBegunError, RunRecord, StoreUnavailableError
+from oracle.core.traces import SpanContext
+from oracle.core.traces.spans import place_of
+from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, conversation_id, with_texts
 from oracle.server.api.agent_settings import config_of
 from oracle.server.api.answers import json_answer

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from oracle.core.chunks import Chunk, Done, Failed, TerminationReason, write_chunk
 from oracle.core.encoding import from_json
-from oracle.runs.storage import ChunkPage, RunRecord, StoredChunk
+from oracle.runs.storage.records import ChunkPage, RunRecord, StoredChunk
 from oracle.server.api.access import own_run, with_texts
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import InvalidRequestError

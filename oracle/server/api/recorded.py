@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories import ExplainedTick, FallenBehindError, Pass
-from oracle.replay.histories.encoding import lists_of
+from oracle.replay.histories.encoding import ExplainedTick, lists_of
 from oracle.replay.histories.model import FORMAT, VERSION
+from oracle.replay.histories.passes import FallenBehindError, Pass
 from oracle.runs.record.reading import read_signal_page, read_tick_page
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.server.api.answers import raw_json
 from oracle.server.api.described import refusals

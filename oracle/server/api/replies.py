@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
-from oracle.classify.encoder import EncoderState
+from oracle.classify.encoder.protocol import EncoderState
 from oracle.core.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
-from oracle.runs.storage import Kept, SpanKind
+from oracle.runs.storage.records import Kept, SpanKind
 from signals import SignalRecord
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0

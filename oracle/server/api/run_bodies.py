@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from bt_runtime.text import iso
 from oracle.core.encoding import from_json, to_json
-from oracle.runs import trace_id_of
-from oracle.runs.record import Record
 from oracle.runs.record.reading import read_on
-from oracle.runs.storage import EventLog, RunRecord
+from oracle.runs.record.record import Record
+from oracle.runs.storage.log import EventLog
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.traced import trace_id_of
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import bounded
 

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
 from oracle.core.chunks import TerminationReason
-from oracle.runs.storage import RunCounts, RunFilter, RunStatus
+from oracle.runs.storage.records import RunStatus
+from oracle.runs.storage.run_pages import RunCounts, RunFilter
 from oracle.server.api.access import CallerNow, Parts, find_run, is_id
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import refusals

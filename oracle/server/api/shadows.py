@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from oracle.replay.shadow import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
-from oracle.runs.storage import PairFilter
+from oracle.replay.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
+from oracle.runs.storage.shadow_pairs import PairFilter
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import refusals

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from oracle.runs.record.reading import read_sources
-from oracle.runs.storage import RunRecord
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import OwnRun, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import refusals

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from oracle.runs.storage import StorageError, StoredChunk
+from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.records import StoredChunk
 
 _MEDIA_TYPE = "text/event-stream"
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from bt_runtime import Mistake, TreeState
 from bt_runtime.text import iso
-from oracle.authoring import Tested, Verified
-from oracle.runs.storage import EditFigures
+from oracle.authoring.results import Tested, Verified
+from oracle.runs.storage.trees import EditFigures
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import bounded
 from oracle.server.api.parts import ServiceParts

@@ -13,19 +13,13 @@ from starlette.responses import Response
 from bt_runtime import TreeDefinition, TreeState, render
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.text import iso
-from oracle.authoring import (
-    NoSuchTreeError,
-    Save,
-    TreeAnswers,
-    TreeConflictError,
-    TreeRefusedError,
-    TrialError,
-    is_served,
-)
-from oracle.authoring.editor import text_of, version_of
+from oracle.authoring.counting import TreeAnswers
+from oracle.authoring.editor import Save, text_of, version_of
+from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeRefusedError, TrialError
+from oracle.authoring.results import is_served
 from oracle.authoring.trial_results import TreeVerification
-from oracle.replay.histories import Replayed
-from oracle.runs.storage import Archive
+from oracle.replay.histories.answers import Replayed
+from oracle.runs.storage.archive import Archive
 from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 from oracle.core.chunks import Answer, read_chunk
-from oracle.runs.storage import RunRecord, StoreUnavailableError
+from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import attached, chunks_of, is_stalled
 from oracle.server.api.sse import disconnected

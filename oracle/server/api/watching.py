@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from oracle.replay.histories import FallenBehindError, Pass, TooManyPassesError
 from oracle.replay.histories.encoding import lists_of
-from oracle.runs.storage import RunRecord, StoredChunk
+from oracle.replay.histories.passes import FallenBehindError, Pass
+from oracle.replay.histories.sharing import TooManyPassesError
+from oracle.runs.storage.records import RunRecord, StoredChunk
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.server.api.auth import Caller
 from oracle.server.api.described import event_stream, refusals

@@ -10,10 +10,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from oracle.replay.exports import ExportFormat, UnknownTickError, render_run, without_texts
-from oracle.replay.histories import History, diff_histories, read_history
+from oracle.replay.exports.formats import ExportFormat, UnknownTickError, render_run
+from oracle.replay.exports.redaction import without_texts
+from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.encoding import encode
-from oracle.runs.storage import Archive, RunRecord
+from oracle.replay.histories.model import History
+from oracle.replay.histories.reading import read_history
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, find_run, with_figures
 from oracle.server.api.answers import raw_json
 from oracle.server.api.described import refusals

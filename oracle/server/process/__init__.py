@@ -3,8 +3,3 @@
 `process` is its life from start to end, with the lag of its event loop, `server` the HTTP server with signals that
 drain first, `protocol` what bounds a connection, `sockets` where it listens.
 """
-
-from oracle.server.process.process import Listening, run_service, serve
-from oracle.server.process.sockets import ServingError
-
-__all__ = ["Listening", "ServingError", "run_service", "serve"]

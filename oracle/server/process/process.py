@@ -11,12 +11,14 @@ from typing import Final, Literal
 import structlog
 import uvloop
 
-from oracle.core.logs import written_in_background
-from oracle.llm import Model
-from oracle.server.api import ServiceParts, build_app
+from oracle.core.logs.lines import written_in_background
+from oracle.llm.protocol import Model
+from oracle.server.api.app import build_app
+from oracle.server.api.parts import ServiceParts
 from oracle.server.process.server import DrainingServer
 from oracle.server.process.sockets import ServingError, address, bind, is_loopback
-from oracle.server.settings import STRONG_TOKEN_CHARACTERS, Settings
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS
 from oracle.server.wiring.service import open_service
 
 log = structlog.get_logger(__name__)

@@ -3,14 +3,3 @@
 `agent` makes an `Oracle`, for a terminal or a host of its own; `service` makes everything that the HTTP service needs,
 and is not loaded where nothing is served.
 """
-
-from oracle.server.wiring.agent import (
-    build_model,
-    build_oracle,
-    build_tools,
-    open_oracle,
-    tree_library,
-    uses_provider,
-)
-
-__all__ = ["build_model", "build_oracle", "build_tools", "open_oracle", "tree_library", "uses_provider"]

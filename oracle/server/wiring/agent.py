@@ -11,17 +11,19 @@ import trees
 from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
-from oracle.agent.conversations import Conversations, MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
 from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder import NO_ENCODER, Encoder
-from oracle.core.logs import configure_unless_configured
-from oracle.core.traces import Traces
-from oracle.llm import Model
+from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.core.logs.configuring import configure_unless_configured
+from oracle.core.traces.spans import Traces
 from oracle.llm.load import OnLoad
 from oracle.llm.offline import OfflineModel
-from oracle.server.settings import Settings, SettingsError
+from oracle.llm.protocol import Model
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from oracle.server.wiring.provider import DeferredModel, has_key, provider_model
 from oracle.server.wiring.tracing import open_traces

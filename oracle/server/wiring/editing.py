@@ -1,8 +1,9 @@
 """Joins what an editor of tree files needs."""
 
 from bt_runtime.analysis import codes_of
-from oracle.authoring.editing import Desk
-from oracle.server.settings import Settings, SettingsError
+from oracle.authoring.editing.desk import Desk
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.agent import build_tools, tree_library
 from oracle.tools import ToolRegistry, ToolSetupError
 

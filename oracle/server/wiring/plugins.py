@@ -9,7 +9,7 @@ from bt_runtime import Registry
 from oracle.agent.nodes import REGISTRY
 from oracle.decision import decision_tree, decision_trees
 from oracle.server.plugins import PluginError, Plugins, load_plugins
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 from oracle.tools import BUILT_IN_TOOLS
 from prompts import load_segments
 

@@ -12,9 +12,9 @@ from contextlib import aclosing
 from typing import Final
 
 from oracle.core.loading import collector_paused
-from oracle.llm import Model, ModelError, ModelEvent, ModelRequest
 from oracle.llm.load import OnLoad
-from oracle.server.settings import SettingsError
+from oracle.llm.protocol import Model, ModelError, ModelEvent, ModelRequest
+from oracle.server.settings.reading import SettingsError
 
 _KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _ADDRESS: Final = "ANTHROPIC_BASE_URL"

@@ -12,21 +12,32 @@ from pathlib import Path
 from bt_runtime import ReloadingTrees, SystemClock
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
-from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials, watch
-from oracle.authoring.editing import Desk
-from oracle.classify.encoder import NO_ENCODER, EncodedText, Encoder, EncoderThread, load_known
-from oracle.console import read_console
-from oracle.core.logs import dropped_lines
+from oracle.authoring.counting import AnswerCounts
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editor import TreeEditor
+from oracle.authoring.results import TrialResults
+from oracle.authoring.trials import Trials
+from oracle.authoring.watching import watch
+from oracle.classify.encoder.loading import load_known
+from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.classify.encoder.thread import EncodedText, EncoderThread
+from oracle.console.built import read_console
+from oracle.core.logs.lines import dropped_lines
 from oracle.core.metrics import Metrics
-from oracle.llm import Model
 from oracle.llm.load import LoadSignal
-from oracle.replay.histories import Passes
-from oracle.replay.shadow import Shadows, Stage, shadow_control
-from oracle.runs import RunManager, RunOptions
-from oracle.runs.debugging import Debugger
-from oracle.runs.storage import CommitFigures, Store, open_store
-from oracle.server.api import Authenticator, ServiceParts
-from oracle.server.settings import Settings
+from oracle.llm.protocol import Model
+from oracle.replay.histories.sharing import Passes
+from oracle.replay.shadow.controls import shadow_control
+from oracle.replay.shadow.rehearsing import Stage
+from oracle.replay.shadow.running import Shadows
+from oracle.runs.debugging.debugger import Debugger
+from oracle.runs.manager import RunManager
+from oracle.runs.options import RunOptions
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.writer import CommitFigures
+from oracle.server.api.auth import Authenticator
+from oracle.server.api.parts import ServiceParts
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.provider import DeferredModel

@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from oracle.core.loading import collector_paused
-from oracle.core.traces import Traces
-from oracle.llm import Model, OfflineModel
-from oracle.server.settings import Settings, SettingsError
+from oracle.core.traces.spans import Traces
+from oracle.llm.offline import OfflineModel
+from oracle.llm.protocol import Model
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError
 
 if TYPE_CHECKING:  # commands that have no metrics do not load their library
     from oracle.core.metrics import Metrics

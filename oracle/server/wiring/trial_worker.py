@@ -12,17 +12,18 @@ from pydantic import TypeAdapter
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.library.named import read_source
-from oracle.authoring import TrialError
+from oracle.authoring.errors import TrialError
 from oracle.authoring.scenarios.suites import Suite, scenario_files
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.authoring.trials import NEW, OLD, REQUEST, SCENARIOS, ReplayRequest, ScenariosRequest, VerifyRequest
-from oracle.authoring.verifying import Bounds, Scope, verify
+from oracle.authoring.verifying.exploring import Bounds
+from oracle.authoring.verifying.verify import Scope, verify
 from oracle.core.errors import OracleError
-from oracle.core.logs import configure_logging
-from oracle.replay.histories import Replayed, queries_of, replay_query
-from oracle.runs.storage import open_archive
-from oracle.server.settings import read_settings
-from oracle.server.wiring import tree_library
+from oracle.core.logs.configuring import configure_logging
+from oracle.replay.histories.answers import Replayed, queries_of, replay_query
+from oracle.runs.storage.archive import open_archive
+from oracle.server.settings.reading import read_settings
+from oracle.server.wiring.agent import tree_library
 from prompts import PromptError
 
 

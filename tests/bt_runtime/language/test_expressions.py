@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions import FUNCTIONS, compile_expression
+from bt_runtime.language.expressions.expression import compile_expression
+from bt_runtime.language.expressions.operations import FUNCTIONS
 
 VALUES = {
     "turn": 2,

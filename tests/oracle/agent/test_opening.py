@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime import Stepper, TreeLibrary
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
-from oracle.agent.conversations import MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.query import Query

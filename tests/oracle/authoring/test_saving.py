@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from oracle.authoring import TreeFolderError
+from oracle.authoring.errors import TreeFolderError
 from oracle.authoring.saving import PreparedFile, locked
 
 

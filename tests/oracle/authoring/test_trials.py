@@ -6,9 +6,10 @@ import pytest
 
 from bt_runtime import ReloadingTrees, TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring import NoSuchTreeError, TrialError, Trials
 from oracle.authoring import trials as trials_module
-from oracle.runs.storage import open_store
+from oracle.authoring.errors import NoSuchTreeError, TrialError
+from oracle.authoring.trials import Trials
+from oracle.runs.storage.store import open_store
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
 LOOPING = """

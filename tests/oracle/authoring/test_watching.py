@@ -13,7 +13,8 @@ import structlog
 
 from bt_runtime import ReloadingTrees, TreeLibrary
 from bt_runtime.testing import registry_of
-from oracle.authoring import watch, watching
+from oracle.authoring import watching
+from oracle.authoring.watching import watch
 
 PATIENCE_S = 30.0
 """A guard only: a change is noticed within some tenths of a second."""

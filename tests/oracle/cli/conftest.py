@@ -10,8 +10,8 @@ import pytest
 import structlog
 
 from oracle.cli import main
-from oracle.core.logs import configure_logging
-from oracle.runs.storage import open_store
+from oracle.core.logs.configuring import configure_logging
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url
 from tests.support.provider import StandInProvider

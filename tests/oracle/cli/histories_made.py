@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from oracle.replay.histories import History, history_from_json
-from oracle.replay.histories.model import RunFacts, TickFacts
+from oracle.replay.histories.codec import history_from_json
+from oracle.replay.histories.model import History, RunFacts, TickFacts
 from oracle.replay.histories.view import add_view
 
 DATA = Path(__file__).parent / "data" / "runs"

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring import plugins as wiring
 from oracle.server.wiring.agent import build_tools
 from oracle.tools import BUILT_IN_TOOLS

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from oracle.authoring.verifying import Scope, verify
+from oracle.authoring.verifying.verify import Scope, verify
 from oracle.cli.progress import ProgressLine
 from tests.oracle.authoring.verifying.verified import shipped
 

@@ -9,8 +9,8 @@ from oracle.cli.ask import show_answer
 from oracle.cli.errors import FAILED
 from oracle.cli.interrupts import Interrupts
 from oracle.llm.protocol import Usage
-from oracle.server.settings import read_settings
-from oracle.server.wiring import open_oracle
+from oracle.server.settings.reading import read_settings
+from oracle.server.wiring.agent import open_oracle
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.support.provider import Disturbed, HttpError, StandInProvider
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import trees
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 
 
 @pytest.fixture

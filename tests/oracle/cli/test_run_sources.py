@@ -11,12 +11,16 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources import RunSource, local
+from oracle.cli.run_sources import local
 from oracle.cli.run_sources.local import LocalSource
+from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_sources.served import ServedSource, open_service
-from oracle.replay.exports import ImportedRuns
-from oracle.replay.histories import History, history_to_json
-from oracle.runs.storage import RunFilter, UnclearRunError, open_archive
+from oracle.replay.exports.imported import ImportedRuns
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.model import History
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.errors import UnclearRunError
+from oracle.runs.storage.run_pages import RunFilter
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.conftest import (  # noqa: F401  fixtures
     ALICE,

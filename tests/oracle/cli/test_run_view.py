@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from oracle.cli.run_sources import ListedRun
-from oracle.cli.run_view import Page, Screen, Sections, deciding_tick, run_list, run_page, tick_line
-from oracle.cli.run_view.page import sentence_of
+from oracle.cli.run_sources.protocol import ListedRun
+from oracle.cli.run_view.listing import run_list
+from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, sentence_of, tick_line
+from oracle.cli.run_view.screen import Screen
 from oracle.cli.run_view.words import fitted, safe, wrapped
-from oracle.replay.histories import History
-from oracle.replay.histories.model import EndFacts, NoticeFacts, OperandFacts
-from oracle.runs.storage import RunSummary, Span
+from oracle.replay.histories.model import EndFacts, History, NoticeFacts, OperandFacts
+from oracle.runs.storage.records import RunSummary, Span
 from tests.oracle.cli import histories_made as made
 
 WRITES = os.environ.get("ORACLE_TEST_WRITE") == "1"

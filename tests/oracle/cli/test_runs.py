@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import trees
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import trees
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from tests.acceptance.harness import says
 from tests.oracle.replay.test_replays import recorded
 from tests.oracle.runs.running import managed

@@ -8,7 +8,7 @@ import signal
 import httpx2
 import pytest
 
-from oracle.server.settings import settings_table
+from oracle.server.settings.table import settings_table
 from oracle.testing import ScriptedTurn
 from tests.support.provider import Disturbed, StandInProvider
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.replay.shadow.conftest import shadowed, until

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import trees
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 
 

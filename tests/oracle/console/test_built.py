@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from oracle.console import read_console
+from oracle.console.built import read_console
 
 SCRIPT = "export const answer = 42;\n" * 100
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.runs.storage import Archive, Store, open_archive, open_store
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.store import Store, open_store
 
 
 @pytest.fixture

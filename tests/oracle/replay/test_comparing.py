@@ -7,8 +7,10 @@ import pytest
 import trees
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.replay import Comparison, compare, read_run
-from oracle.runs.storage import Archive, Store
+from oracle.replay.comparing import Comparison, compare
+from oracle.replay.recorded import read_run
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from tests.oracle.replay.test_replays import SCRIPTS, recorded
 from tests.oracle.runs.running import managed
 

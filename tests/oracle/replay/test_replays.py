@@ -9,10 +9,14 @@ from bt_runtime import TickRecord
 from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Content, Failed, SystemNotice
 from oracle.llm.protocol import ModelFault
-from oracle.replay import UnreplayableError, course_of, read_run, repeat
-from oracle.runs import RunOptions
-from oracle.runs.record import encode_tick
-from oracle.runs.storage import Archive, RunRecord, Store
+from oracle.replay.courses import course_of
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import UnreplayableError, read_run
+from oracle.runs.options import RunOptions
+from oracle.runs.record.ticks import encode_tick
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, managed

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from oracle.runs.storage import Store, open_store
+from oracle.runs.storage.store import Store, open_store
 
 
 @pytest.fixture

@@ -10,13 +10,16 @@ from uuid import uuid4
 
 from bt_runtime.testing import FakeClock
 from oracle.agent.answering import Ask
-from oracle.agent.conversations import Conversation
+from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
-from oracle.runs import LiveRun, RunManager, RunOptions
-from oracle.runs.debugging import Debugger
+from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.following import Follower
-from oracle.runs.storage import RunRecord, Store
+from oracle.runs.live import LiveRun
+from oracle.runs.manager import RunManager
+from oracle.runs.options import RunOptions
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Harness, harness
 from tests.support.provider import Reply

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle.core.chunks import Chunk, Closing, Content, Failed, Thinking
 from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
 from oracle.runs.joining import BEHIND_S, HOLD_S, JoiningRecorder
-from oracle.runs.storage import Store
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedModel
 from tests.oracle.runs.running import PATIENCE_S, managed
 from tests.oracle.runs.test_unwritable import locked

@@ -15,19 +15,17 @@ from structlog.testing import capture_logs
 from bt_runtime import Outcome
 from oracle.agent.answering import Ask
 from oracle.agent.control.choosing import UnknownTreeError
-from oracle.agent.conversations import UnknownConversationError
+from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.runs import DrainingError, LiveRun, RunOptions
-from oracle.runs.record import decode_tick
-from oracle.runs.storage import (
-    ConversationBusyError,
-    EventKind,
-    RunRecord,
-    Store,
-    TooManyRunsError,
-)
+from oracle.runs.errors import DrainingError
+from oracle.runs.live import LiveRun
+from oracle.runs.options import RunOptions
+from oracle.runs.record.ticks import decode_tick
+from oracle.runs.storage.errors import ConversationBusyError, TooManyRunsError
+from oracle.runs.storage.records import EventKind, RunRecord
 from oracle.runs.storage.schema import conversation
+from oracle.runs.storage.store import Store
 from oracle.runs.storage.tails import Tail
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult

@@ -9,13 +9,14 @@ import pytest
 
 from bt_runtime import LiveTree
 from oracle.agent.answering import ActiveQuery, Ask
-from oracle.agent.control import TreeControl
+from oracle.agent.control.tree import TreeControl
 from oracle.agent.run import AgentRun
 from oracle.llm.protocol import ModelFault
-from oracle.runs import LiveRun
+from oracle.runs.live import LiveRun
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage import ConversationBusyError, Store
+from oracle.runs.storage.errors import ConversationBusyError
 from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.harness import answers, harness, says
 from tests.oracle.runs.running import CODE_QUESTION, managed, settle

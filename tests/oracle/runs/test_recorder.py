@@ -6,9 +6,10 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.core.metrics import Metrics
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ToolUse
-from oracle.runs.record import decode_tick
+from oracle.runs.record.ticks import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
-from oracle.runs.storage import NewRun, Store
+from oracle.runs.storage.records import NewRun
+from oracle.runs.storage.store import Store
 from tests.oracle.runs.running import CODE_QUESTION
 
 

@@ -11,9 +11,12 @@ from sqlalchemy import Connection, delete, select, update
 from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
-from oracle.runs import RunOptions
+from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.runs.storage import ConversationBusyError, NewRun, RunRecord, Store, open_store, schema
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import ConversationBusyError
+from oracle.runs.storage.records import NewRun, RunRecord
+from oracle.runs.storage.store import Store, open_store
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, Managed, managed, settle, told
 from tests.oracle.runs.test_unwritable import locked

@@ -11,8 +11,9 @@ from sqlalchemy import insert
 from structlog.testing import capture_logs
 
 from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta
-from oracle.runs import RunOptions
-from oracle.runs.storage import Store, open_store, schema
+from oracle.runs.options import RunOptions
+from oracle.runs.storage import schema
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import PATIENCE_S, managed, settle

@@ -8,11 +8,13 @@ from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
 from oracle.core.metrics import Metrics
-from oracle.runs import RunOptions
+from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.runs.storage import NewRun, RunRecord, Store, open_store, schema
+from oracle.runs.storage import schema
 from oracle.runs.storage.erasing import mark_forgotten
+from oracle.runs.storage.records import NewRun, RunRecord
 from oracle.runs.storage.schema import run
+from oracle.runs.storage.store import Store, open_store
 from oracle.runs.upkeep import Upkeep
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told

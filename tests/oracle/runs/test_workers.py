@@ -5,9 +5,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oracle.agent.conversations import Exchange
-from oracle.runs import RunOptions
-from oracle.runs.storage import RunLostError, open_store
+from oracle.agent.conversations.protocol import Exchange
+from oracle.runs.options import RunOptions
+from oracle.runs.storage.errors import RunLostError
+from oracle.runs.storage.store import open_store
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import Managed, managed, settle
 

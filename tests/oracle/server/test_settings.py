@@ -4,16 +4,10 @@ import pytest
 
 from oracle.decision import AgentConfig, bounds
 from oracle.llm.anthropic import DEFAULT_MODEL
-from oracle.server.settings import (
-    Settings,
-    SettingsError,
-    Tokens,
-    ceiling_name,
-    misspelt_variables,
-    read_settings,
-    settings_table,
-    variable_of,
-)
+from oracle.server.settings.fields import Settings, ceiling_name, variable_of
+from oracle.server.settings.reading import SettingsError, misspelt_variables, read_settings
+from oracle.server.settings.table import settings_table
+from oracle.server.settings.tokens import Tokens
 
 
 def test_without_anything_set_the_shipped_defaults_hold():

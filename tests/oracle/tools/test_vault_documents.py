@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from oracle.core.search import Ranking
+from oracle.core.search.ranking import Ranking
 from oracle.tools.notes import entry_text
 from oracle.tools.paths import Root
 from oracle.tools.vault_index import VaultIndex, vault_reading

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from oracle.agent.conversations import Conversations, ConversationStep, Exchange
+from oracle.agent.conversations.protocol import Conversations, Exchange
+from oracle.agent.conversations.steps import ConversationStep
 from oracle.classify import QueryClassification, classify_query
 from oracle.core.chunks import Source, SystemNotice
 

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from oracle.agent.conversations import MemoryConversations
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.core.chunks import Source
 from tests.oracle.agent.conversations.contract import CONTRACT, STEP, Promise, exchange
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.conversations import ConversationMessage, ModelHistory, history_for_model
-from oracle.agent.conversations.history import DECLINED, LEAST_TOKENS, NO_ANSWER
+from oracle.agent.conversations.history import DECLINED, LEAST_TOKENS, NO_ANSWER, ModelHistory, history_for_model
+from oracle.agent.conversations.protocol import ConversationMessage
 
 PLENTY = 100_000
 

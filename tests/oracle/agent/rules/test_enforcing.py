@@ -6,7 +6,7 @@ from dataclasses import replace
 from structlog.testing import capture_logs
 
 from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.rules import rules_of
+from oracle.agent.rules.enforcing import rules_of
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     ACTION_QUESTION,

@@ -7,7 +7,7 @@ import pytest
 from bt_runtime import Monitors, Outcome, Status, TickRecord
 from oracle.agent.answering import Ask
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.rules import Happening, events_of
+from oracle.agent.rules.recorded import Happening, events_of
 from oracle.core.chunks import Done
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, harness, says, signal_xml
 

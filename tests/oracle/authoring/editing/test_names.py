@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.authoring.editing import Occurrence, RenameError, definition, hover, references, rename
+from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.occurrences import Occurrence
+from oracle.authoring.editing.renaming import RenameError, rename
+from oracle.authoring.editing.symbols import definition, references
 from tests.oracle.authoring.editing.desks import cut, desk_in
 
 TREE = """\

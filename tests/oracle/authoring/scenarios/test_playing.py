@@ -8,7 +8,7 @@ import pytest
 from bt_runtime import Monitors, TreeLibrary
 from oracle.agent.control.choosing import UnknownTreeError
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.rules import events_of
+from oracle.agent.rules.recorded import events_of
 from oracle.authoring.scenarios import Player, PlayError, from_yaml, judge
 from tests.oracle.authoring.scenarios.playing import WAITING, played
 

@@ -10,8 +10,9 @@ from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, from_yaml, judge, to_yaml
 from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.llm.protocol import ModelFault, Usage
-from oracle.replay import read_run
-from oracle.runs.storage import Archive, Store
+from oracle.replay.recorded import read_run
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolError, ToolResult
 from tests.acceptance.harness import NEED_TURN, answers, calls, made_tool, says, signal_xml

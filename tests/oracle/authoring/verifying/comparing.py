@@ -5,14 +5,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from bt_runtime import TreeDefinition
-from oracle.authoring.verifying import Bounds, Scope
 from oracle.authoring.verifying.events import Event
-from oracle.authoring.verifying.exploring import Exploration
+from oracle.authoring.verifying.exploring import Bounds, Exploration
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.properties import BUILT_IN
 from oracle.authoring.verifying.reads import reads_of
 from oracle.authoring.verifying.samples import Sample
-from oracle.authoring.verifying.verify import exploration_of
+from oracle.authoring.verifying.verify import Scope, exploration_of
 from oracle.authoring.verifying.world import Saved
 from oracle.core.chunks import Chunk, Closing, Done, Failed, SystemNotice
 from tests.oracle.authoring.verifying.exact import EveryForm, Exact

@@ -7,7 +7,8 @@ import pytest
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, from_yaml, judge
-from oracle.authoring.verifying import recording_of, scenario_file
+from oracle.authoring.verifying.scripts import scenario_file
+from oracle.authoring.verifying.stories import recording_of
 from tests.oracle.authoring.verifying.verified import verified
 
 HASTY = """

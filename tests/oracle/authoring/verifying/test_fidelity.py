@@ -7,9 +7,8 @@ import pytest
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player
-from oracle.authoring.verifying import Scope
 from oracle.authoring.verifying.stories import tell
-from oracle.authoring.verifying.verify import exploration_of
+from oracle.authoring.verifying.verify import Scope, exploration_of
 from oracle.core.chunks import Closing, Done, SystemNotice
 from tests.oracle.authoring.verifying.verified import shipped
 from trees import FOLDER

@@ -5,7 +5,8 @@ from bt_runtime.analysis import warnings_of
 from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.llm_turn import LlmTurn, LlmTurnSettings
-from oracle.authoring.verifying import Bounds, Scope, verify
+from oracle.authoring.verifying.exploring import Bounds
+from oracle.authoring.verifying.verify import Scope, verify
 from tests.oracle.authoring.verifying.verified import GUARDED, guarded
 
 

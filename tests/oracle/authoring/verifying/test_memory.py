@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from oracle.authoring.verifying import Scope
 from oracle.authoring.verifying.events import Event
-from oracle.authoring.verifying.verify import exploration_of
+from oracle.authoring.verifying.verify import Scope, exploration_of
 from tests.oracle.authoring.verifying.verified import guarded, shipped
 
 KINDS = """

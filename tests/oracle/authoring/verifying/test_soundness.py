@@ -2,12 +2,12 @@
 
 import pytest
 
-from oracle.authoring.verifying import Bounds, Scope
 from oracle.authoring.verifying.events import Replied
+from oracle.authoring.verifying.exploring import Bounds
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.reads import reads_of
 from oracle.authoring.verifying.replies import PLAIN, Reply
-from oracle.authoring.verifying.verify import exploration_of
+from oracle.authoring.verifying.verify import Scope, exploration_of
 from tests.oracle.authoring.verifying.comparing import Comparison, observed, sample, spared
 from tests.oracle.authoring.verifying.exact import EveryForm, Exact
 from tests.oracle.authoring.verifying.verified import guarded, shipped

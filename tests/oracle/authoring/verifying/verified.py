@@ -8,7 +8,9 @@ from structlog.testing import capture_logs
 from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.verifying import Bounds, Report, Scope, verify
+from oracle.authoring.verifying.exploring import Bounds
+from oracle.authoring.verifying.report import Report
+from oracle.authoring.verifying.verify import Scope, verify
 from trees import FOLDER
 
 GUARDED = """

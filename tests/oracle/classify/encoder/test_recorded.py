@@ -13,10 +13,12 @@ from oracle.agent.outcomes import TurnOutcome
 from oracle.authoring.scenarios import from_yaml, judge, to_yaml
 from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.classify import ResponseIntent, classify_query, classify_response
-from oracle.replay import read_run, repeat
-from oracle.runs.record import encode_tick
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import read_run
 from oracle.runs.record.events import Opened
-from oracle.runs.storage import Archive, Store, open_archive, open_store
+from oracle.runs.record.ticks import encode_tick
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import FixedEncoder
 from tests.acceptance.harness import answers, calls, harness, says, signal_xml
 from tests.oracle.authoring.scenarios.playing import player

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from oracle.classify.encoder import EncoderThread
 from oracle.classify.encoder.errors import CorruptEncoderError, MissingEncoderError
-from oracle.classify.encoder.thread import REST_S, SLOW_IN_A_ROW
+from oracle.classify.encoder.thread import REST_S, SLOW_IN_A_ROW, EncoderThread
 
 NOWHERE = Path("nowhere")
 SHARES = {"code": 0.9, "research": 0.1}

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.core.search import FileIndex, FileReading, Ranking, SearchDocument, Stamp, ranking, terms_of
+from oracle.core.search import ranking
+from oracle.core.search.index import FileIndex, FileReading, Stamp
+from oracle.core.search.query import terms_of
+from oracle.core.search.ranking import Ranking, SearchDocument
 
 LONG_AFTER_NS = 2**62
 

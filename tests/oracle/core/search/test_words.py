@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.core.search import IDENTIFIER, Term, fold, keys, stem, terms_of, tokens
-from oracle.core.search.words import split_identifier
+from oracle.core.search.query import Term, terms_of
+from oracle.core.search.words import IDENTIFIER, fold, keys, split_identifier, stem, tokens
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
-from oracle.core.logs import configure_logging
-from oracle.core.traces import Traces, headers_of, place_of, trace_headers
+from oracle.core.logs.configuring import configure_logging
+from oracle.core.traces.spans import Traces, headers_of, place_of, trace_headers
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{SPAN}-01"

@@ -10,8 +10,8 @@ import pytest
 
 from oracle.core.traces import TraceSetupError
 from oracle.core.traces.exporting import FLUSH_S, exporting
-from oracle.llm import OfflineModel
-from oracle.server.settings import SettingsError, read_settings
+from oracle.llm.offline import OfflineModel
+from oracle.server.settings.reading import SettingsError, read_settings
 from oracle.server.wiring.tracing import open_traces
 from tests.acceptance.harness import harness, says
 

@@ -3,10 +3,10 @@
 import pytest
 import structlog
 
-from oracle.core.traces import place_of
 from oracle.core.traces.exporting import exporting
-from oracle.runs import trace_id_of
-from oracle.runs.storage import open_store
+from oracle.core.traces.spans import place_of
+from oracle.runs.storage.store import open_store
+from oracle.runs.traced import trace_id_of
 from oracle.testing import ScriptedTurn
 from tests.oracle.runs.conftest import postgresql_url, url  # noqa: F401  fixtures
 from tests.oracle.runs.running import managed, settle

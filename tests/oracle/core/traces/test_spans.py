@@ -13,8 +13,9 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.trace import NonRecordingSpan
 
 from oracle.agent.answering import Ask
-from oracle.core.traces import names, place_of, trace_headers
+from oracle.core.traces import names
 from oracle.core.traces.exporting import exporting
+from oracle.core.traces.spans import place_of, trace_headers
 from oracle.llm.protocol import ModelFault, Usage
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolError, ToolResult

@@ -5,8 +5,8 @@ import os
 import sys
 
 from oracle.agent.answering import Ask
-from oracle.server.settings import read_settings
-from oracle.server.wiring import open_oracle
+from oracle.server.settings.reading import read_settings
+from oracle.server.wiring.agent import open_oracle
 from oracle.server.wiring.service import open_service
 
 

@@ -8,8 +8,10 @@ from functools import cache
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import History, read_history
-from oracle.runs.storage import open_archive, open_store
+from oracle.replay.histories.model import History
+from oracle.replay.histories.reading import read_history
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.store import open_store
 from tests.oracle.replay.exports.browser import CHROMIUM, Page, browser
 from tests.oracle.replay.test_replays import recorded
 

@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
-from oracle.replay.histories import History, history_from_json, history_to_json
+from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.model import (
     ClauseFacts,
     EvaluationFacts,
+    History,
     NodeFacts,
     OperandFacts,
     RunFacts,

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.exports import UnknownTickError, render_run
-from oracle.replay.histories import history_from_json, history_to_json
+from oracle.replay.exports.formats import UnknownTickError, render_run
+from oracle.replay.histories.codec import history_from_json, history_to_json
 
 
 def test_json_is_the_whole_history(tools):

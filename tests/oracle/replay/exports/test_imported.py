@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.replay.exports import ImportedRuns, ImportFolderError, imported, read_export
-from oracle.replay.histories import DamagedHistoryError, history_to_json
-from oracle.runs.storage import UnclearRunError
+from oracle.replay.exports import imported
+from oracle.replay.exports.imported import ImportedRuns, ImportFolderError, read_export
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import DamagedHistoryError
+from oracle.runs.storage.errors import UnclearRunError
 
 
 @pytest.fixture

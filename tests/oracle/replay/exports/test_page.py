@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.exports import PageNotBuiltError, page, render_run, without_texts
-from oracle.replay.exports.page import embedded, render_page
-from oracle.replay.histories import History
+from oracle.replay.exports import page
+from oracle.replay.exports.formats import render_run
+from oracle.replay.exports.page import PageNotBuiltError, embedded, render_page
+from oracle.replay.exports.redaction import without_texts
+from oracle.replay.histories.model import History
 from oracle.replay.histories.view import add_view
 from tests.oracle.replay.exports.browser import Page
 from tests.oracle.replay.exports.synthetic import HOSTILE, hostile, large

@@ -3,9 +3,10 @@
 import json
 from dataclasses import fields, replace
 
-from oracle.replay.exports import OMITTED, without_texts
-from oracle.replay.exports.redaction import _KEPT
-from oracle.replay.histories import history_from_json, history_to_json, model
+from oracle.replay.exports.redaction import _KEPT, without_texts
+from oracle.replay.histories import model
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.view import OMITTED
 
 MARK = "SECRET-4711"
 

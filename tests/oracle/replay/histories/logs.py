@@ -5,8 +5,12 @@ from dataclasses import dataclass, replace
 
 from bt_runtime import Registry
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import Explainer, History, history_to_json
-from oracle.runs.storage import Archive, LogEntry, RunRecord, TreeVersion
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.explaining import Explainer
+from oracle.replay.histories.model import History
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.trees import TreeVersion
 
 
 @dataclass(frozen=True, slots=True)

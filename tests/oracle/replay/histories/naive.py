@@ -6,7 +6,7 @@ It knows what was ticked, the statuses and the blackboard's writes, and nothing 
 from bt_runtime import Status, TickRecord
 from bt_runtime.library.named import read_sources
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import History
+from oracle.replay.histories.model import History
 from tests.bt_runtime.naive import decided, statuses_of
 from tests.oracle.replay.histories.logs import Log
 

@@ -15,7 +15,8 @@ from oracle.core.chunks import Chunk
 from oracle.core.metrics import Metrics
 from oracle.runs.record.events import Opened
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
-from oracle.runs.storage import EventKind, LogEntry, RunRecord, TreeVersion
+from oracle.runs.storage.records import EventKind, LogEntry, RunRecord
+from oracle.runs.storage.trees import TreeVersion
 from signals import SignalRecord
 from tests.oracle.replay.histories.logs import Log
 

@@ -6,11 +6,15 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.llm.protocol import ModelFault
-from oracle.replay import UnreplayableError, read_run
-from oracle.replay.histories import diff_histories, history_from_json, history_to_json, read_history
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.model import History
+from oracle.replay.histories.reading import read_history
+from oracle.replay.recorded import UnreplayableError, read_run
 from oracle.runs.record.figures import LogFigures
-from oracle.runs.storage import Archive, RunRecord, Store, open_store
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.record.test_figures import Told

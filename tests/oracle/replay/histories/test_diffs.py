@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import diff_histories
-from oracle.runs.storage import Archive, Store
+from oracle.replay.histories.diffs import diff_histories
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.replay.histories.logs import Log, log_of
 from tests.oracle.replay.histories.long_logs import COUNTING, long_log

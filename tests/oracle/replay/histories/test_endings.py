@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import pytest
 
 from oracle.llm.protocol import ModelFault
-from oracle.replay.histories import History
-from oracle.runs.storage import Archive, RunRecord, Store, open_archive
+from oracle.replay.histories.model import History
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import NEED_TURN, answers, calls, made_tool, says
 from tests.oracle.replay.histories import naive

@@ -10,8 +10,12 @@ import pytest
 from bt_runtime import Registry
 from oracle.agent.nodes import REGISTRY
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories import Explainer, history_from_json, history_to_json, read_history
-from oracle.runs.storage import Archive, RunRecord, Store
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.explaining import Explainer
+from oracle.replay.histories.reading import read_history
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedSearch, ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.replay.histories.logs import Log, is_same, log_of

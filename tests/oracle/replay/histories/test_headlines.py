@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from oracle.agent.nodes import REGISTRY
-from oracle.runs.storage import Archive, Store
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.replay.histories.logs import log_of
 from tests.oracle.replay.test_replays import SCRIPTS, recorded

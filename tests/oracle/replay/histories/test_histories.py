@@ -5,8 +5,10 @@ import pytest
 from bt_runtime.language.expressions import evaluation
 from bt_runtime.runtime import tracing
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import history_from_json, history_to_json, read_history
-from oracle.runs.storage import Archive, Store
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.reading import read_history
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from tests.oracle.replay.test_replays import SCRIPTS, recorded
 
 

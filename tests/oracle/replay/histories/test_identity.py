@@ -11,7 +11,8 @@ from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, read_scenario_file
-from oracle.replay.histories import Explainer, history_from_json, history_to_json
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.explaining import Explainer
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS
 from tests.oracle.replay.histories.logs import Log, is_same

@@ -17,7 +17,8 @@ from oracle.core.chunks import Done, Failed, write_chunk
 from oracle.decision import AgentConfig
 from oracle.runs.record.events import KnownTool, Opened
 from oracle.runs.record.ticks import encode_tick
-from oracle.runs.storage import LogEntry, RunRecord, TreeVersion
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.trees import TreeVersion
 from tests.oracle.authoring.scenarios.playing import player
 from tests.oracle.replay.histories import naive
 from tests.oracle.replay.histories.logs import Log

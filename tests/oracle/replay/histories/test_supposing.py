@@ -4,9 +4,11 @@ import pytest
 
 from bt_runtime.library.named import read_sources
 from oracle.agent.nodes import REGISTRY
-from oracle.replay import read_run
-from oracle.replay.histories import diff_histories, supposed_history
-from oracle.runs.storage import Archive, Store
+from oracle.replay.histories.diffs import diff_histories
+from oracle.replay.histories.supposing import supposed_history
+from oracle.replay.recorded import read_run
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.store import Store
 from tests.oracle.replay.histories.logs import log_of
 from tests.oracle.replay.test_replays import SCRIPTS, recorded
 

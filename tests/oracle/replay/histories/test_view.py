@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oracle.replay.histories import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.layout import MOST_ROWS, source_rows
 from oracle.replay.histories.model import (
     ClauseFacts,

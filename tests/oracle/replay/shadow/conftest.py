@@ -15,9 +15,12 @@ from bt_runtime import TreeLibrary
 from oracle.agent.control.choosing import Controls
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
-from oracle.replay.shadow import Shadows, Stage, shadow_control
+from oracle.replay.shadow.controls import shadow_control
+from oracle.replay.shadow.rehearsing import Stage
+from oracle.replay.shadow.running import Shadows
 from oracle.runs.following import Follower
-from oracle.runs.storage import PairFilter, ShadowPair, Store, open_store
+from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool
 from tests.acceptance.harness import Harness, made_tool

@@ -3,9 +3,8 @@
 from dataclasses import asdict
 
 from oracle.cli.shadow_view import report_lines
-from oracle.replay.shadow import report_of
-from oracle.replay.shadow.report import MOST_PAIRS
-from oracle.runs.storage import Decision, PairFigures, PairParting, ShadowPair, SideFigures
+from oracle.replay.shadow.report import MOST_PAIRS, report_of
+from oracle.runs.storage.shadow_pairs import Decision, PairFigures, PairParting, ShadowPair, SideFigures
 
 
 def side(reason: str = "completed", *, tools: int = 1, tokens: int = 1_000) -> SideFigures:

@@ -7,8 +7,12 @@ from sqlalchemy import select
 
 from oracle.agent.control.choosing import UnknownTreeError
 from oracle.llm.protocol import ModelFault
-from oracle.replay.shadow import ShadowControlError, report_of, running
-from oracle.runs.storage import RunCommand, RunFilter, schema
+from oracle.replay.shadow import running
+from oracle.replay.shadow.controls import ShadowControlError
+from oracle.replay.shadow.report import report_of
+from oracle.runs.storage import schema
+from oracle.runs.storage.records import RunCommand
+from oracle.runs.storage.run_pages import RunFilter
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, numbered, says, text_of_request

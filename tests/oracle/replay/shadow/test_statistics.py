@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracle.replay.shadow import similarity
+from oracle.replay.shadow.figures import similarity
 from oracle.replay.shadow.running import is_sampled
 from oracle.replay.shadow.statistics import mean_of, share_of
 

@@ -3,10 +3,12 @@
 import asyncio
 from typing import Any
 
-from oracle.runs import LiveRun
-from oracle.runs.debugging import CommandKind, DebugCommand, Debugger, DebugState
-from oracle.runs.record.debug import Standing
-from oracle.runs.storage import Breakpoint, RunRecord
+from oracle.runs.debugging.commands import CommandKind, DebugCommand
+from oracle.runs.debugging.debugger import Debugger
+from oracle.runs.live import LiveRun
+from oracle.runs.record.debug import DebugState, Standing
+from oracle.runs.storage.breakpoints import Breakpoint
+from oracle.runs.storage.records import RunRecord
 from tests.oracle.runs.running import PATIENCE_S, Managed
 
 LLM_TURN = "finally/sequence/turns/sequence/llm_turn"

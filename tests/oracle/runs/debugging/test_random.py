@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay import course_of, read_run, repeat
-from oracle.runs import LiveRun
-from oracle.runs.debugging import DebugRefusedError
-from oracle.runs.record import encode_tick
-from oracle.runs.storage import Store, open_archive
+from oracle.replay.courses import course_of
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import read_run
+from oracle.runs.debugging.commands import DebugRefusedError
+from oracle.runs.live import LiveRun
+from oracle.runs.record.ticks import encode_tick
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.debugging.sessions import Operator
 from tests.oracle.runs.debugging.test_sessions import Open

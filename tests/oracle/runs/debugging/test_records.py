@@ -4,14 +4,15 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios.recorded import UnscriptableError, scenario_of
-from oracle.cli.run_view import Sections, run_page, tick_line
-from oracle.cli.run_view.page import cause_of, values_before
-from oracle.replay import read_run
+from oracle.cli.run_view.page import Sections, cause_of, run_page, tick_line, values_before
 from oracle.replay.exports.redaction import without_texts
-from oracle.replay.histories import history_from_json, history_to_json, read_history
+from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.debugged import debug_words
+from oracle.replay.histories.reading import read_history
+from oracle.replay.recorded import read_run
 from oracle.runs.record.figures import LogFigures
-from oracle.runs.storage import Store, open_archive
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers
 from tests.oracle.runs.debugging.sessions import LLM_TURN, Operator
 from tests.oracle.runs.running import managed

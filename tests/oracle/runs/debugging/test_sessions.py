@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 
 from bt_runtime import PausableClock
-from oracle.agent.control import TreeControl
+from oracle.agent.control.tree import TreeControl
 from oracle.agent.nodes import REGISTRY
 from oracle.llm.protocol import ModelRequest
-from oracle.replay import read_run, repeat
-from oracle.runs import RunOptions
-from oracle.runs.debugging import DebugRefusedError, WrongCommandError
-from oracle.runs.record import encode_tick
-from oracle.runs.storage import RunRecord, Store, open_archive
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import read_run
+from oracle.runs.debugging.commands import DebugRefusedError, WrongCommandError
+from oracle.runs.options import RunOptions
+from oracle.runs.record.ticks import encode_tick
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.debugging.sessions import LLM_TURN, Operator, notices
 from tests.oracle.runs.running import Gate, Managed, managed, settle

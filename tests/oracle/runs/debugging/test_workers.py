@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oracle.runs import RunOptions
-from oracle.runs.debugging import DebugRefusedError, WrongCommandError
-from oracle.runs.storage import open_store
+from oracle.runs.debugging.commands import DebugRefusedError, WrongCommandError
+from oracle.runs.options import RunOptions
+from oracle.runs.storage.store import open_store
 from tests.acceptance.harness import answers
 from tests.oracle.runs.debugging.sessions import LLM_TURN, Operator, notices
 from tests.oracle.runs.running import Managed, managed, settle

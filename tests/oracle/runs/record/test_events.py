@@ -10,11 +10,25 @@ import pytest
 from bt_runtime import Outcome
 from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Closing, Content
-from oracle.replay import read_run, repeat
-from oracle.replay.histories import Explainer
-from oracle.runs.record import LogDecoder, LogEvent, LogFigures, Record, encode
-from oracle.runs.record.events import ChunkSent, ClosingBegun, Opened, RunEnded, Ticked, ToolFinished, TurnFinished
-from oracle.runs.storage import Archive, EventKind, LogEntry, open_archive
+from oracle.replay.histories.explaining import Explainer
+from oracle.replay.rebuilding import repeat
+from oracle.replay.recorded import read_run
+from oracle.runs.record.events import (
+    ChunkSent,
+    ClosingBegun,
+    LogDecoder,
+    LogEvent,
+    Opened,
+    RunEnded,
+    Ticked,
+    ToolFinished,
+    TurnFinished,
+    encode,
+)
+from oracle.runs.record.figures import LogFigures
+from oracle.runs.record.record import Record
+from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.records import EventKind, LogEntry
 
 DUMP = Path(__file__).parents[3] / "data" / "recorded" / "november.sql"
 """A database as the version of 25 November 2026 has left it; `cut` is the run that it was answering at that moment."""

@@ -15,12 +15,12 @@ from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.llm.protocol import ModelFault
-from oracle.runs import RunOptions
-from oracle.runs.options import TEXTS_GRACE_S
-from oracle.runs.record import decode_tick, encode_tick
+from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.figures import LogFigures
-from oracle.runs.storage import LogEntry, RunRecord, Store, open_store
+from oracle.runs.record.ticks import decode_tick, encode_tick
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, managed, settle

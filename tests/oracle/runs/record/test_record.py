@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from bt_runtime import Outcome, TickRecord
-from oracle.agent.conversations import ConversationStep
+from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.core import chunks
@@ -25,10 +25,10 @@ from oracle.core.chunks import (
 from oracle.core.encoding import to_json
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
-from oracle.runs.record import Record
+from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.recovery import INTERRUPTED, ending_of
-from oracle.runs.storage import LogEntry
+from oracle.runs.storage.records import LogEntry
 
 SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
 LIMIT = "Stopped: iteration limit reached (1/1)."

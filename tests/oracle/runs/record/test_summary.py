@@ -16,10 +16,10 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.turn import OpenTurn
 from oracle.core.chunks import SystemNotice
 from oracle.llm.protocol import TextDelta, TurnEnded, Usage
-from oracle.runs.record import Record
 from oracle.runs.record.events import ChunkSent, TurnFinished
-from oracle.runs.record.record import merged
-from oracle.runs.storage import MOST_SPANS, RunRecord, RunSummary, Span, Store, open_store
+from oracle.runs.record.record import Record, merged
+from oracle.runs.storage.records import MOST_SPANS, RunRecord, RunSummary, Span
+from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, made_tool, says

@@ -9,8 +9,14 @@ from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.authoring.scenarios import Player, read_scenario_file
 from oracle.core.encoding import from_json, to_json
-from oracle.runs.record import decode_tick, encode_tick
-from oracle.runs.record.ticks import decode_statuses, is_kept_apart, plain_tick, refers_to_outcomes
+from oracle.runs.record.ticks import (
+    decode_statuses,
+    decode_tick,
+    encode_tick,
+    is_kept_apart,
+    plain_tick,
+    refers_to_outcomes,
+)
 from signals import parse
 from trees import FOLDER
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.runs.storage import Store, open_store
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.servers import NoServerError, fresh_schema, server
 
 

@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from oracle.runs.storage import NewRun, RunEnd, RunLog, Store
+from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.records import NewRun, RunEnd
+from oracle.runs.storage.store import Store
 
 END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=False, model_used="scripted")
 DONE = b'{"type":"done"}'

@@ -2,7 +2,8 @@
 
 from itertools import count
 
-from oracle.runs.storage import NewRun, RunEnd, RunRecord, Store
+from oracle.runs.storage.records import NewRun, RunEnd, RunRecord
+from oracle.runs.storage.store import Store
 
 _NUMBERS = count(1)
 

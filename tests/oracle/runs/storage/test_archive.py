@@ -3,7 +3,9 @@
 import pytest
 
 from oracle.replay.histories.reading import event_pages
-from oracle.runs.storage import Store, StoreSetupError, UnclearRunError, open_archive
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
+from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from oracle.runs.storage import Breakpoint, NewRun, RunCommand, Store, TooManyBreakpointsError, open_store
-from oracle.runs.storage.breakpoints import MOST_BREAKPOINTS
+from oracle.runs.storage.breakpoints import MOST_BREAKPOINTS, Breakpoint, TooManyBreakpointsError
+from oracle.runs.storage.records import NewRun, RunCommand
+from oracle.runs.storage.store import Store, open_store
 
 
 async def test_breakpoints_are_found_for_the_runs_that_they_mean(store: Store) -> None:

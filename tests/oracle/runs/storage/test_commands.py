@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import func, select
 from structlog.testing import capture_logs
 
-from oracle.runs.storage import RunCommand, Store, open_store, schema
+from oracle.runs.storage import schema
+from oracle.runs.storage.records import RunCommand
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, until
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from oracle.runs.storage import Store, open_archive
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun
 
 PATIENCE_S = 30

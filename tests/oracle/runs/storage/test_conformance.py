@@ -10,17 +10,8 @@ from itertools import count
 import pytest
 
 from oracle.core.encoding import to_json
-from oracle.runs.storage import (
-    ChunkPage,
-    ConversationBusyError,
-    EventKind,
-    LogEntry,
-    NewRun,
-    RunEnd,
-    RunLostError,
-    RunRecord,
-    StoredChunk,
-)
+from oracle.runs.storage.errors import ConversationBusyError, RunLostError
+from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, NewRun, RunEnd, RunRecord, StoredChunk
 from oracle.testing.store_conformance import StoreConformance
 
 

@@ -5,16 +5,13 @@ import asyncio
 import pytest
 from sqlalchemy import text, update
 
-from oracle.agent.conversations import UnknownConversationError, history_for_model
-from oracle.runs.storage import (
-    ConversationBusyError,
-    RunEnd,
-    RunLostError,
-    Store,
-    open_store,
-    schema,
-)
+from oracle.agent.conversations.history import history_for_model
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.runs.storage import schema
 from oracle.runs.storage.conversation_pages import PAGE_CHARS
+from oracle.runs.storage.errors import ConversationBusyError, RunLostError
+from oracle.runs.storage.records import RunEnd
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.agent.conversations.contract import CLASSIFICATION, CONTRACT, STEP, Promise, exchange, texts_of
 from tests.oracle.runs.storage.runs_made import begun, ended
 

@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import insert, select, update
 
-from oracle.runs.storage import LogEntry, RunEnd, Store, open_store
 from oracle.runs.storage.dropping import PORTION
+from oracle.runs.storage.records import LogEntry, RunEnd
 from oracle.runs.storage.schema import request_key, run
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.runs_made import begun
 from tests.oracle.runs.storage.test_retention import DAY_S, Hands
 

@@ -7,9 +7,11 @@ from random import Random
 import pytest
 from sqlalchemy import Connection, delete, update
 
-from oracle.runs.storage import Store, StoreUnavailableError, open_store, schema
+from oracle.runs.storage import schema
 from oracle.runs.storage.dialect import PAGE, PAGE_BYTES
 from oracle.runs.storage.erasing import mark_forgotten
+from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.tails import MOST_BYTES
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
 

@@ -9,8 +9,9 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect, text
 
 import oracle.runs.storage.migrations
-from oracle.runs.storage import Store, open_store, schema
+from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, read_url
+from oracle.runs.storage.store import Store, open_store
 
 FIRST_RUNS = """
     INSERT INTO run (id, user_id, context_id, worker, heartbeat_at, epoch, tree, input, limits, status, created_at,

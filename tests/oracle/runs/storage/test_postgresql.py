@@ -8,16 +8,10 @@ import psycopg
 import pytest
 from sqlalchemy import func, insert, select, text
 
-from oracle.runs.storage import (
-    RunCommand,
-    RunLostError,
-    RunRecord,
-    Store,
-    StoreUnavailableError,
-    TooManyRunsError,
-    open_store,
-    schema,
-)
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import RunLostError, StoreUnavailableError, TooManyRunsError
+from oracle.runs.storage.records import RunCommand, RunRecord
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
 

@@ -4,8 +4,8 @@ import asyncio
 
 from sqlalchemy import func, select
 
-from oracle.runs.storage import Store, open_store
 from oracle.runs.storage.schema import prompt, prompt_use
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.runs_made import ended
 
 

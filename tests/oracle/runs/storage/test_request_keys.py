@@ -6,16 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from oracle.agent.conversations import UnknownConversationError
-from oracle.runs.storage import (
-    AlreadyBegunError,
-    KeyReusedError,
-    RequestKey,
-    Store,
-    TooManyRunsError,
-    open_store,
-    schema,
-)
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError, TooManyRunsError
+from oracle.runs.storage.records import RequestKey
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, new_run
 
 KEY = RequestKey("ann-1", "question-1")

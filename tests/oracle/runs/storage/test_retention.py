@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
-from oracle.runs.storage import Pruned, Store, open_store
 from oracle.runs.storage.dialect import EVENT_BYTES
+from oracle.runs.storage.retention import Pruned
 from oracle.runs.storage.schema import command, event, run
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.agent.conversations.contract import exchange, texts_of
 from tests.oracle.runs.storage.runs_made import begun, ended
 

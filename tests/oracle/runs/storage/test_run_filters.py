@@ -2,7 +2,10 @@
 
 import pytest
 
-from oracle.runs.storage import RunEnd, RunFilter, RunSummary, Store, open_archive
+from oracle.runs.storage.archive import open_archive
+from oracle.runs.storage.records import RunEnd, RunSummary
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 DONE = b'{"type":"done"}'

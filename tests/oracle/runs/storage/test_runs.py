@@ -6,16 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import func, select
 
-from oracle.agent.conversations import UnknownConversationError
-from oracle.runs.storage import (
-    RunCommand,
-    RunLostError,
-    RunRecord,
-    Store,
-    TooManyRunsError,
-    open_store,
-    schema,
-)
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import RunLostError, TooManyRunsError
+from oracle.runs.storage.records import RunCommand, RunRecord
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run
 
 

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
-from oracle.runs.storage import StoreSetupError, open_store
+from oracle.runs.storage.errors import StoreSetupError
+from oracle.runs.storage.store import open_store
 
 
 async def refusal(url: str) -> str:

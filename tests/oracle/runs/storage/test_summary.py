@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from oracle.runs.storage import RunEnd, RunSummary, Span, Store
+from oracle.runs.storage.records import RunEnd, RunSummary, Span
+from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 SUMMARY = RunSummary(1, 2, 3, 1, 9, (Span("turn", 0, 700), Span("tool", 700, 20), Span("notice", 720, 0)))

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from oracle.runs.storage import StoredChunk
+from oracle.runs.storage.records import StoredChunk
 from oracle.runs.storage.tails import MOST_BYTES, Tail
 
 

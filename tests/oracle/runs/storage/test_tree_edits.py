@@ -5,7 +5,8 @@ import hashlib
 
 import pytest
 
-from oracle.runs.storage import EditKind, NewEdit, Store, open_store
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.trees import EditKind, NewEdit
 
 
 def edit(text: str, how: EditKind = "file", name: str = "oracle", **more: str) -> NewEdit:

@@ -3,7 +3,8 @@
 import asyncio
 from itertools import count
 
-from oracle.runs.storage import Store, TreeTrial, open_store
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.trees import TreeTrial
 
 
 async def test_the_last_result_is_found_by_what_was_tried(store_url: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import func, select
 
-from oracle.runs.storage import Store, TreeVersion, open_store
 from oracle.runs.storage.schema import tree_version
-from oracle.runs.storage.trees import UNUSED_S
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.trees import UNUSED_S, TreeVersion
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 NODES = ["/", "/0:guards", "/1:ünïcödé"]

@@ -13,14 +13,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, func, insert, select, text
 
-from oracle.runs.storage import (
-    CommitFigures,
-    RunBrokenError,
-    Store,
-    StoreUnavailableError,
-    open_store,
-    schema,
-)
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import RunBrokenError, StoreUnavailableError
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.writer import CommitFigures
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
 
 

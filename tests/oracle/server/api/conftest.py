@@ -23,20 +23,27 @@ from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
-from oracle.authoring.editing import Desk
+from oracle.authoring.counting import AnswerCounts
+from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editor import TreeEditor
+from oracle.authoring.results import TrialResults
+from oracle.authoring.trials import Trials
 from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder import NO_ENCODER, Encoder
-from oracle.console import Console
-from oracle.core.logs import configure_logging
+from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.console.built import Console
+from oracle.core.logs.configuring import configure_logging
 from oracle.core.metrics import Metrics
-from oracle.core.traces import Traces
-from oracle.replay.histories import Passes
-from oracle.runs import RunManager, RunOptions
-from oracle.runs.debugging import Debugger
-from oracle.runs.storage import open_store
-from oracle.server.api import Authenticator, ServiceParts, StreamTiming, build_app
-from oracle.server.settings import Settings
+from oracle.core.traces.spans import Traces
+from oracle.replay.histories.sharing import Passes
+from oracle.runs.debugging.debugger import Debugger
+from oracle.runs.manager import RunManager
+from oracle.runs.options import RunOptions
+from oracle.runs.storage.store import open_store
+from oracle.server.api.app import build_app
+from oracle.server.api.auth import Authenticator
+from oracle.server.api.parts import ServiceParts
+from oracle.server.api.sse import StreamTiming
+from oracle.server.settings.fields import Settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
 from prompts import load_segments

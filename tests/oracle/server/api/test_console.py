@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from oracle.console import read_console
+from oracle.console.built import read_console
 from oracle.server.api.console import ADDRESSES
 from tests.oracle.server.api.conftest import ALICE, TOKENS
 

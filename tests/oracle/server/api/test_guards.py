@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from bt_runtime.testing import FakeClock
-from oracle.server.api import StreamTiming
+from oracle.server.api.sse import StreamTiming
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, in_shared_loop
 
 BODY = {"question": "hello"}

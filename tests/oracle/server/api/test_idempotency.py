@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import event
 
-from oracle.runs import RunOptions
+from oracle.runs.options import RunOptions
 from oracle.testing import ScriptedModel, ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, in_shared_loop, running_service
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from oracle.decision import AgentConfig
-from oracle.server.api import describe_service
+from oracle.server.api.app import describe_service
 from tests.oracle.server.api.conftest import ALICE, TOKENS, in_shared_loop
 
 CALLS = {

@@ -3,10 +3,10 @@ import pytest
 from opentelemetry._logs import Logger, LoggerProvider, _internal
 from structlog.testing import capture_logs
 
-from oracle.core.logs import configure_logging
+from oracle.core.logs.configuring import configure_logging
 from oracle.decision import decision_trees
-from oracle.runs import RunOptions
-from oracle.server.api import build_app
+from oracle.runs.options import RunOptions
+from oracle.server.api.app import build_app
 from oracle.server.api.replies import Me
 from oracle.server.settings.fields import DEFAULT_MODEL
 from tests.oracle.server.api.conftest import ALICE, HANGS, OLGA, TOKENS, running_service

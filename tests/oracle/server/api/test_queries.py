@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from oracle.llm.protocol import ModelFault
-from oracle.runs import RunOptions
+from oracle.runs.options import RunOptions
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, in_shared_loop
 

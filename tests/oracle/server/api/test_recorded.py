@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories import history_from_json, history_to_json, read_history
+from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.reading import read_history
 from oracle.runs.record.figures import LogFigures
-from oracle.runs.storage import Archive
+from oracle.runs.storage.archive import Archive
 from oracle.server.api.history_replies import HistoryPage, RunTree, TurnList
 from oracle.server.api.replies import TickList
 from oracle.testing import ScriptedCall, ScriptedTurn

@@ -5,7 +5,8 @@ from sqlalchemy import update
 
 from oracle.llm.protocol import ModelFault
 from oracle.runs.record.figures import LogFigures
-from oracle.runs.storage import RunLostError, schema
+from oracle.runs.storage import schema
+from oracle.runs.storage.errors import RunLostError
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.runs.storage.making import content, new_run
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, in_shared_loop

@@ -2,8 +2,9 @@
 
 import pytest
 
-from oracle.replay.shadow import ShadowReport
-from oracle.runs.storage import NewRun, PairFigures, ShadowPair, SideFigures
+from oracle.replay.shadow.report import ShadowReport
+from oracle.runs.storage.records import NewRun
+from oracle.runs.storage.shadow_pairs import PairFigures, ShadowPair, SideFigures
 from oracle.server.api.shadows import PairList
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, OLGA, OPERATOR, TOKENS

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from oracle.runs.storage import StoredChunk, StoreUnavailableError
+from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.records import StoredChunk
 from oracle.server.api.sse import EventStreamResponse, OpenStreams, StreamTiming, whole_stream
 
 GUARD_S = 20.0

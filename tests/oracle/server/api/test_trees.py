@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oracle.authoring import Save
+from oracle.authoring.editor import Save
 from oracle.authoring.trial_results import TreeVerification
 from oracle.server.api.tree_replies import (
     TreeCheck,

@@ -11,10 +11,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from oracle.llm.offline import OfflineModel
-from oracle.runs.storage import StoreSetupError
-from oracle.server.process import ServingError, serve
-from oracle.server.process.sockets import bind
-from oracle.server.settings import read_settings
+from oracle.runs.storage.errors import StoreSetupError
+from oracle.server.process.process import serve
+from oracle.server.process.sockets import ServingError, bind
+from oracle.server.settings.reading import read_settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import ToolSetupError
 

@@ -2,10 +2,9 @@ import socket
 
 import pytest
 
-from oracle.server.process import ServingError
 from oracle.server.process.process import refuse_open_door
-from oracle.server.process.sockets import address, bind, is_loopback
-from oracle.server.settings import Settings
+from oracle.server.process.sockets import ServingError, address, bind, is_loopback
+from oracle.server.settings.fields import Settings
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "::1", "[::1]", "127.8.8.8"])

@@ -8,8 +8,7 @@ import oracle
 from oracle import Ask, SettingsError, build_oracle, open_oracle, read_settings
 from oracle.core.chunks import Content, Done
 from oracle.llm.offline import OfflineModel
-from oracle.server.wiring import build_model, build_tools, tree_library, uses_provider
-from oracle.server.wiring.agent import own_data
+from oracle.server.wiring.agent import build_model, build_tools, own_data, tree_library, uses_provider
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools
 from oracle.tools.code_files import list_project, private_below

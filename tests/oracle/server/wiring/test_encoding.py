@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.classify.encoder import NO_ENCODER, EncoderThread
+from oracle.classify.encoder.protocol import NO_ENCODER
+from oracle.classify.encoder.thread import EncoderThread
 from oracle.core.metrics import Metrics
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_encoder
 from tests.oracle.classify.encoder.weights import MODEL_FOLDER
 from tests.oracle.server.api.conftest import running_service

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from oracle.llm import ModelRequest, TextDelta
-from oracle.server.settings import SettingsError, read_settings
-from oracle.server.wiring import build_model
+from oracle.llm.protocol import ModelRequest, TextDelta
+from oracle.server.settings.reading import SettingsError, read_settings
+from oracle.server.wiring.agent import build_model
 from oracle.server.wiring.provider import DeferredModel
 from oracle.testing import ScriptedModel, ScriptedTurn
 from tests.support.provider import StandInProvider

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import run_options
 
 DAY_S = 24 * 3600

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oracle.runs.storage import schema
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service, worker_name
 
 

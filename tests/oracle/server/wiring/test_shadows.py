@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from oracle.agent.answering import Ask
-from oracle.replay.shadow import Shadows
-from oracle.runs import LiveRun
-from oracle.runs.storage import PairFilter
-from oracle.server.settings import Settings
+from oracle.replay.shadow.running import Shadows
+from oracle.runs.live import LiveRun
+from oracle.runs.storage.shadow_pairs import PairFilter
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring import service
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import told

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from oracle.agent.conversations import title_of
+from oracle.agent.conversations.titles import title_of
 from oracle.core.encoding import from_json, to_json
 
 revision = "0004"
