@@ -16,7 +16,7 @@ from oracle.server.settings.table import settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")
-THREAD = (ROOT / "oracle" / "encoder" / "thread.py").read_text(encoding="utf-8")
+THREAD = (ROOT / "oracle" / "classify" / "encoder" / "thread.py").read_text(encoding="utf-8")
 
 
 def test_the_documented_setting_exists():

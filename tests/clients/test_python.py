@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.oracle.test_chunks import GOLDEN
+from tests.oracle.core.test_chunks import GOLDEN
 
 from tests.oracle.server.api.conftest import running_service
 

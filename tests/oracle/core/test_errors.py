@@ -48,7 +48,7 @@ def test_the_drawing_has_every_public_error_below_the_one_that_must_act():
 
 def test_every_error_has_one_branch():
     rooms = {kind for kind in below(OracleError) if kind.__module__.startswith("oracle.")}
-    shared = {OracleError, importlib.import_module("oracle.runs.storage").StorageError}
+    shared = {OracleError, importlib.import_module("oracle.runs.storage.errors").StorageError}
     assert [kind for kind in rooms - shared if sum(issubclass(kind, branch) for branch in BRANCHES) != 1] == []
 
 
