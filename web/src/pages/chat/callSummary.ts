@@ -2,7 +2,7 @@
 
 const TELLING = ["query", "path", "thread", "folder", "title", "url"];
 
-/** “retry policy”, “bt_runtime/runtime/run_loop.py:1–120”. Empty if the call has no arguments. */
+/** “retry policy”, “bt_runtime/run_loop.py:1–120”. Empty if the call has no arguments. */
 export function callSummary(args: Readonly<Record<string, unknown>>): string {
   const place = placeOf(args);
   if (place) return place;

@@ -11,7 +11,7 @@ import { sourcesText, suggestionsFor } from "./suggestions";
 describe("callSummary", () => {
   test.each([
     [{ query: "retry policy", limit: 5 }, "retry policy"],
-    [{ path: "bt_runtime/runtime/run_loop.py", start_line: 1, end_line: 120 }, "bt_runtime/runtime/run_loop.py:1–120"],
+    [{ path: "bt_runtime/run_loop.py", start_line: 1, end_line: 120 }, "bt_runtime/run_loop.py:1–120"],
     [{ path: "a.py", start_line: 7 }, "a.py:7"],
     [{ path: "a.py" }, "a.py"],
     [{ depth: 2 }, "2"],
