@@ -112,22 +112,22 @@ class JoiningRecorder:
         self._recorder.on_tick(record)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable (`oracle.agent.journal.Journal`)."""
+        """Make outcomes durable (`oracle.agent.journal.QueryJournal`)."""
         self.flush()
         await self._recorder.keep(outcomes)
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:
-        """Take the request of a turn (`oracle.agent.journal.Journal`)."""
+        """Take the request of a turn (`oracle.agent.journal.QueryJournal`)."""
         self.flush()
         self._recorder.request(record, prompt=prompt)
 
     def signal(self, record: SignalRecord) -> None:
-        """Take a signal of the model (`oracle.agent.journal.Journal`)."""
+        """Take a signal of the model (`oracle.agent.journal.QueryJournal`)."""
         self.flush()
         self._recorder.signal(record)
 
     def rule(self, breach: RuleBreach) -> None:
-        """Take a broken rule of the tree (`oracle.agent.journal.Journal`)."""
+        """Take a broken rule of the tree (`oracle.agent.journal.QueryJournal`)."""
         self.flush()
         self._recorder.rule(breach)
 

@@ -174,7 +174,7 @@ class RunRecorder:
             self._give_up(self.on_unwritable)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable before the control sees them (`oracle.agent.journal.Journal`)."""
+        """Make outcomes durable before the control sees them (`oracle.agent.journal.QueryJournal`)."""
         kept = [outcome for outcome in outcomes if is_kept_apart(outcome)]
         if self.is_closed or not kept:
             return
@@ -185,7 +185,7 @@ class RunRecorder:
             await self._flush()
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:
-        """Record the request of a turn (`oracle.agent.journal.Journal`), and its prompt once in a run."""
+        """Record the request of a turn (`oracle.agent.journal.QueryJournal`), and its prompt once in a run."""
         if self.is_closed:
             return
         if record.prompt and record.prompt not in self._prompts:
@@ -194,12 +194,12 @@ class RunRecorder:
         self._add(TurnRequested(record))
 
     def signal(self, record: SignalRecord) -> None:
-        """Record a signal of the model (`oracle.agent.journal.Journal`)."""
+        """Record a signal of the model (`oracle.agent.journal.QueryJournal`)."""
         if not self.is_closed:
             self._add(SignalRead(record))
 
     def rule(self, breach: RuleBreach) -> None:
-        """Record a broken rule of the tree (`oracle.agent.journal.Journal`)."""
+        """Record a broken rule of the tree (`oracle.agent.journal.QueryJournal`)."""
         if not self.is_closed:
             self._add(RuleBroken(breach))
 

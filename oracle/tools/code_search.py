@@ -1,8 +1,8 @@
 """Ranks the files of a project for a query, and chooses the lines to show.
 
-A file's score is that of its words (`oracle.core.search.Ranking`) times the weight of its kind, and higher if the query
-names it. The best files are then scored line by line: by the words in a line and around it, with a bonus for a
-definition, and the largest bonus if the line contains the query literally.
+A file's score is that of its words (`oracle.core.search.ranking.Ranking`) times the weight of its kind, and higher if
+the query names it. The best files are then scored line by line: by the words in a line and around it, with a bonus for
+a definition, and the largest bonus if the line contains the query literally.
 """
 
 import re

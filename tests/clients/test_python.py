@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.oracle.core.test_chunks import GOLDEN
 
+from tests.oracle.core.test_chunks import GOLDEN
 from tests.oracle.server.api.conftest import running_service
 
 pytestmark = pytest.mark.soak

@@ -88,7 +88,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class BorrowedConversation:
-    """A conversation as it was before a run (`oracle.agent.conversations.Conversations`).
+    """A conversation as it was before a run (`oracle.agent.conversations.protocol.Conversations`).
 
     Args:
         conversation: with the messages before the run, and what its question inherited.

@@ -1,7 +1,7 @@
 """`/api/runs/{run_id}/…`: what is recorded of a run, and what explains it. A page is bounded by items and by bytes.
 
-What explains a run is made while it is read (`oracle.replay.histories.Pass`): the first page costs a repetition of its
-first ticks, and later pages go on from there.
+What explains a run is made while it is read (`oracle.replay.histories.passes.Pass`): the first page costs a repetition
+of its first ticks, and later pages go on from there.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -16,7 +16,7 @@ from oracle.cli.entry import cli
 before = len(looks)
 cli.get_command(None, "ask")
 from oracle.server.wiring.agent import build_model
-from oracle.server.settings import Settings
+from oracle.server.settings.fields import Settings
 build_model(Settings(llm="anthropic"), {}).load()
 print(len(looks) - before)
 """

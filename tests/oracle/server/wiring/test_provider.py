@@ -15,8 +15,8 @@ from tests.support.provider import StandInProvider
 QUESTION = ModelRequest("", ({"role": "user", "content": "Hello?"},))
 _IMPORTED = """
 import sys
-from oracle.server.settings import Settings
-from oracle.server.wiring import build_model
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import build_model
 build_model(Settings(llm="anthropic"))
 print("anthropic" in sys.modules)
 """
