@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
-from oracle import chunks as wire
 from oracle.agent.answering import Ask
+from oracle.core import chunks as wire
 from oracle.core.chunks import Chunk, Content, ToolCalled, ToolReturned
 from oracle.llm.protocol import (
     ModelEvent,
