@@ -63,11 +63,6 @@ class Analysis:
         """Whether the value may count as false; an expression that raises has no value."""
         return self.domain.can_be_false
 
-    @property
-    def always_raises(self) -> bool:
-        """Whether no evaluation can succeed."""
-        return self.domain.is_empty
-
 
 def analyse(text: str, domains: Domains, *, tested: bool = False) -> Analysis:
     """Analyse an expression that `compile_expression` accepts.
