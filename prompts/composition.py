@@ -1,6 +1,6 @@
-"""Composes the system prompt, a pure function of the query's situation (020 FR-011..014, SC-010; decision 25).
+"""Composes the system prompt, a pure function of the query's situation.
 
-The rules of 020 "Prompt Composition Rules", all of them here or in the segments' own front matter:
+The rules, all of them here or in the segments' own front matter:
 
 1. `base`, `signals` and `tools-reference` always.
 2. The segment of the query type; below a confidence of 0.6 that of the second type as well.
@@ -8,7 +8,7 @@ The rules of 020 "Prompt Composition Rules", all of them here or in the segments
 4. `error-recovery` if the previous query met tool errors.
 5. At most `max_tokens`: above that, segments are dropped, the least important first, never the three of rule 1.
 
-Beyond the specification: `environment` if its facts are given, and examples of signals if the query type needs them.
+Also: `environment` if its facts are given, and examples of signals if the query type needs them.
 
 Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), so the prompts of
 different queries begin with the same text and a provider's cache can hold it.

@@ -1,4 +1,4 @@
-"""Facts about the installation for the prompt, which the model would otherwise ask for, guess or list (decision 25).
+"""Facts about the installation for the prompt, which the model would otherwise ask for, guess or list.
 
 They change at most once a day or with the installation's settings, so a provider's cache of the prompt stays valid.
 Folder names are untrusted: a cloned project can name a folder like an instruction. They are shortened, and characters

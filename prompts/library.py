@@ -1,7 +1,7 @@
 """Reads prompt files into a library, once; everything after that is pure.
 
 An operator's folder overrides the package's files one by one: a file replaces the package's file of the same name, a
-file of another name adds a segment, and all other files come from the package (020 FR-014).
+file of another name adds a segment, and all other files come from the package.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,8 @@
 
 Rules:
 
-- A condition depends on a `Situation` and nothing else: the same situation always gives the same prompt (020 SC-010).
-- The three required segments are unconditional and are never dropped (020, composition rule 1; decision 25).
+- A condition depends on a `Situation` and nothing else: the same situation always gives the same prompt.
+- The three required segments are unconditional and are never dropped.
 - A smaller priority number is more important: it comes earlier in the prompt and is dropped later.
 """
 
@@ -14,10 +14,10 @@ from typing import Final
 from .errors import PromptInputError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")
-"""The query types of 020 FR-015."""
+"""The types of queries, each with a segment of its own."""
 
 REQUIRED_IDS: Final = ("base", "signals", "tools-reference")
-"""The segments that every prompt has (020, composition rule 1)."""
+"""The segments that every prompt has."""
 
 TOOLS_ID: Final = "tools-reference"
 """The segment that lists the offered tools."""
@@ -26,7 +26,7 @@ ENVIRONMENT_ID: Final = "environment"
 """The segment with the facts of the installation; left out if none are given."""
 
 MAX_PROMPT_TOKENS: Final = 8_000
-"""The bound on a composed prompt before tool definitions (020, composition rule 5)."""
+"""The bound on a composed prompt before tool definitions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The list of the offered tools in the prompt, one line each (decision 25)."""
+"""The list of the offered tools in the prompt, one line each."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ class ToolEntry:
 
 
 def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
-    """The text of `tools-reference` for the tools offered; one line if there are none (020 US4-4).
+    """The text of `tools-reference` for the tools offered; one line if there are none.
 
     Raises:
         PromptInputError: a tool is given twice.

@@ -1,4 +1,4 @@
-"""The audit of signals: every signal, malformed and ignored ones too, and what the control did (020 FR-009, SC-009)."""
+"""The audit of signals: every signal, malformed and ignored ones too, and what the control did."""
 
 import json
 from collections.abc import Iterator

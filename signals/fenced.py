@@ -1,4 +1,4 @@
-"""A fence that is not code but the model's wrapping around its signal (decision 16).
+"""A fence that is not code but the model's wrapping around its signal.
 
 It is if it stands at the very end of a response and holds nothing but one well-formed signal; also if it is never
 closed. Only the end of the response can tell, so a fence is held back while its content begins like a signal and

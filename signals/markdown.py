@@ -116,7 +116,7 @@ def ends_paragraph(view: TextView, line_break: int) -> bool:
 
 
 def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int]) -> re.Match[str] | None:
-    """The run of backticks that makes the signal at `start` an example in a code span (decision 16).
+    """The run of backticks that makes the signal at `start` an example in a code span.
 
     A run inside a child element of a tidy signal belongs to the signal, and closes nothing: after a lone backtick,
     `<reason>read x</reason>` with backticks around its x does not make an example of its signal.

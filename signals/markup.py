@@ -3,11 +3,11 @@
 No XML parser: what a language model writes has bare `&`, `a < b` and missing ends, and none of that may lose text or
 expand without bound. Rules:
 
-- A signal is `<signal`, white space, attributes, one of them `type=`; the names may be in capitals, `<SIGNAL TYPE=`
-  (decision 16). Everything else is text.
+- A signal is `<signal`, white space, attributes, one of them `type=`; the names may be in capitals, `<SIGNAL TYPE=`.
+  Anything else is text.
 - It ends with `</signal>` or `</SIGNAL>`, or with `/>` of its own tag; one in a CDATA section or in a quoted attribute
   value does not count. A quotation mark or `<![CDATA[` without its end protects nothing.
-- Nothing is read beyond `WINDOW_CHARS` from the `<`: a block that has not ended by then is unclosed (decision 17).
+- Nothing is read beyond `WINDOW_CHARS` from the `<`: a block that has not ended by then is unclosed.
 - While more text could change an answer, functions with a `TextView` raise `MoreTextNeeded`.
 """
 

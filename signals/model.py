@@ -1,4 +1,4 @@
-"""The six signals that the model may send (020 FR-003), as strict and frozen pydantic models.
+"""The six signals that the model may send, as strict and frozen pydantic models.
 
 An optional field that is missing or invalid is `None`.
 """
@@ -18,7 +18,7 @@ class SignalBase(BaseModel):
     """The fields of every signal.
 
     Args:
-        confidence: the model's confidence, 0.0-1.0 (020 FR-004).
+        confidence: the model's confidence, 0.0-1.0.
         raw_xml: the block as the model wrote it; characters that no database accepts (NUL, lone surrogates) are U+FFFD.
         timestamp: when the block was complete; aware.
     """

@@ -1,4 +1,4 @@
-"""Parses a signal block into a signal, or into the reason why it is malformed (decisions 15 and 17)."""
+"""Parses a signal block into a signal, or into the reason why it is malformed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

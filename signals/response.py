@@ -27,12 +27,12 @@ class ParsedResponse:
 
     @property
     def malformed(self) -> tuple[str, ...]:
-        """The raw texts of malformed signals; if there is one, the fallback is consulted (decision 20)."""
+        """The raw texts of malformed signals; if there is one, the fallback is consulted."""
         return tuple(reading.raw_xml for reading in self.readings if reading.signal is None)
 
     @property
     def ignored(self) -> tuple[Signal, ...]:
-        """Well-formed signals after the first, which have no effect (decision 17)."""
+        """Well-formed signals after the first, which have no effect."""
         return tuple(reading.signal for reading in self.readings if reading.signal is not None)[1:]
 
 

@@ -1,12 +1,12 @@
-"""The streaming reader: text goes in piecewise, what the user may see comes out, the signal stays (020 FR-002, FR-005).
+"""The streaming reader: text goes in piecewise, what the user may see comes out, the signal stays.
 
 It does no I/O, and its clock is its only source of time. Rules:
 
 - The visible text is the response less its signal blocks (and the blank lines around blocks at the end), whatever the
-  chunking (decision 17). Nothing else is lost, added or reordered.
+  chunking. Nothing else is lost, added or reordered.
 - Text is shown as soon as nothing that may follow can change it. Held back are: what may become a signal, until that is
   known; white space that may belong to a signal at the end; a signal in open code, until the code closes.
-- In code a signal is an example (decision 16). Code that never closes is not code, and a signal in it was a signal. A
+- In code a signal is an example. Code that never closes is not code, and a signal in it was a signal. A
   fence at the end that holds nothing but one signal is that signal, and dropped with it. The end of a paragraph ends
   every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken for an
   example: a signal belongs at the end of a response, and this one is not there.
@@ -278,7 +278,7 @@ def parse(text: str, *, now: Clock = utc_now) -> ParsedResponse:
     """Read a whole response at once.
 
     Args:
-        text: the model's own text; thinking, tool results and the user's words are not responses (decision 18).
+        text: the model's own text; thinking, tool results and the user's words are not responses.
         now: the clock that stamps signals; must return aware times.
     """
     stream = SignalStream(now=now)

@@ -1,6 +1,6 @@
 """Converts the text of a field to its type: lenient where the meaning is clear, a `FieldError` where it is not.
 
-Lists are JSON arrays or comma-separated text (decision 15). Models also write a bracketed list without quotes, one
+Lists are JSON arrays or comma-separated text. Models also write a bracketed list without quotes, one
 bullet a line, repeated elements, or an element for each item; these are accepted too.
 """
 
@@ -12,7 +12,7 @@ from .errors import FieldError
 from .markup import WHITE, read_body
 
 DEFAULT_CONFIDENCE = 0.5
-"""The confidence of a signal that has no readable one (decision 15)."""
+"""The confidence of a signal that has no readable one."""
 
 _MAX_DIGITS = 15  # a JSON reader keeps that many exactly, and no count of sources, turns or tokens has more
 _ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}

@@ -11,7 +11,7 @@ class VisibleText:
 
     White space is held back from the first line break after a word on, all of it at the start and after a block.
     It is shown as soon as a word follows. If a block came in between and the response ends, it is dropped: it is the
-    blank lines around a block at the end (decision 17).
+    blank lines around a block at the end.
     """
 
     __slots__ = ("_after_block", "_gap", "append", "settled", "shown")

@@ -39,7 +39,7 @@ from oracle.tools import ToolRegistry
 log = structlog.get_logger(__name__)
 
 MOST_HISTORY_TOKENS = 100_000
-"""Of a conversation in a request; half of the query's token budget if that is less (decision 26)."""
+"""Of a conversation in a request; half of the query's token budget if that is less."""
 
 
 @dataclass(frozen=True, slots=True)

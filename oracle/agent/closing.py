@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 
 def explain_stop(run: AgentRun) -> None:
-    """Tell the user why the query stopped, where it did not just complete (decision 10).
+    """Tell the user why the query stopped, where it did not just complete.
 
     A notification for limits and lack of progress, an error chunk when something failed, and the closing sentence,
     which is part of the answer. Does nothing the second time.
@@ -50,7 +50,7 @@ def _detail(run: AgentRun, reason: TerminationReason) -> str:
 
 
 def _for_user(fault: ModelFault, run: AgentRun) -> str:
-    """What the user reads: where operators know more, with the reference under which they find it (decision 33)."""
+    """What the user reads: where operators know more, with the reference under which they find it."""
     return f"{fault.message} Reference: {run.query.run_id}." if fault.cause else fault.message
 
 
@@ -66,7 +66,7 @@ def _log_cause(fault: ModelFault, run: AgentRun) -> None:
 
 
 def settle_reason(run: AgentRun) -> TerminationReason:
-    """Why the query stopped: the reason that was given, if the facts support it (decision 31).
+    """Why the query stopped: the reason that was given, if the facts support it.
 
     `completed` needs an answer, and `user_cancelled` a user who cancelled; a control that ends without a reason has
     completed if the model had answered and no node had failed. A query whose turns brought no text is `stuck`, and so

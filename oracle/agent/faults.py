@@ -1,4 +1,4 @@
-"""Failures that are not the provider's, as users and as operators read them (decision 33)."""
+"""Failures that are not the provider's, as users and as operators read them."""
 
 from oracle.llm.protocol import ModelFault
 

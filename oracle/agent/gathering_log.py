@@ -83,7 +83,7 @@ class GatheringLog:
             self.refused_calls = 0
 
     def judge(self, judge: SufficiencyJudge, *, turn: int) -> None:
-        """Ask whether what was gathered suffices; if the judge fails, the heuristic answers (020 FR-022)."""
+        """Ask whether what was gathered suffices; if the judge fails, the heuristic answers."""
         try:
             verdict = judge.judge(self.gathered)
         except Exception:

@@ -36,7 +36,7 @@ def quoted(text: str) -> str:
 
 
 def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:
-    """The model gets only a part of the conversation (decision 26)."""
+    """The model gets only a part of the conversation: the rest is beyond the bound on its history."""
     cuts = []
     if omitted_messages:
         cuts.append(f"the {omitted_messages:,} oldest messages are left out")
@@ -95,7 +95,7 @@ def own_stop_notice(reason: TerminationReason) -> Notice:
 
 
 def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: str = "") -> str | None:
-    """The sentence that ends the answer; `None` for the reasons that need none (decision 10).
+    """The sentence that ends the answer; `None` for the reasons that need none.
 
     Args:
         reason: why the query stopped.
@@ -152,7 +152,7 @@ def _repeated_action(repetition: Repetition | None) -> str:
 
 
 def _why_no_progress(state: AgentState) -> str:
-    """Names the calls attempted and, where they failed, the last error (decision 10)."""
+    """Names the calls attempted and, where they failed, the last error."""
     repetition = find_repetition(state.recent_actions)
     if repetition is None:
         return _REPEATED

@@ -13,9 +13,9 @@ from signals import NeedTurn, ParsedResponse, Signal
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
 """Signals that say enough by themselves: another turn, or the control, brings the words."""
 DOUBTED_BELOW = 0.3
-"""A signal of less confidence is doubted (020 FR-020)."""
+"""A signal of less confidence is doubted: the fallback is consulted to confirm it."""
 _DOUBTED = frozenset({"need_turn", "stuck"})
-"""Signals whose response the fallback may read all the same: one that is repeated, or gives up (020 FR-021)."""
+"""Signals whose response the fallback may read all the same: one that is repeated, or gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class TurnOutcome:
 
     @property
     def asks_user(self) -> bool:
-        """The response ends with a question to the user, whose turn it is then (decision 36)."""
+        """The response ends with a question to the user, whose turn it is then."""
         return self.is_answer and asks_user(self.text)
 
     @property
@@ -129,7 +129,7 @@ class TurnOutcome:
 
     @property
     def answers(self) -> bool:
-        """It is an answer that asks for no other turn (012 FR-004.2)."""
+        """It is an answer that asks for no other turn, so the query has completed."""
         return self.is_answer and (self.asks_user or not isinstance(self.signal, NeedTurn))
 
     @property
@@ -146,8 +146,8 @@ class CallResult:
 
     Args:
         is_error: it failed, was refused, or was cancelled.
-        counts: it was run to its end, so it is an action, and an error if it failed (decision 5). One that shares the
-            result of an identical call of its turn does not (decision 34).
+        counts: it was run to its end, so it is an action, and an error if it failed. One that shares the
+            result of an identical call of its turn does not: the model had seen nothing in between.
         is_empty: the call succeeded, but its result has no content.
         group: the tool's group; `None` if there is no such tool.
         began: the tool was started, also if the call was cancelled then; `None` in a record from before this was

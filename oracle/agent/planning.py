@@ -1,4 +1,4 @@
-"""What the next LLM turn may cost and do: a pure function of the state (decisions 6, 13)."""
+"""What the next LLM turn may cost and do: a pure function of the state."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from oracle.decision import AgentState
 from oracle.llm.protocol import Message
 
 LEAST_FOR_THINKING = 2048
-"""Thinking is off when less of the budget is left (decision 6)."""
+"""Thinking is off when less of the budget is left."""
 
 WRAP_UP_NOTE = (
     "This is the last turn that the limits allow. Tools are not run any more. "

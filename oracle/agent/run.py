@@ -33,7 +33,7 @@ from prompts import ComposedPrompt
 TOOL_ERROR_NOTE = (
     "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
 )
-"""For the request after tools have failed (decision 25)."""
+"""For the request after tools have failed: a note, because the prompt is composed only once."""
 
 EMPTY_TURN_NOTE = (
     "Your last response was empty. If the whole answer stands above, end with one short closing sentence; "
@@ -112,7 +112,7 @@ class AgentRun:
             self.output.notify(notices.history_cut(omitted, is_shortened=shortened))
 
     def warn_near_limits(self) -> None:
-        """Warn user and model, once for each limit, that it is near (decisions 4, 6, 24)."""
+        """Warn user and model, once for each limit, that it is near."""
         self.send_warnings(rules.mark_warnings(self.state))
 
     def send_warnings(self, marked: AgentState) -> None:
@@ -200,7 +200,7 @@ class AgentRun:
             self.turn.fault = outcome.fault
 
     def _take_notes(self, notes: Sequence[str]) -> None:
-        """Keep the notes of a request in the transcript (decision 24)."""
+        """Keep the notes of a request in the transcript: taking them back would void the provider's cache."""
         if notes:
             self.notes = [note for note in self.notes if note not in notes]
             self.transcript.add_note("\n".join(notes))
@@ -224,9 +224,9 @@ class AgentRun:
         self.transcript.add_tool_results(CallText(each.call, each.text, each.is_error) for each in results)
 
     def ask_again(self, hint: str = "", *, strategy: str = "") -> None:
-        """Grant another turn: a note asks the model to continue (decision 8).
+        """Grant another turn: a note asks the model to continue.
 
-        If the token budget does not pay for that turn, the budget counts as reached (decision 13).
+        If the token budget does not pay for that turn, the budget counts as reached.
 
         Args:
             hint: a further instruction; after an empty turn the request for an answer is the default.

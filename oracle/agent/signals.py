@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 _TYPES = frozenset(get_args(SignalType))
 _DIGEST_CHARS = 16
 SAME_REASON_LIMIT = 3
-"""How many times in a row the same reason makes a loop (decision 19)."""
+"""How many times in a row the same reason makes a loop."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class SignalLog:
     """Signals of one query.
 
     Args:
-        audit: every signal so far (020 FR-009).
+        audit: every signal so far.
         latest: the last turn's signal; `None` if it had none that counts.
         malformed: whether the last turn had a signal that could not be read.
         intent: how the fallback reads the last turn; `None` if it was not consulted.

@@ -20,7 +20,7 @@ _composed = lru_cache(maxsize=128)(compose_segments)  # a pure function, and its
 
 
 def classify(run: AgentRun) -> QueryClassification:
-    """Classify the question afresh, and offer the tools that it may need (020 FR-015, FR-016; decision 23)."""
+    """Classify the question afresh, and offer the tools that it may need."""
     found = classify_query_with(run.query.question, run.query.encoded, previous=run.query.previous)
     run.classification = found
     question = run.query.question
@@ -31,7 +31,7 @@ def classify(run: AgentRun) -> QueryClassification:
 
 
 def compose(run: AgentRun) -> None:
-    """Compose the system prompt, once per query (decision 25)."""
+    """Compose the system prompt, once per query: each request has to begin with the one before it."""
     found = run.classification or classify(run)
     first, *second = found.types
     run.prompt = _composed(

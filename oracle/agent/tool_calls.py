@@ -1,4 +1,4 @@
-"""The tool calls of one turn: run side by side up to the limit, each answered exactly once (decisions 5, 12, 23)."""
+"""The tool calls of one turn: run side by side up to the limit, each answered exactly once."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,8 +26,8 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcom
     """Run the calls of the last turn.
 
     Calls beyond the limit of a turn are refused, and so are those that a rule of the tree forbids; rules judge the
-    calls in the model's order. Identical ones are run once, and share the result (decision 34). When this is cancelled,
-    the calls that have not ended are answered as cancelled, and the outcome has the other results.
+    calls in the model's order. Identical ones are run once, and share the result. When this is cancelled, the calls
+    that have not ended are answered as cancelled, and the outcome has the other results.
     """
     limit = run.state.config.max_tool_calls_per_turn
     if len(calls) == 1:

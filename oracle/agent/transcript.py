@@ -1,6 +1,6 @@
 """The messages of one query as the provider gets them.
 
-Rules (decisions 8, 24):
+Rules:
 
 - Always well-formed, whatever was interrupted: roles alternate, no message is empty, and each tool call has exactly one
   result, in the next message.

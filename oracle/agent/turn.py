@@ -1,6 +1,6 @@
 """One LLM turn: sends a request, streams the text to the user, returns the outcome.
 
-Rules (decisions 6-8, 13-18):
+Rules:
 
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
 - When the estimated output exceeds what the budget has left, the current piece is delivered and the stream is closed.
@@ -52,7 +52,7 @@ _LONGEST_PIECE = 16_384
 _CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 CANCEL_GRACE_S = 0.05
-"""How long a cancelled model may take to close its stream, in real seconds (decision 7)."""
+"""How long a cancelled model may take to close its stream, in real seconds: a query ends within 100 ms of its limit."""
 
 _left_behind: set["asyncio.Task[ModelFault | None]"] = set()
 """Streams that have not ended yet; asyncio itself holds tasks weakly."""
@@ -458,7 +458,7 @@ def _outcome(
 
 
 def _count(progress: _Progress, *, is_whole: bool) -> tuple[int, int, bool]:
-    """Input and output tokens of the turn as the budget counts them, and whether one is an estimate (decision 6)."""
+    """Input and output tokens of the turn as the budget counts them, and whether one is an estimate."""
     usage, guessed_output = progress.usage, estimate_tokens(progress.characters)
     nothing_came = not (is_whole or progress.characters or usage.input_tokens)
     if nothing_came:
@@ -473,7 +473,7 @@ def _count(progress: _Progress, *, is_whole: bool) -> tuple[int, int, bool]:
 
 
 def _fault_of(progress: _Progress) -> ModelFault | None:
-    """Stop reasons that end the query (decision 14)."""
+    """Stop reasons that end the query: a refusal, and a stream that ended without one."""
     if progress.ended is None:
         return None
     match progress.ended.stop_reason:

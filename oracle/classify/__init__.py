@@ -1,10 +1,10 @@
 """Heuristic classification of queries by subject, and of responses by the state of the work.
 
-`classify_query` determines the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
-`classify_response` stands in for a trained intent classifier where a response has no usable signal (020 FR-019 to
-FR-022); anything that implements `IntentClassifier` can replace it. `asks_user` detects the responses that end with a
-question to the user, `announces` those that end with what the model is about to do. All are pure functions of the text,
-use no model and no network, and accept any text.
+`classify_query` determines the type of a query, which selects the prompt and the tools.
+`classify_response` stands in for a trained intent classifier where a response has no usable signal; anything that
+implements `IntentClassifier` can replace it. `asks_user` detects the responses that end with a question to the user,
+`announces` those that end with what the model is about to do. All are pure functions of the text, use no model and no
+network, and accept any text.
 """
 
 from oracle.classify.announcing import announces

@@ -1,4 +1,4 @@
-"""Whether a response ends with a question to the user (decision 36): then it is complete, whatever its signal.
+"""Whether a response ends with a question to the user: then it is complete, whatever its signal.
 
 Rules, all about the last line of the text:
 

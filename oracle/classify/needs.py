@@ -1,4 +1,4 @@
-"""Which sources a query may need: a source is withheld only on strong evidence (decision 23).
+"""Which sources a query may need: a source is withheld only on strong evidence.
 
 Rules, in their order:
 
@@ -25,7 +25,7 @@ PLAINLY_CHAT = 0.9
 POSSIBLE_TYPE = 0.12
 """With this share of a type the sources that it searches first may be needed."""
 UNSURE = 0.7
-"""With less of every type the search in code and notes is kept (decision 23)."""
+"""With less of every type the search in code and notes is kept."""
 PLAIN_TYPE = 0.95
 """With this share of a type a source takes a likely chance, except the web, which nothing else can stand in for."""
 POSSIBLE = 0.06

@@ -1,4 +1,4 @@
-"""Classification of queries: which sources the assistant needs first (020 FR-015, SC-001; decision 23).
+"""Classification of queries: which sources the assistant needs first.
 
 Heuristics extract features (`reading`, `features`), learned weights rate them. No model, no network, well under a
 millisecond for an ordinary query. The text is data: any text gets a classification.

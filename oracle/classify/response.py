@@ -1,4 +1,4 @@
-"""The state of the work, inferred from a response without a signal (020 FR-018, FR-019, FR-022; decision 20).
+"""The state of the work, inferred from a response without a signal.
 
 The heuristic is the default implementation of `IntentClassifier`; a trained model of the BERT family can replace it. It
 uses learned weights of words and of two facts: how many sentences there are, and whether the agent speaks of itself and
@@ -68,7 +68,7 @@ class ResponseIntent:
     """The state of the work according to a response.
 
     Args:
-        signal_type: one of the six signals (decision 15).
+        signal_type: one of the six signals.
         confidence: probability that the intent is right, 0.0-1.0.
     """
 

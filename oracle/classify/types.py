@@ -9,7 +9,7 @@ QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)
 Source = Literal["code", "vault", "thread", "web", "write"]
 """What a query may need: the groups of reading tools, and the tools that write."""
 CONFIDENT = 0.6
-"""Below this the tools of the two likeliest types are offered (decision 23)."""
+"""Below this the tools of the two likeliest types are offered."""
 
 
 NEEDS: dict[QueryType, tuple[Source, ...]] = {
@@ -24,7 +24,7 @@ NEEDS: dict[QueryType, tuple[Source, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class QueryClassification:
-    """The type of a query and the sources that it may need (020 FR-015, FR-016).
+    """The type of a query and the sources that it may need.
 
     Args:
         query_type: the likeliest type.
@@ -50,7 +50,7 @@ class QueryClassification:
 
     @property
     def types(self) -> tuple[QueryType, ...]:
-        """The type, and the runner-up if the confidence is below 0.6 (decision 23)."""
+        """The type, and the runner-up if the confidence is below 0.6."""
         if self.confidence >= CONFIDENT or self.second_type is None:
             return (self.query_type,)
         return (self.query_type, self.second_type)

@@ -1,7 +1,7 @@
 """`AgentConfig`: the limits and thresholds that a user sets.
 
-Names, defaults and bounds are those of 012 FR-001, FR-003 and its data model, as settled by decisions 1-3. This model
-is the only place that has them: request bodies, ceilings, answers and documentation are derived from its fields.
+This model is the only place that has their names, defaults and bounds: request bodies, ceilings, answers and
+documentation are derived from its fields.
 """
 
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ _LIMITS: Final = tuple(name for name in AgentConfig.model_fields if not name.end
 
 
 def stricter(wanted: AgentConfig, allowed: AgentConfig) -> AgentConfig:
-    """The configuration `wanted`, each limit lowered to that of `allowed` where that is lower (decision 31)."""
+    """The configuration `wanted`, each limit lowered to that of `allowed` where that is lower."""
     return wanted.model_copy(update={name: min(getattr(wanted, name), getattr(allowed, name)) for name in _LIMITS})
 
 

@@ -1,4 +1,4 @@
-"""The default decision tree: 012's control, by the shared rules."""
+"""The default decision tree: control by the shared rules alone."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from oracle.decision.state import AgentState
 
 @decision_tree("default")
 class DefaultDecisionTree:
-    """Continues until one of the termination rules holds (012 FR-013)."""
+    """Continues until one of the termination rules holds."""
 
     def __init__(self, config: AgentConfig | None = None) -> None:
         self._config = config or AgentConfig()

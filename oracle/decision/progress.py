@@ -1,4 +1,4 @@
-"""No-progress detection: whether the agent, after its last tool call, repeats itself (012 US3-2, FR-004; decision 11).
+"""No-progress detection: whether the agent, after its last tool call, repeats itself.
 
 Rules, all about the end of the list:
 
@@ -6,7 +6,7 @@ Rules, all about the end of the list:
 - **Cycle**: the last two or three actions occur three times in a row, each with the same result every time; or all of
   them failed.
 - **Same error**: one tool failed three times with the same result, with any arguments. Not if all three are known to be
-  of one turn: the model had seen none of the results when it made the calls (decision 34).
+  of one turn: the model had seen none of the results when it made the calls.
 
 An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys,
 white space and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 TIMES = 3
-"""Repetitions that count as no progress (012 FR-004: three consecutive identical actions)."""
+"""How many repetitions in a row count as no progress."""
 LONGEST_PERIOD = 3
 WINDOW = TIMES * LONGEST_PERIOD
 """The number of latest actions that the rules examine."""
@@ -127,7 +127,7 @@ def find_repetition(
 def as_action(action: "ToolAction | Mapping[str, Any] | str") -> ToolAction:
     """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown.
 
-    Text is a signature, as 012's data model keeps actions: a call whose result is unknown.
+    Text is a signature, as skills may keep actions: a call whose result is unknown.
 
     Raises:
         TypeError: it is none of these.

@@ -1,4 +1,4 @@
-"""`DecisionTree`: control of a query in Python, the extension point for skills (012 FR-012).
+"""`DecisionTree`: control of a query in Python, the extension point for skills.
 
 A YAML tree is the usual way to change control; this protocol is for what a tree cannot say.
 """

@@ -1,4 +1,4 @@
-"""`@decision_tree("name")`: how a skill declares its own control (012 FR-014)."""
+"""`@decision_tree("name")`: how a skill declares its own control."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,7 +1,7 @@
 """When a query stops and when it is warned: pure functions of `AgentState`, defined here only.
 
-The default decision tree and the guard nodes of the YAML trees both call them (decision 21).
-The order of `RULES` is the order of priority (012 FR-004): when several hold, the first counts.
+The default decision tree and the guard nodes of the YAML trees both call them.
+The order of `RULES` is the order of priority: when several hold, the first counts.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from oracle.decision.progress import find_repetition
 from oracle.decision.state import AgentState
 
 ERROR_LIMIT = 3
-"""Tool errors in a row (012 FR-004)."""
+"""Tool errors in a row that end a query."""
 
 MOST_BROKEN_TURNS = 10
 """Consecutive turns that failed or were interrupted. The adapter has retried each of them already, so the provider is
@@ -22,7 +22,7 @@ EMPTY_LIMIT = 3
 """Consecutive empty turns; the model is asked again after each of the first two."""
 
 NOTICE_TURNS = 2
-"""The iteration warning is sent at least this many turns before the limit (012 SC-003)."""
+"""The iteration warning is sent at least this many turns before the limit."""
 
 
 def is_cancelled(state: AgentState) -> bool:
@@ -41,7 +41,7 @@ def turns_are_used_up(state: AgentState) -> bool:
 
 
 def tokens_are_used_up(state: AgentState) -> bool:
-    """Tokens have reached the budget, or the budget truncated the last response (decisions 6, 14).
+    """Tokens have reached the budget, or the budget truncated the last response.
 
     A query starts with none used, so the first turn always runs.
     """
@@ -59,7 +59,7 @@ def deadline_has_passed(limit_s: float, elapsed_seconds: float) -> bool:
 
 
 def is_repeating_itself(state: AgentState) -> bool:
-    """The latest actions repeat with the same results (decision 11)."""
+    """The latest actions repeat with the same results."""
     return len(state.recent_actions) >= ERROR_LIMIT and find_repetition(state.recent_actions) is not None
 
 
@@ -94,7 +94,7 @@ _LIMITS = tuple(
     for reason, holds in RULES
     if reason in {"user_cancelled", "max_iterations", "token_budget", "timeout"}
 )
-"""The rules that no control can override (012 SC-002, decision 31)."""
+"""The rules that no control can override."""
 
 
 def exceeded(state: AgentState) -> TerminationReason | None:
@@ -123,7 +123,7 @@ def mark_warnings(state: AgentState) -> AgentState:
 
 
 def turn_warning_is_due(state: AgentState) -> bool:
-    """Whether the iteration warning is due at the start of this turn (decision 4).
+    """Whether the iteration warning is due at the start of this turn.
 
     Once, at the first turn count that has reached the percentage or is two turns before the limit; never before the
     first turn, and never with a limit of 1.

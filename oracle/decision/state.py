@@ -5,8 +5,6 @@ Rules:
 - Each transition is a method here, and returns the next state; nothing else makes one.
 - The constructor refuses values that no query can have. Transitions start from a valid state and skip that check.
 - Times are passed in, never read from a clock.
-
-Fields: 012's data model and 020's key entities, as settled by decision 21.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +17,7 @@ from oracle.decision.config import AgentConfig
 from oracle.decision.progress import ToolAction
 
 RECENT_ACTIONS = 9
-"""A cycle of three actions seen three times (decision 11)."""
+"""A cycle of three actions seen three times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +44,7 @@ class AgentState:
         signals: types of the signals so far, in order.
         tools_tried: names of the tools that were called.
         sources_tried: groups of the tools that were called (`code`, `vault`, …).
-        extensions: data of workflow modules, which the core does not read (012 FR-015).
+        extensions: data of workflow modules, which the core does not read.
 
     Raises:
         TypeError: `config` is no `AgentConfig`.
@@ -98,7 +96,7 @@ class AgentState:
 
     @property
     def turn_limit(self) -> int:
-        """The effective turn limit: the user's or the control's, whichever is lower; at least 1 (decision 1)."""
+        """The effective turn limit: the user's or the control's, whichever is lower; at least 1."""
         own = self.config.max_iterations
         return own if self.max_turns is None else max(1, min(own, self.max_turns))
 

@@ -1,6 +1,6 @@
 """The provider's errors, explained to the user and to the operator. Pure.
 
-Decision 33: a fault's message is for the user: what happened and what to do, without names of settings, keys or hosts,
+A fault's message is for the user: what happened and what to do, without names of settings, keys or hosts,
 and without the provider's text. Its cause and detail are for the operator.
 """
 

@@ -239,7 +239,7 @@ def _read_query(messages: Sequence[Message]) -> _Query:
     question = _text_of(messages[start]) if start is not None else ""
     terms = key_terms(question)
     if len(terms) < 2:
-        # A follow-up such as "and the other one?" concerns the previous question (decision 23).
+        # A follow-up such as "and the other one?" concerns the previous question.
         earlier = [message for message in messages[: start or 0] if message.get("role") == "user" and _text_of(message)]
         terms = tuple(dict.fromkeys((*terms, *(key_terms(_text_of(earlier[-1])) if earlier else ()))))
     own = messages[start + 1 :] if start is not None else ()
@@ -251,7 +251,7 @@ def _read_query(messages: Sequence[Message]) -> _Query:
 
 
 def _question_at(messages: Sequence[Message]) -> int | None:
-    """The index of the user's last message, the control's notes excepted (decision 24)."""
+    """The index of the user's last message, the control's notes excepted."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if message.get("role") != "user" or any(block.get("type") == "tool_result" for block in _blocks(message)):

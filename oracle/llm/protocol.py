@@ -211,7 +211,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFault:
-    """A failure, described for the user and for the operator (decision 33).
+    """A failure, described for the user and for the operator.
 
     Args:
         error_type: the kind of failure, for clients.

@@ -6,9 +6,9 @@ As the provider documents it (platform.claude.com, "Troubleshooting thinking" an
 - From 4.6 on the model decides how much to think (`adaptive`), and `output_config.effort` sets the level.
 - From 5 on a model thinks by default. It is turned off with `disabled` or `between_tools`; a model that accepts neither
   gets the lowest effort.
-- From 5.1 on a thinking block is bound to everything before it. If that has changed (decision 35 adds tools), the
-  provider can drop the block instead of refusing the request. This takes a beta that some gateways do not know, so it
-  is requested only when needed.
+- From 5.1 on a thinking block is bound to everything before it. If that has changed (tools that were withheld are
+  offered when the model says that it lacks a capability), the provider can drop the block instead of refusing the
+  request. This takes a beta that some gateways do not know, so it is requested only when needed.
 - A change of these parameters invalidates the cached messages, so they stay the same within a query.
 
 `oracle.llm.claude` lists what each model accepts.

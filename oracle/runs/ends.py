@@ -48,7 +48,7 @@ def log_end(done: Done, *, tree: str, **more: object) -> None:
 
 
 def _error(failed: Failed | None, fault: ModelFault | None) -> Mapping[str, Any] | None:
-    """The JSON object `{error, error_type, cause?, detail?}`: for the user, and for operators (decision 33)."""
+    """The JSON object `{error, error_type, cause?, detail?}`: for the user, and for operators."""
     if failed is None:
         return None
     error: dict[str, Any] = {"error": failed.error, "error_type": failed.error_type}

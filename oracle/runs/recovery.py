@@ -5,8 +5,8 @@ Rules:
 - What was sent stays, and chunk numbers go on after the last one.
 - A run whose answer is complete, or gives the reason for its end, ends with that reason: only `done` was missing.
 - Every other run ends as `error`: open tool calls get a result (which says of a call that writes that it may have been
-  carried out: decision 32), an `error` chunk says that the run was interrupted, the closing sentence is part of the
-  answer (decision 10), and the answer is saved in the conversation once (decision 9).
+  carried out), an `error` chunk says that the run was interrupted, the closing sentence is part of the answer, and the
+  answer is saved in the conversation once.
 - A recovery that was itself interrupted does not write the same chunks again.
 """
 

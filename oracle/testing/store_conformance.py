@@ -26,7 +26,7 @@ _END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=F
 
 
 class LogWriter(Protocol):
-    """The writing end of one run's log, as `oracle.runs.storage.RunLog` is."""
+    """The writing end of one run's log, as `oracle.runs.storage.log.RunLog` is."""
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
         """Append an event that is no chunk; never waits."""
@@ -46,7 +46,7 @@ class LogWriter(Protocol):
 
 
 class RunRows(Protocol):
-    """The rows of runs, as `oracle.runs.storage.RunTable` has them."""
+    """The rows of runs, as `oracle.runs.storage.runs.RunTable` has them."""
 
     async def begin(self, new: NewRun) -> RunRecord:
         """Write the row of a run."""
@@ -62,7 +62,7 @@ class RunRows(Protocol):
 
 
 class RunEvents(Protocol):
-    """The events of all runs, as `oracle.runs.storage.EventLog` has them."""
+    """The events of all runs, as `oracle.runs.storage.log.EventLog` has them."""
 
     def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> LogWriter:
         """What appends to the log of a run, behind these numbers."""

@@ -1,4 +1,4 @@
-"""Which queries are offered a tool: by what the tool says, else by its group (decision 23).
+"""Which queries are offered a tool: by what the tool says, else by its group.
 
 Rules:
 

@@ -22,7 +22,7 @@ from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import bounded, clean, shorten
 
 _CANCEL_GRACE_S = 0.05
-"""Time for a cancelled tool to clean up; a limit must take effect within 100 ms (decision 7)."""
+"""Time for a cancelled tool to clean up; a limit must take effect within 100 ms."""
 _MAX_SOURCES = 100
 _ERROR_CHARS = 1_000
 _PLACES = 8

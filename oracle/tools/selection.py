@@ -1,4 +1,4 @@
-"""Selects the tools that a query is offered (decision 23, 020 FR-016)."""
+"""Selects the tools that a query is offered: those of its type, and those that the question may need."""
 
 from collections.abc import Collection, Iterable
 

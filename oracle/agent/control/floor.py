@@ -1,4 +1,4 @@
-"""The floor: the limits that hold for every query, whichever control it has (decision 31).
+"""The floor: the limits that hold for every query, whichever control it has.
 
 A tree, and a `DecisionTree` in Python, may stop a query earlier, order the reasons and end more gracefully. The floor
 stops what they let pass, with the same reasons and messages:

@@ -1,9 +1,9 @@
-"""A query under the control of the plain loop that a `DecisionTree` in Python drives: 012's control.
+"""A query under the control of the plain loop that a `DecisionTree` in Python drives.
 
-The loop stops for the reasons of 012 FR-004 and does nothing else: no fallback, no loops of signals. It is kept for
-skills that bring their own decision tree, and to compare the YAML trees with.
+The loop stops for the reasons in `oracle.decision.rules` and does nothing else: no fallback, no loops of signals. It is
+kept for skills that bring their own decision tree, and to compare the YAML trees with.
 
-The user's limits and a cancel hold for every decision tree (012 SC-002): the floor is the same as below a YAML tree.
+The user's limits and a cancel hold for every decision tree: the floor is the same as below a YAML tree.
 """
 
 import asyncio

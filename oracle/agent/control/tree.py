@@ -9,7 +9,7 @@ from oracle.agent.control.opening import OpenAgent
 from oracle.agent.run import AgentRun
 
 HALT_GRACE_S = 0.08
-"""How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit (decision 7), and
+"""How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit, and
 turns and tools take up to 50 ms to stop."""
 
 

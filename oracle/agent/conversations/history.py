@@ -1,4 +1,4 @@
-"""The part of a conversation that is sent to the model again (decisions 8, 24).
+"""The part of a conversation that is sent to the model again.
 
 Rules:
 

@@ -1,4 +1,4 @@
-"""What the tools of a query have found so far, and whether it suffices (020 FR-017, FR-018).
+"""What the tools of a query have found so far, and whether it suffices.
 
 `Gathered` is the record of the calls: which groups and words were tried, what was new. `SufficiencyJudge` says whether
 more calls can bring anything; `HeuristicSufficiency` is the default, and anything that implements the protocol can

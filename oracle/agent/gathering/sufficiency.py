@@ -1,4 +1,4 @@
-"""Whether what was gathered suffices (020 FR-018).
+"""Whether what was gathered suffices.
 
 The heuristic is the default implementation of `SufficiencyJudge`; a trained model can replace it.
 """

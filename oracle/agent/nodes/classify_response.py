@@ -25,7 +25,7 @@ class ClassifyResponse(AgentNode[NoSettings]):
 
     SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, together with the encoder where
     there is one (its reading was recorded with the turn), or a classifier in their place; if that fails, heuristics
-    again (020 FR-022).
+    again.
 
     ```yaml
     classify_response:

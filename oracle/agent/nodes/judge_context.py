@@ -23,7 +23,7 @@ _SAYS = {
     flow=leaf(Case("success", writes={**LAGGING, "sufficient": of_values(("", *REASONS))})),
 )
 class JudgeContext(AgentNode[NoSettings]):
-    """Judges whether the answer can be given from what the tools have found (020 FR-018).
+    """Judges whether the answer can be given from what the tools have found.
 
     SUCCESS, always. Writes `sufficient`, why more calls are not expected to bring anything: `nothing_new`, `said_so` or
     `nothing_found`; empty if they may. A heuristic judges, or what was put in its place.

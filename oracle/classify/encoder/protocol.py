@@ -16,7 +16,7 @@ EncoderState = Literal["off", "loading", "ready", "slow", "missing", "corrupt", 
 
 
 class Encoder(Protocol):
-    """Reads texts by what they mean. Everything works without it (020 FR-022), so it may answer `None` at any time."""
+    """Reads texts by what they mean. Everything works without it, so it may answer `None` at any time."""
 
     @property
     def state(self) -> EncoderState:

@@ -100,7 +100,7 @@ def _fields(parts: ServiceParts, turns: int | None) -> dict[str, Any]:
 
 
 def _turns_of_tree(parts: ServiceParts, tree: str) -> int | None:
-    """The turns that a tree allows (decision 1); `None` if none drives, or it cannot be read now."""
+    """The turns that a tree allows; `None` if none drives, or it cannot be read now."""
     try:
         return parts.oracle.turn_limit(tree)
     except (TreeFileError, DecisionTreeError) as error:

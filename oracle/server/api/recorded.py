@@ -82,7 +82,7 @@ async def read_ticks(
 async def read_signals(
     run: ReadableRun, parts: Parts, after: After = 0, limit: Limit = 200, max_bytes: MaxBytes = _PAGE_BYTES
 ) -> Response:
-    """Every signal of the model, well-formed or not, and what the control did about it (020 FR-009); oldest first."""
+    """Every signal of the model, well-formed or not, and what the control did about it; oldest first."""
     page = await read_signal_page(parts.store.log, with_figures(run).id, after=after, limit=limit, max_bytes=max_bytes)
     return raw_json(_with_list({"run_id": run.id, "next": page.next}, "signals", page.items))
 
