@@ -242,7 +242,7 @@ async def test_a_missing_file_is_reported_and_waited_for(file_store: Store) -> N
 
 _KILLED = """
 import asyncio, sys
-from oracle.runs.storage import open_store
+from oracle.runs.storage.store import open_store
 from tests.oracle.runs.storage.making import begun, content
 
 async def write(log):
