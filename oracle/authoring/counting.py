@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from bt_runtime import NodeDefinition, ReloadingTrees, Status, TreeDefinition
+from oracle.runs.record.events import Ticked
 from oracle.runs.record.reading import statuses_of
 from oracle.runs.storage.records import LogEntry
 from oracle.runs.storage.run_pages import RunOfVersion
@@ -139,7 +140,7 @@ class AnswerCounts:
         """The answers of one run; `None` if the time is up."""
         tally, statuses, seq = _Tally(nodes), bytearray(nodes), 0
         while self._clock() < until:
-            events = await self._store.log.events(run.id, kinds={"tick"}, after_seq=seq, limit=_PAGE)
+            events = await self._store.log.events(run.id, kinds={Ticked.kind}, after_seq=seq, limit=_PAGE)
             await asyncio.to_thread(tally.add, events, statuses)
             if len(events) < _PAGE:
                 return tally

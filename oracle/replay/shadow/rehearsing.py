@@ -23,6 +23,7 @@ from oracle.replay.shadow.tools import Ledger, shadow_tools
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
+from oracle.runs.record.events import ChunkSent, Opened, SignalRead, ToolFinished, TurnFinished
 from oracle.runs.record.reading import read_record
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
@@ -33,7 +34,9 @@ from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
 
-_KINDS: Final[frozenset[EventKind]] = frozenset({"opened", "chunk", "turn_end", "tool_end", "signal"})
+_KINDS: Final[frozenset[EventKind]] = frozenset(
+    {Opened.kind, ChunkSent.kind, TurnFinished.kind, ToolFinished.kind, SignalRead.kind}
+)
 """What is read of the logs of both."""
 
 

@@ -145,7 +145,7 @@ class Debugger:
         Raises:
             StoreUnavailableError: the log cannot be read at present.
         """
-        return (await read_on(Record(), self._store.log, run.id, kinds={"debug"})).debug
+        return (await read_on(Record(), self._store.log, run.id, kinds={Debugged.kind})).debug
 
     async def definition_of(self, run: RunRecord) -> TreeDefinition:
         """The tree that a run of any worker runs.

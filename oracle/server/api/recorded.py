@@ -14,6 +14,7 @@ from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.encoding import ExplainedTick, lists_of
 from oracle.replay.histories.model import FORMAT, VERSION
 from oracle.replay.histories.passes import FallenBehindError, Pass
+from oracle.runs.record.events import Ticked
 from oracle.runs.record.reading import read_signal_page, read_tick_page
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
@@ -182,7 +183,7 @@ async def _explained_ticks(
     run: RunRecord, parts: ServiceParts, *, after: int, limit: int, max_bytes: int
 ) -> tuple[Sequence[bytes], int | None]:
     """Recorded ticks with their reasons, and the number after which the next page begins."""
-    ticks_before = await parts.store.log.count(with_figures(run).id, kind="tick", up_to_seq=after)
+    ticks_before = await parts.store.log.count(with_figures(run).id, kind=Ticked.kind, up_to_seq=after)
 
     async def work(it: Pass) -> tuple[Sequence[ExplainedTick], bool]:
         return await it.page(ticks_before, limit=limit, max_bytes=max_bytes)

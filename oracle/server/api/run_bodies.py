@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from bt_runtime.text import iso
 from oracle.core.encoding import from_json, to_json
+from oracle.runs.record.events import TurnFinished
 from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record
 from oracle.runs.storage.log import EventLog
@@ -29,7 +30,7 @@ class TurnCounts:
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        known = await read_on(self._known.pop(run.id, Record()), log, run.id, kinds={"turn_end"})
+        known = await read_on(self._known.pop(run.id, Record()), log, run.id, kinds={TurnFinished.kind})
         self._known[run.id] = known
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from oracle.replay.histories.encoding import lists_of
 from oracle.replay.histories.passes import FallenBehindError, Pass
 from oracle.replay.histories.sharing import TooManyPassesError
+from oracle.runs.record.events import Ticked
 from oracle.runs.storage.records import RunRecord, StoredChunk
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.server.api.auth import Caller
@@ -65,7 +66,7 @@ async def watch_ticks(
     seen = last_seen(last_event_id, after)
     with_figures(run)
     if run.status == "finished" and seen:
-        ticks = await parts.store.log.count(run.id, kind="tick", up_to_seq=GREATEST_ID)
+        ticks = await parts.store.log.count(run.id, kind=Ticked.kind, up_to_seq=GREATEST_ID)
         if seen > ticks:
             return Response(status_code=204)
     watcher = _Watcher(parts, run, caller, after=seen, has_reasons=reasons)

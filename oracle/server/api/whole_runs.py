@@ -16,6 +16,7 @@ from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.encoding import encode
 from oracle.replay.histories.model import History
 from oracle.replay.histories.reading import read_history
+from oracle.runs.record.events import Ticked
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, find_run, with_figures
@@ -135,7 +136,7 @@ async def _require_short(run: RunRecord, parts: ServiceParts, *, loc: tuple[str,
         InvalidRequestError: it has too many ticks; the message names the command that takes it.
         ForgottenRunError: its texts were deleted.
     """
-    ticks = await parts.store.log.count(with_figures(run).id, kind="tick", up_to_seq=GREATEST_ID)
+    ticks = await parts.store.log.count(with_figures(run).id, kind=Ticked.kind, up_to_seq=GREATEST_ID)
     if ticks > MOST_TICKS:
         message = f"it has {ticks:,} ticks, and runs of up to {MOST_TICKS:,} are {done} here; use `{command}`"
         raise InvalidRequestError(message, loc=loc, value=run.id)
