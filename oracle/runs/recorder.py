@@ -69,8 +69,9 @@ class Backlog:
             self._oldest_s, self._bytes = oldest_s, 0
         self._bytes += size
         waits_s = 0.0 if oldest_s is None else time.monotonic() - oldest_s
-        most = 2 * self.most_bytes if self.is_well() else self.most_bytes
-        return self._bytes > most or waits_s > self.patience_s
+        if waits_s > self.patience_s:
+            return True
+        return self._bytes > self.most_bytes and (self._bytes > 2 * self.most_bytes or not self.is_well())
 
 
 @dataclass(slots=True)
@@ -152,8 +153,8 @@ class RunRecorder:
         if self.first_chunk_s is None:
             self.first_chunk_s = self.clock.now() - self.started_s
             self.metrics.first_chunk(self.first_chunk_s)
-        if type(chunk) is Content:  # as most are: a record has nothing to add to the answer
-            self.answer.add(chunk)
+        if type(chunk) is Content:  # as most are
+            self.record.add_text(chunk)
         else:
             self.record.add(ChunkSent(chunk), at_s=self.clock.now())
             if isinstance(chunk, Done):

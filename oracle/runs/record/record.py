@@ -1,8 +1,9 @@
-"""What the log of a run has come to: the one place that knows what its events mean together.
+"""What the log of a run has come to.
 
-A `Record` is the fold of the events of any beginning of a log. A run under way adds its events as they happen;
-everybody else reads them back. What it says of a run that has ended it says of one that was cut off, as far as that
-has come.
+A `Record` is the fold of the events of any beginning of a log. A run under way adds its events as they happen; who
+reads the log back gets the same. What it says of a run that has ended it says of one that was cut off, as far as that
+has come. A history (`oracle.replay.histories`), which shows each event with its reasons, reads the same events by
+itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,11 +19,13 @@ from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
+from oracle.agent.tool_calls import CANCELLED, OWN_CALL
 from oracle.core.chunks import (
     Answer,
     Chunk,
     Closing,
     Content,
+    Failed,
     Source,
     SourceFound,
     SystemNotice,
@@ -62,7 +65,7 @@ class PendingCall:
     """A tool call that was begun, and whose outcome is not in the log.
 
     Args:
-        call: as the model has made it.
+        call: as the model or the tree has made it.
         result: what the user was shown of its result; `None` if it was not shown.
     """
 
@@ -76,7 +79,8 @@ class Pending:
 
     Args:
         requests: turns of the model that were asked for and have no outcome.
-        calls: tool calls without an outcome, in the order in which they began.
+        calls: tool calls without an outcome, in the order in which they began: of the model, also while its turn goes
+            on, and of the tree itself. A call that the provider runs is a part of its turn, and ends with it.
         outcomes: those that are durable, and that no recorded tick has taken.
         closing: the reason whose sentence is still to be sent; `None` if none was begun.
     """
@@ -137,7 +141,8 @@ class Record:
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _steps: list[tuple[float, SystemNotice | ToolCalled | ToolReturned]] = field(default_factory=list)
     _texts_before: int = 0  # of the answer, when the last turn ended; behind them is what a turn has said since
-    _own_characters: int = 0  # of the control, in those
+    _own_characters: int = 0  # of the control, in those before a failure
+    _said_texts: int | None = None  # of the answer, when it failed; those behind them are the control's
     _thought_characters: int = 0
     _decoder: LogDecoder = field(default_factory=LogDecoder)
     _opened_at: float | None = None
@@ -212,15 +217,21 @@ class Record:
             case RunEnded():
                 self.end = event
 
+    def add_text(self, piece: Content) -> None:
+        """`add` of a piece of the answer that is no `Closing`, of which there are thousands a second."""
+        if self.keeps_events:
+            self.events.append((self.ticks + 1, ChunkSent(piece)))
+        self.answer.add(piece)
+
     def _add_chunk(self, chunk: Chunk, *, at_s: float, at: float | None) -> None:
-        has_failed = self.answer.failed is not None
         self.answer.add(chunk)
         if isinstance(chunk, Content):  # as most are
             if isinstance(chunk, Closing):
                 self.closing = None
-                self._own_characters += len(chunk.content)
-            elif has_failed:
-                self._own_characters += len(chunk.content)
+                if self._said_texts is None:
+                    self._own_characters += len(chunk.content)
+        elif isinstance(chunk, Failed) and self._said_texts is None:
+            self._said_texts = len(self.answer.texts)
         elif isinstance(chunk, Thinking):
             self._thought_characters += len(chunk.content)
         elif isinstance(chunk, SystemNotice):
@@ -228,6 +239,8 @@ class Record:
             self._add_span(Span("notice", self._ms(at_s), 0))
         elif isinstance(chunk, ToolCalled):
             self._calls[chunk.tool_call.id] = chunk.tool_call
+        elif isinstance(chunk, ToolReturned) and chunk.tool_result == CANCELLED and _is_own(chunk.tool_call_id):
+            self._calls.pop(chunk.tool_call_id, None)  # its node was halted, and has no outcome to keep
         if at is not None and isinstance(chunk, SystemNotice | ToolCalled | ToolReturned):
             self._steps.append((at, chunk))
 
@@ -253,10 +266,25 @@ class Record:
                 self.had_tool_errors |= result.counts and result.is_error
                 if result.started_s is not None:
                     self._add_span(Span("tool", self._ms(result.started_s), result.duration_ms))
+        else:
+            self._end_own_call(outcome)
+
+    def _end_own_call(self, outcome: Outcome) -> None:
+        """Take the outcome of a node that has called a tool itself: it has the text that the user was shown."""
+        for call_id in self._calls:
+            result = self.answer.results.get(call_id) if _is_own(call_id) else None
+            if result is not None and _is_of(outcome, result):
+                del self._calls[call_id]
+                return
 
     def _add_turn(self, turn: TurnOutcome) -> None:
         self._texts_before = len(self.answer.texts)
         self._own_characters = self._thought_characters = 0
+        if not turn.is_side:
+            # Of the others none is to be run: those of turns before it were answered, or the provider has run them, or
+            # the turn was cut off.
+            asked = {call.id for call in turn.calls}
+            self._calls = {key: call for key, call in self._calls.items() if key in asked or _is_own(key)}
         self.fault = turn.fault
         self.tokens += turn.tokens
         self.tokens_estimated |= turn.estimated
@@ -277,7 +305,7 @@ class Record:
     @property
     def uncounted_tokens(self) -> int:
         """Estimated output tokens of a turn that has not ended."""
-        said = sum(map(len, self.answer.texts[self._texts_before :]))
+        said = sum(map(len, self.answer.texts[self._texts_before : self._said_texts]))
         return estimate_tokens(said - self._own_characters + self._thought_characters)
 
     @property
@@ -343,23 +371,23 @@ class Record:
     # The figures of the row
 
     def summary(self, rest: Iterable[Chunk] = ()) -> RunSummary:
-        """The figures so far, with chunks that are to end the run.
+        """The figures so far, with the results of open calls among the chunks that are to end the run.
 
-        A turn without an outcome lasted until the last event of the log. Call it once.
+        A turn without an outcome lasted until the last event of the log.
         """
+        spans = [*self._spans]
         requests = list(self._requests.values())
         if requests and self._opened_at is not None:
             start_ms = self._ms(requests[-1].at_s)
-            self._add_span(Span("turn", start_ms, self._ms(self._run_s(self._last_at)) - start_ms))
-        for chunk in rest:
-            self.answer.add(chunk)
+            spans.append(Span("turn", start_ms, self._ms(self._run_s(self._last_at)) - start_ms))
+        results = self.answer.results | {each.tool_call_id: each for each in rest if isinstance(each, ToolReturned)}
         return RunSummary(
             notices=self._notices,
             node_errors=self._node_errors,
             tools=len(self.answer.calls),
-            tool_errors=sum(result.is_error for result in self.answer.results.values()),
+            tool_errors=sum(result.is_error for result in results.values()),
             ticks=self.ticks,
-            shape=tuple(merged(self._spans)),
+            shape=tuple(merged(spans)),
         )
 
     def _add_span(self, span: Span) -> None:
@@ -377,6 +405,19 @@ class Record:
     @property
     def _start_s(self) -> float:
         return 0.0 if self.opened is None else self.opened.start_s
+
+
+def _is_own(call_id: str) -> bool:
+    """Whether the tree has made that call itself."""
+    return call_id.startswith(OWN_CALL)
+
+
+def _is_of(outcome: Outcome, result: ToolReturned) -> bool:
+    """Whether a node that has called a tool ended with that result."""
+    if outcome.error is not None:  # as `Type: text`, of bounded length
+        text = outcome.error.partition(": ")[2].removesuffix("…")
+        return result.is_error and result.tool_result.startswith(text)
+    return not result.is_error and outcome.value == result.tool_result
 
 
 def _returned(result: CallResult, sources: tuple[Source, ...]) -> ToolResult:

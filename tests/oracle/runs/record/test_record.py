@@ -5,9 +5,11 @@ from collections.abc import Iterable
 import pytest
 
 from bt_runtime import Outcome, TickRecord
+from bt_runtime.text import estimate_tokens
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.tool_calls import CANCELLED
 from oracle.core import chunks
 from oracle.core.chunks import (
     Chunk,
@@ -25,10 +27,15 @@ from oracle.core.chunks import (
 from oracle.core.encoding import to_json
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
+from oracle.runs.record.events import ChunkSent, ended
 from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.recovery import INTERRUPTED, ending_of
 from oracle.runs.storage.records import LogEntry
+from oracle.runs.storage.store import Store
+from oracle.testing import ScriptedSearch, ScriptedTurn
+from tests.acceptance.harness import made_tool, numbered
+from tests.oracle.runs.running import managed
 
 SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
 LIMIT = "Stopped: iteration limit reached (1/1)."
@@ -216,3 +223,112 @@ def test_an_ending_that_was_itself_interrupted_is_not_written_twice(before):
         again = ending_of(record_of(written), saved_as=None, writes=never)
         assert (*whole.chunks[:cut], *again.chunks) == whole.chunks
         assert (again.reason, again.answer, again.failed) == (whole.reason, whole.answer, whole.failed)
+
+
+# Calls that nobody waits for any more
+
+
+def waiting(logged: list[Chunk | Outcome | dict[str, object]]) -> list[list[str]]:
+    """The ids of the calls that are pending, after each beginning of a log."""
+    beginnings = (record_of(logged[:cut]) for cut in range(len(logged) + 1))
+    return [[each.call.id for each in record.pending.calls] for record in beginnings]
+
+
+def returned(call_id: str, text: str = "found", *, is_error: bool = False) -> ToolReturned:
+    return ToolReturned(call_id, text, is_error=is_error, duration_ms=1)
+
+
+def test_a_call_that_the_provider_runs_is_pending_until_its_turn_has_ended():
+    own = turn(server_tools=("web_search",), calls=(ToolUse("c1", "probe", {}),))
+    logged = [called("s1"), returned("s1"), called("c1"), own, returned("c1")]
+    assert waiting(logged) == [[], ["s1"], ["s1"], ["s1", "c1"], ["c1"], ["c1"]]
+
+
+def test_the_calls_of_a_turn_that_was_cut_off_are_not_pending():
+    assert waiting([called("c1"), turn(interrupted=True)]) == [[], ["c1"], []]
+
+
+def test_a_turn_beside_the_answer_ends_no_call():
+    assert waiting([called("c1"), turn(is_side=True)]) == [[], ["c1"], ["c1"]]
+
+
+def test_a_call_of_the_tree_is_pending_until_its_own_outcome():
+    first, second = Outcome("root/0@1", "done", "one"), Outcome("root/1@1", "done", "two")
+    logged = [called("tree_1"), called("tree_2"), returned("tree_2", "two"), second, turn(), returned("tree_1", "one")]
+    both, one = ["tree_1", "tree_2"], ["tree_1"]
+    assert waiting([*logged, first]) == [[], one, both, both, one, one, one, []]
+
+
+@pytest.mark.parametrize("error", ["HostError: It is " + "l" * 40, "HostError: It is lll…", "HostError"])
+def test_a_call_of_the_tree_that_fails_is_pending_until_its_outcome(error):
+    text = "" if error == "HostError" else "It is " + "l" * 40
+    logged = [called("tree_1"), returned("tree_1", text, is_error=True), Outcome("root/0@1", "failed", None, error)]
+    assert waiting(logged) == [[], ["tree_1"], ["tree_1"], []]
+
+
+def test_a_call_of_a_node_that_was_halted_is_not_pending():
+    assert waiting([called("tree_1"), returned("tree_1", CANCELLED, is_error=True)]) == [[], ["tree_1"], []]
+
+
+async def record_with_log(store: Store, *turns: ScriptedTurn, tree: str = "", question: str) -> list[LogEntry]:
+    async with managed(store, turns, tools=[made_tool(numbered)]) as it:
+        if tree:
+            it.harness.write_tree("mine", tree)
+        told = await it.ask(question, **({"tree": "mine"} if tree else {}))
+        return await store.log.events(told.record.id)
+
+
+async def test_a_recorded_search_of_the_provider_is_pending_as_long_as_its_turn(store: Store):
+    search = ScriptedTurn("Found.", searches=(ScriptedSearch("news", (("https://e.org", "E"),)),))
+    check(await record_with_log(store, search, question="What is the latest news about Python on the web?"), "turn_end")
+
+
+async def test_a_recorded_call_of_the_tree_is_pending_until_the_outcome_of_its_node(store: Store):
+    tree = "tree: mine\nroot: {sequence: [action: {call: probe}, say: Checked., stop: stuck]}\n"
+    check(await record_with_log(store, tree=tree, question="Why?"), "tool_end")
+
+
+def check(entries: list[LogEntry], ends: str) -> None:
+    """The one call is pending from its chunk up to the first event of that kind."""
+    begun = next(at for at, each in enumerate(entries) if b'"tool_call"' in each.data and each.kind == "chunk")
+    ended = next(at for at, each in enumerate(entries) if each.kind == ends)
+    assert begun < ended
+    for cut in range(len(entries) + 1):
+        assert len(Record.fold(entries[:cut]).pending.calls) == (begun < cut <= ended), cut
+
+
+# A run under way
+
+
+def test_a_record_of_a_run_under_way_is_the_one_that_its_log_has():
+    logged = [
+        Content("One."),
+        turn(tokens=4),
+        Content("Half of the "),
+        Thinking("Hm."),
+        Failed("It broke.", "provider_failed"),
+        Content("\n\n"),
+        Closing(SENTENCE, "error"),
+        Content("More."),
+    ]
+    live = Record()
+    for cut, each in enumerate(logged, start=1):
+        if type(each) is Content:
+            live.add_text(each)
+        else:
+            live.add(ended(each) if isinstance(each, Outcome) else ChunkSent(each), at_s=0.0)
+        folded = record_of(logged[:cut])
+        assert (live.answer, live.uncounted_tokens) == (folded.answer, folded.uncounted_tokens)
+    assert live.uncounted_tokens == estimate_tokens(len("Half of the Hm."))
+    keeps = Record(keeps_events=True)
+    keeps.add_text(Content("One."))
+    assert keeps.events == [(1, ChunkSent(Content("One.")))]
+
+
+def test_a_summary_changes_nothing():
+    record = record_of([called("c1"), SystemNotice("fallback", "Hm.", "info", "2026-01-01T00:00:00Z"), turn()])
+    rest = [returned("c1", is_error=True), Closing(SENTENCE, "error")]
+    before = record.answer.text, record.summary()
+    assert record.summary(rest) == record.summary(rest)
+    assert (record.summary(rest).tool_errors, record.summary().tool_errors) == (1, 0)
+    assert (record.answer.text, record.summary()) == before
