@@ -274,7 +274,6 @@ class Stepper:
         if self.is_over:
             return None
         if self._events:
-            self._free_ticks = self._free_visits = 0
             return self._from_events(now_s, None)
         if self._context.again is not None:
             return self.again(now_s)
@@ -304,7 +303,12 @@ class Stepper:
         outcomes: tuple[Outcome, ...] = (),
         deliveries: tuple[tuple[str, Any], ...] = (),
     ) -> TickInput:
-        """The input of a tick; partial results that no tick has told of come first, and time never goes back."""
+        """The input of a tick that an event has caused, also one that is known from a recording.
+
+        Partial results that no tick has told of come first, time never goes back, and what the tree does without an
+        event is counted from here on.
+        """
+        self._free_ticks = self._free_visits = 0
         return TickInput(cause, causes, max(at_s, self._context.now_s), (*self.interrupted, *outcomes), deliveries)
 
     # Steps
@@ -417,7 +421,7 @@ class Stepper:
             raise HotLoopError(causes[0], self._max_free_ticks)
         if self._free_visits > self._max_free_ticks * _VISITS_PER_TICK:
             raise HotLoopError(causes[0], self._free_visits, "nodes")
-        return self.input(cause, causes, now_s)
+        return TickInput(cause, causes, max(now_s, self._context.now_s), self.interrupted)
 
     def _waiting_nodes(self) -> tuple[str, ...]:
         """The RUNNING nodes without a RUNNING child."""

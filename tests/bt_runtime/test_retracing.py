@@ -8,7 +8,7 @@ from hypothesis import assume, given
 
 from bt_runtime import HotLoopError, Retrace, build, event_ticks
 from bt_runtime.library.named import read_tree
-from bt_runtime.testing import registry_of
+from bt_runtime.testing import FakeClock, registry_of, run_tree
 from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
 
 HEAD = "tree: demo\nblackboard: {count: {type: int, default: 0}, found: any}\nroot:\n"
@@ -87,6 +87,15 @@ def test_work_that_only_the_edited_tree_interrupts_has_no_partial_result():
     tree, retrace, _ = retraced(guarded, recording, match=lambda _, requests: next(iter(requests.values())))
     assert not retrace.is_running
     assert tree.blackboard["found"] == ["loop/w", "interrupted", None]
+
+
+def test_a_long_run_that_waits_for_every_round_is_no_hot_loop():
+    definition, clock = read_tree(HEAD + LOOP % 1100, file="<test>", registry=REGISTRY), FakeClock()
+    recording = asyncio.run(run_tree(definition, registry=REGISTRY, host=clock, clock=clock)).recording
+    assert sum(tick.cause == "again" for tick in recording) > 1000
+    tree, retrace, _ = retraced(LOOP % 1100, list(recording))
+    assert not retrace.is_running
+    assert tree.blackboard["count"] == 1100
 
 
 def test_a_tree_that_never_waits_is_given_up():
