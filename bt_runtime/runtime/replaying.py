@@ -100,12 +100,11 @@ class Replaying:
         self.missing: list[str] = []
         self._before_outcome = before_outcome
         self._stepper = Stepper(tree)
-        self._has_ended = False
 
     @property
     def is_running(self) -> bool:
         """Whether the tree has not ended; before the first tick it has not."""
-        return not self._has_ended
+        return not self._stepper.is_over
 
     @property
     def open_requests(self) -> dict[str, Request]:
@@ -122,7 +121,6 @@ class Replaying:
             stepper.halt()
             self._settle(kept)
             self.missing += kept
-            self._has_ended = True
             return stepper.close(recorded.at_s, recorded.causes)
         self.missing += kept  # the recorded tree had halted their nodes, this one has not
         for outcome in arrived(recorded):
@@ -133,9 +131,7 @@ class Replaying:
                 self._before_outcome(request, outcome)
                 stepper.answer(outcome)
         given = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
-        record = stepper.tick(given)
-        self._has_ended = stepper.is_over
-        return record
+        return stepper.tick(given)
 
     def _settle(self, kept: dict[str, Outcome]) -> None:
         """Take from the recording what was kept of the halted requests; nothing was of one that did not begin there."""
@@ -204,9 +200,6 @@ class Retrace:
         match: for outcomes whose key no open request has.
         supervisor: bounds the run from outside, as it bounds one that is under way.
         before_outcome: repeats what the work has done besides returning.
-
-    Attributes:
-        is_running: the tree has not ended.
     """
 
     def __init__(
@@ -218,13 +211,17 @@ class Retrace:
         supervisor: Supervisor | None = None,
         before_outcome: BeforeOutcome = _nothing,
     ) -> None:
-        self.is_running = True
         self._stepper = Stepper(tree, supervisor)
         self._match = match
         self._before_outcome = before_outcome
         self._kept = {
             outcome.key: outcome for record in recording for outcome in record.outcomes if outcome.state == "cancelled"
         }
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the tree has not ended; before the first event it has not."""
+        return not self._stepper.is_over
 
     @property
     def open_requests(self) -> Mapping[str, Request]:
@@ -279,12 +276,10 @@ class Retrace:
             started += stepper.start()
             if stepper.is_stopped:
                 self._halt()
-            self.is_running = not stepper.is_over
             following = stepper.again(given.at_s) if self.is_running else None
         return tuple(records), started
 
     def _halt(self) -> None:
-        self.is_running = False
         self._stepper.halt()
         self._settle()
 

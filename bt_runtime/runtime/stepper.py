@@ -177,6 +177,7 @@ class Stepper:
 
     Attributes:
         under_way: the requests that have been started and have not ended, by key, in the order of their starts.
+        is_over: the root has ended, the supervisor has ended the run, or it was halted; not before the first tick.
         is_stopped: the supervisor has ended the run.
         interrupted: the partial results of halted requests that no tick has told of yet.
     """
@@ -190,7 +191,7 @@ class Stepper:
         is_timed: bool = False,
     ) -> None:
         self.under_way: dict[str, Request] = {}
-        self.is_stopped = False
+        self.is_over = self.is_stopped = False
         self.interrupted: tuple[Outcome, ...] = ()
         self._tree = tree
         self._context = tree.context
@@ -229,11 +230,6 @@ class Stepper:
     # What there is to do
 
     @property
-    def is_over(self) -> bool:
-        """Whether the root has ended, or the supervisor has ended the run."""
-        return self.is_stopped or self._tree.root.status is not RUNNING
-
-    @property
     def has_events(self) -> bool:
         """Whether something has happened that no tick has got yet."""
         return bool(self._events)
@@ -265,7 +261,9 @@ class Stepper:
         return self._from_events(now_s, "start")
 
     def due(self, now_s: float) -> TickInput | None:
-        """The tick that is due; `None`: none is before an event, or before `wake_at_s`, or the run is over.
+        """The tick that is due, at first that of `begin`.
+
+        `None`: none is before an event, or before `wake_at_s`, or the run is over.
 
         Raises:
             HotLoopError: the tree repeats itself without waiting for anything.
@@ -273,6 +271,8 @@ class Stepper:
         """
         if self.is_over:
             return None
+        if not self._context.tick:
+            return self.begin(now_s)
         if self._events:
             return self._from_events(now_s, None)
         if self._context.again is not None:
@@ -318,9 +318,16 @@ class Stepper:
         self._context.answer(self.under_way.pop(outcome.key), outcome)
 
     def tick(self, given: TickInput) -> TickRecord:
-        """Tick the tree."""
+        """Tick the tree.
+
+        Raises:
+            RunError: requests of nodes that an earlier tick has halted are not settled.
+        """
+        if self._context.halting:
+            raise self._unsettled("the next tick")
         self.interrupted = ()
         record = tick_tree(self._tree, given, is_timed=self._is_timed)
+        self.is_over = self.is_stopped or self._tree.root.status is not RUNNING
         self._visits = len(record.visited)
         self._errors += record.errors
         return record
@@ -351,9 +358,11 @@ class Stepper:
         """The posted requests that are to start now, in order; none if the run is over, which this may decide.
 
         Raises:
-            RunError: the supervisor cannot let the run go on.
+            RunError: requests of nodes that were halted are not settled, or the supervisor cannot let the run go on.
         """
-        if self.is_over:
+        if self._context.halting:
+            raise self._unsettled("anything else starts")
+        if self.is_over or not self._context.tick:
             return ()
         chosen: Sequence[Request] | None = None
         if self._supervisor is not None:
@@ -362,7 +371,7 @@ class Stepper:
             standing = Standing(self._context.now_s, self._context.posted, self.under_way.values(), again, rests)
             chosen = self._supervisor.judge(standing)
             if chosen is None:
-                self.is_stopped = True
+                self.is_over = self.is_stopped = True
                 return ()
         started = self._context.take_posted(chosen)
         for request in started:
@@ -371,6 +380,7 @@ class Stepper:
 
     def halt(self) -> None:
         """End the run: halt all nodes, and forget what has not been started. `halted` are to be settled once more."""
+        self.is_over = True
         self._tree.halt()
         self._context.drop_posted()
 
@@ -390,11 +400,12 @@ class Stepper:
 
     def snapshot(self) -> tuple[Any, ...]:
         """The state between two steps, for `put_back`; that of the tree and its context is theirs."""
-        return dict(self.under_way), self.interrupted, self.is_stopped, self._errors, tuple(self._events)
+        ends = self.is_over, self.is_stopped
+        return dict(self.under_way), self.interrupted, *ends, self._errors, tuple(self._events)
 
     def put_back(self, snapshot: tuple[Any, ...]) -> None:
         """Return to the state of a snapshot."""
-        under_way, self.interrupted, self.is_stopped, self._errors, events = snapshot
+        under_way, self.interrupted, self.is_over, self.is_stopped, self._errors, events = snapshot
         self.under_way, self._events = dict(under_way), list(events)
         self._free_ticks = self._free_visits = self._visits = 0
 
@@ -422,6 +433,10 @@ class Stepper:
         if self._free_visits > self._max_free_ticks * _VISITS_PER_TICK:
             raise HotLoopError(causes[0], self._free_visits, "nodes")
         return TickInput(cause, causes, max(now_s, self._context.now_s), self.interrupted)
+
+    def _unsettled(self, what: str) -> RunError:
+        keys = ", ".join(repr(request.key) for request in self._context.halting)
+        return RunError(f"the work of halted nodes is to be cancelled and given to `settle` before {what}: {keys}")
 
     def _waiting_nodes(self) -> tuple[str, ...]:
         """The RUNNING nodes without a RUNNING child."""
