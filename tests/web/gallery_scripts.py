@@ -174,8 +174,10 @@ def cancelled() -> Sequence[Reply]:
 
 
 def modules() -> Sequence[Reply]:
-    names = ("blackboard", "builder", "clock", "context", "definition", "errors", "explanation", "kind", "library")
-    names += ("nodes", "pacing", "palette", "public", "recording", "registry", "run_loop", "schema", "status")
+    names = ("nodes/blackboard", "runtime/builder", "nodes/clock", "nodes/context", "language/definition")
+    names += ("language/errors", "language/explanation", "language/kind", "library/named", "nodes/base")
+    names += ("runtime/replaying", "drawing/palette", "public", "record/recording", "language/registry")
+    names += ("runtime/run_loop", "drawing/schema", "record/status")
     stuck = signal_xml(
         "stuck", attempted="read the modules one by one", blocker="the rest does not fit", confidence=0.8
     )
