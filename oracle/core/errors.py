@@ -28,6 +28,7 @@ OracleError
 │   ├── UnknownBreakpointError  there is no such breakpoint
 │   ├── KeyReusedError          an idempotency key was sent with another request
 │   ├── DrainingError           the service is stopping
+│   ├── OverloadedError         the process is late, and takes no new queries for now
 │   ├── NotOperatorError        only operators may do this
 │   ├── NoSuchTreeError         there is no tree, or no version of it, of this name
 │   ├── TreeConflictError       an edit of a tree that was not made from the present version

@@ -39,6 +39,7 @@ from oracle.runs.storage.errors import (
     TooManyRunsError,
 )
 from oracle.server.api.answers import json_answer
+from oracle.server.api.load import OverloadedError
 from oracle.tools import ToolSetupError
 
 log = structlog.get_logger(__name__)
@@ -146,6 +147,7 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
         503, "As many runs are being explained as may be at a time; come back in a moment, or close other views."
     ),
     DrainingError: _Refusal(503, "The service is stopping and takes no new queries; come back in a moment."),
+    OverloadedError: _Refusal(503, "The service has more to do than it can; come back in a moment."),
     TreeFileError: _BROKEN_TREE,
     TreeAuthorError: _BROKEN_TREE,
     ToolSetupError: _Refusal(

@@ -28,13 +28,15 @@ async def check_liveness() -> Response:
     responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
 )
 async def check_readiness(parts: Parts) -> Response:
-    """The service takes queries: its store can be read and written, and interrupted runs have been ended."""
+    """The service takes queries: it keeps up, its store works, and interrupted runs have been ended."""
     if parts.runs.is_draining:
         return later(503, "The service is stopping.")
     if parts.runs.recovering:
         return later(
             503, f"recovering: {parts.runs.recovering:,} runs that were interrupted are still to be ended.", after_s=1
         )
+    if parts.load.is_overloaded:
+        return later(503, f"overloaded: the event loop is {parts.load.lag_s:.1f} s late; new queries are refused.")
     if parts.store.health.problem is not None:
         return later(503, "The store cannot be written for now.")
     await parts.store.ping()

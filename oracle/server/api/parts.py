@@ -18,6 +18,7 @@ from oracle.replay.histories.sharing import Passes
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator
+from oracle.server.api.load import LoopLoad
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
@@ -43,6 +44,7 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
+        load: says whether the process keeps up.
         typing: lets one text be completed at a time, because that takes processor time.
         progress: counts the turns of runs under way.
         comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
@@ -67,6 +69,7 @@ class ServiceParts:
     provider_answers: bool
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
+    load: LoopLoad = field(default_factory=LoopLoad)
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     progress: TurnCounts = field(default_factory=TurnCounts)

@@ -119,6 +119,7 @@ async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, ca
     for _ in range(_MOST_TRIES):
         run_id = None if key is None else await parts.store.request_keys.run_of(key)
         if run_id is None:
+            parts.load.admit()
             try:
                 return (await parts.runs.start(await _ask(body, request, parts, caller), key=key)).record, False
             except AlreadyBegunError as error:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 import structlog
@@ -91,7 +92,7 @@ async def serve(
     async with AsyncExitStack() as stack:
         stack.callback(listener.close)
         parts = await stack.enter_async_context(open_service(settings, model=model))
-        await stack.enter_async_context(measured_lag(parts.metrics.loop_lag))
+        await stack.enter_async_context(measured_lag(partial(_note_lag, parts)))
         about = _listening(parts, url=address(host, listener.getsockname()[1]))
 
         def listening() -> None:
@@ -122,6 +123,11 @@ def refuse_open_door(settings: Settings, *, host: str) -> None:
             f"without authentication the service listens on loopback only, not on {host!r}; "
             "set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127.0.0.1"
         )
+
+
+def _note_lag(parts: ServiceParts, seconds: float) -> None:
+    parts.metrics.loop_lag(seconds)
+    parts.load.note(seconds)
 
 
 async def _drain(parts: ServiceParts) -> None:

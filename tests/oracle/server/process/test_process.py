@@ -130,6 +130,21 @@ async def test_a_query_that_does_not_end_in_time_gets_the_reason_and_is_kept():
         assert resumed[-len(rest) :] == rest
 
 
+async def test_a_loop_that_is_late_again_and_again_takes_no_queries_until_it_keeps_up(monkeypatch):
+    loop = asyncio.get_running_loop()
+    real, late_s = loop.time, 0.0
+    monkeypatch.setattr(loop, "time", lambda: real() + late_s)
+    async with service() as (client, _, _):
+        while (ready := await client.get("/readyz")).status_code != 503:
+            late_s += 2.0
+        assert ready.json()["detail"].startswith("overloaded: ")
+        assert (await client.post("/api/oracle", json={"question": "Hi!"})).status_code == 503
+        while (await client.get("/readyz")).status_code != 200:
+            pass
+        figures = (await client.get("/metrics")).text
+    assert "oracle_loop_lag_seconds_count 0.0" not in figures
+
+
 async def test_users_have_notes_of_their_own_which_are_no_project_files(tmp_path):
     project = tmp_path / "project"
     project.mkdir()

@@ -1,0 +1,55 @@
+"""Whether the process keeps up with its work, judged by how late its event loop is.
+
+Rules:
+
+- A process that is late refuses new queries, so that those under way end in time. Nothing else is refused: streams,
+  resumed ones, reads and cancels only serve what has begun, and a query that is sent again with its key is such a read.
+- It refuses before clients give up. The first of them are liveness probes, which wait a second by default (Kubernetes)
+  and end a process with everything that it does. An answer takes two to three rounds of the loop, hence `MOST_LAG_S`.
+- One stall is no overload, however long it was; a lag in one measurement after another is.
+"""
+
+from typing import Final
+
+import structlog
+
+from oracle.core.errors import UserError
+
+log = structlog.get_logger(__name__)
+
+MOST_LAG_S: Final = 0.5
+"""The smoothed lag from which on new queries are refused; they are taken again below half of it."""
+_WEIGHT: Final = 0.5  # of the latest measurement
+_COUNTED: Final = 2.0  # the most that a measurement counts, in `MOST_LAG_S`: one alone does not reach beyond the bound
+
+
+class OverloadedError(UserError):
+    """The process is late and takes no new queries for now."""
+
+
+class LoopLoad:
+    """Judges measurements of the event loop's lag, which come at regular intervals."""
+
+    def __init__(self) -> None:
+        self.lag_s = 0.0
+        """The smoothed lag; a longer measurement counts as twice the bound."""
+        self.is_overloaded = False
+
+    def note(self, lag_s: float) -> None:
+        """Take note of a measurement, in seconds."""
+        self.lag_s += _WEIGHT * (min(lag_s, _COUNTED * MOST_LAG_S) - self.lag_s)
+        if self.is_overloaded and self.lag_s < MOST_LAG_S / 2:
+            self.is_overloaded = False
+            log.info("service.caught_up")
+        elif not self.is_overloaded and self.lag_s > MOST_LAG_S:
+            self.is_overloaded = True
+            log.warning("service.overloaded", lag_ms=round(self.lag_s * 1000))
+
+    def admit(self) -> None:
+        """Let a new query in.
+
+        Raises:
+            OverloadedError: the process is late.
+        """
+        if self.is_overloaded:
+            raise OverloadedError(f"the event loop is {self.lag_s:.1f} s late, at most {MOST_LAG_S} s are allowed")
