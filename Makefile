@@ -7,10 +7,10 @@ ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/llm tests/oracle/server/api \
 	tests/oracle/server/process/test_protocol.py tests/oracle/runs/storage tests/oracle/core/traces tests/oracle/server/test_settings.py
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check console-tests lowest bench mutants tree-mutants eval screenshots soak docs types lock clean
+.PHONY: help install run test lint check console-tests lowest bench bench-guard mutants tree-mutants eval screenshots soak docs types lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 install: .venv/installed ## make .venv with everything the product needs
 
@@ -44,6 +44,9 @@ lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject
 
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
+
+bench-guard: .venv/dev ## six ratios to baselines of the same run; fails if one is beyond its bound (ARGS="turn tick")
+	$(BIN)/python -m benchmarks.guard $(ARGS)
 
 mutants: .venv/dev ## small defects in a sample of places, and how many of them each room's tests find (ARGS="signals --sample 100")
 	$(BIN)/python -m benchmarks.mutants $(ARGS)

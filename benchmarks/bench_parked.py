@@ -54,7 +54,8 @@ async def kilobytes_each(start: Callable[[], Coroutine[Any, Any, None]], parked:
     return held / RUNS / 1000
 
 
-async def measure() -> None:
+async def parked_kb() -> tuple[float, float]:
+    """The memory of a task that waits, and that of a parked run, in KB."""
     model = PatientModel()
     oracle = oracle_over(model, ToolRegistry([]))
 
@@ -78,6 +79,11 @@ async def measure() -> None:
     floor = await kilobytes_each(bare, lambda: model.waiting >= RUNS)
     model.waiting = 0
     parked = await kilobytes_each(query, lambda: model.waiting >= RUNS)
+    return floor, parked
+
+
+async def show() -> None:
+    floor, parked = await parked_kb()
     print(f"memory of a parked run, mean of {RUNS}")
     print(f"  bare waiting task   {floor:6.1f} KB   1.0")
     print(f"  Oracle, YAML tree   {parked:6.1f} KB {parked / floor:5.1f}   (aim: at most {AIM_KB} KB)")
@@ -85,7 +91,7 @@ async def measure() -> None:
 
 def main() -> None:
     quiet()
-    asyncio.run(measure())
+    asyncio.run(show())
 
 
 if __name__ == "__main__":

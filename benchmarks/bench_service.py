@@ -239,6 +239,20 @@ async def measure(streams: Sequence[int], pace: Pace, *, wire: bool) -> None:
             await _measure_reading(_folder(folder, "reading"), pace)
 
 
+async def chunk_over_bare() -> float:
+    """The processor time of a piece of the model, in pieces of the bare app, under a load that is no overload."""
+    pace, streams = Pace(5, 50, 0.8), 40
+    with tempfile.TemporaryDirectory() as name:
+        loads = []
+        for make in (bare_server, oracle_server):
+            async with make(_folder(Path(name), make.__name__), pace) as server:
+                await load(server, 2, ramp_s=0)
+                loads.append(await load(server, streams))
+    floor, done = loads
+    _complain(done, pace)
+    return done.cpu_us / floor.cpu_us
+
+
 async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -> None:
     async with bare_server(folder, pace) as server:
         await load(server, 2, ramp_s=0)

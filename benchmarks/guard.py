@@ -1,0 +1,123 @@
+"""`make bench-guard`: what the product costs, against a baseline of the same run, and a bound for each figure.
+
+A bound is the best figure that was reached, and 15 % more. Beyond it the build fails, so that no change makes the
+product dearer unseen. A figure beyond its bound is measured once more before it counts, because a machine that does
+other work can disturb one. Who raises a `best` says why in the commit; who lowers a cost lowers it.
+"""
+
+import ast
+import asyncio
+import io
+import sys
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import bench_parked, bench_service, bench_start, bench_ticks, bench_turns
+from benchmarks.parts import quiet
+
+MARGIN = 1.15
+_ROOT = Path(__file__).resolve().parent.parent
+_PRODUCT = ("bt_runtime", "oracle", "prompts", "signals", "trees")
+_SILENT = (
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A figure that must not grow.
+
+    Args:
+        name: what is measured, over what.
+        best: the best figure that was reached.
+        measure: measures it now.
+    """
+
+    name: str
+    best: float
+    measure: Callable[[], float]
+
+    @property
+    def bound(self) -> float:
+        return self.best * MARGIN
+
+
+def parked_over_bare() -> float:
+    """The memory of a parked run, in that of a task that waits."""
+    floor_kb, parked_kb = asyncio.run(bench_parked.parked_kb())
+    return parked_kb / floor_kb
+
+
+def code_lines(source: str) -> int:
+    """The lines of a module without docstrings, comments and blank lines."""
+    documents: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_documented and ast.get_docstring(node) is not None:
+            documents.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - documents)
+
+
+def product_modules() -> Iterator[Path]:
+    """The modules that are shipped."""
+    for package in _PRODUCT:
+        yield from (_ROOT / package).rglob("*.py")
+
+
+def thousand_lines() -> float:
+    """Code lines of the product, in thousands."""
+    return sum(code_lines(path.read_text(encoding="utf-8")) for path in product_modules()) / 1000
+
+
+GUARDED = (
+    Guarded("a turn, over the py_trees floor", 4.5, lambda: asyncio.run(bench_turns.tree_over_floor())),
+    Guarded("a piece of a stream, over bare ASGI", 6.9, lambda: asyncio.run(bench_service.chunk_over_bare())),
+    Guarded("a tick of a node, over the floor", 6.0, bench_ticks.tick_over_floor),
+    Guarded("a parked run, over a task that waits", 27.0, parked_over_bare),
+    Guarded("a start, over bare FastAPI", 3.9, lambda: asyncio.run(bench_start.start_over_bare())),
+    Guarded("code lines of the product, thousands", 57.8, thousand_lines),
+)
+
+
+def exceeded(guarded: Iterable[Guarded], *, say: Callable[[str], None] = print) -> list[str]:
+    """The names of the figures beyond their bounds, twice in a row; says each figure as it comes."""
+    found = []
+    for each in guarded:
+        value = each.measure()
+        if value > each.bound:
+            say(f"  {each.name:<38} {value:6.2f}   bound {each.bound:6.2f}   beyond it: measured once more")
+            value = each.measure()
+        verdict = "" if value <= each.bound else "   BEYOND ITS BOUND"
+        say(f"  {each.name:<38} {value:6.2f}   bound {each.bound:6.2f}{verdict}")
+        if verdict:
+            found.append(each.name)
+    return found
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Measure what is named, or all; the exit code is 1 if a figure is beyond its bound."""
+    quiet()
+    print(f"What the product costs; each bound is the best figure reached, and {MARGIN - 1:.0%} more")
+    chosen = [each for each in GUARDED if not arguments or any(word in each.name for word in arguments)]
+    found = exceeded(chosen)
+    if found:
+        print(
+            f"Beyond the bound, twice: {'; '.join(found)}. Find what has become dearer (`make bench` shows the parts), "
+            "or raise `best` in benchmarks/guard.py in a commit that says why it is worth it."
+        )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
