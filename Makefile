@@ -19,9 +19,9 @@ run: install ## build the console if its sources are newer, and start the servic
 	$(BIN)/oracle serve $(ARGS)
 
 test: .venv/dev console-tests ## run the tests but the long ones; some twelve minutes on two cores
-	@echo "Running the tests but the long ones: some twelve minutes on two quiet cores"
-	$(BIN)/pytest --numprocesses auto --quiet -m "not soak and not long"
 	@echo "Left out: process kills, faults, the installed wheel, and most examples of each property; make check runs them"
+	@echo "Running the other tests: some twelve minutes on two quiet cores"
+	$(BIN)/pytest --numprocesses auto --quiet -m "not soak and not long"
 
 lint: .venv/dev ## ruff, mypy, import-linter; tsc, eslint, prettier
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/mypy examples web/*.py && $(BIN)/lint-imports
@@ -33,7 +33,7 @@ console-tests: .venv/dev # what the tests of the console need, and those of its 
 	$(WEB) browser --if-possible
 
 check: lint console-tests ## what CI runs: the linters and all tests; some twenty-five minutes on two cores
-	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole -m "not soak"
+	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole --cpu-limit 1.5 -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear .venv/lowest

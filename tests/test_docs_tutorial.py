@@ -32,7 +32,7 @@ def test_the_steps_are_numbered_in_order() -> None:
     assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line for each step")
 def test_each_step_prints_what_the_page_shows(tmp_path: Path) -> None:
     with ExitStack() as stack:
         reader = Reader(tmp_path, stack)

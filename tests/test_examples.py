@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 PATIENCE_S = 120
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("starts each example as a process")
 
 
 def run(*words, cwd, code=0):

@@ -260,7 +260,7 @@ def test_a_pattern_that_takes_more_than_its_share_is_noticed(text, methods, is_s
     assert (steepest(found) is not None) is is_steep
 
 
-@pytest.mark.long
+@pytest.mark.long("times every pattern of the product")
 def test_every_pattern_reads_hostile_text_in_time_in_proportion_to_its_length():
     everything = list(all_patterns())
     assert len(everything) > 200

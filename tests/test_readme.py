@@ -55,7 +55,7 @@ def test_each_question_is_answered_with_sources_and_a_reason(line):
     assert "completed" in ran.stderr
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line for each step")
 def test_each_step_of_the_readme_works_repeatedly(tmp_path):
     steps = [line for line in COMMANDS if line.startswith((".venv/bin/oracle", "${EDITOR", "ORACLE_TREES_DIR="))]
     clone = cloned(tmp_path, edits=r"/- say: This/d; s/^\( *\)- compose_prompt.*/&\n\1- say: This is my own tree./")

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("prompts", "signals", "trees")
 PATIENCE_S = 120
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("builds and installs the wheel")
 
 
 def own_environment():

@@ -94,7 +94,7 @@ PLAYED: Sequence[tuple[Sequence[str], float | None]] = (
 )
 
 
-@pytest.mark.long
+@pytest.mark.long("plays every broken tree with every script")
 @pytest.mark.parametrize("name", BROKEN)
 async def test_trees_that_control_badly_end_as_any_other(name: str) -> None:
     for script, cancel_at_s in PLAYED:

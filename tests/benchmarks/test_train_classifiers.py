@@ -63,7 +63,7 @@ def test_every_group_of_the_ablation_takes_features_away():
         assert without(rows, group) != rows, name
 
 
-@pytest.mark.long
+@pytest.mark.long("trains the classifiers")
 def test_the_shipped_weights_are_what_training_writes(tmp_path):
     main(tmp_path)
     for shipped in (QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS):
@@ -100,7 +100,7 @@ def test_what_is_kept_aside_is_in_no_set_for_training():
     assert not trained_on & set(kept)
 
 
-@pytest.mark.long
+@pytest.mark.long("trains the classifiers")
 def test_a_confidence_of_nine_tenths_is_right_nine_times_in_ten():
     rows = query_examples([row for name in QUERIES.sets for row in load_labelled(LABELLED / f"{name}.jsonl")])
     judged = cross_validated(rows, labels=QUERY_TYPES, fit=QUERIES.fit)

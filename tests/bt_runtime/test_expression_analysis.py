@@ -282,7 +282,7 @@ def test_what_happens_was_expected(case):
     _holds(*case)
 
 
-@pytest.mark.long
+@pytest.mark.long("thousands of examples")
 @given(cases())
 @settings(max_examples=6_000, deadline=None)
 def test_what_happens_was_expected_in_many_cases(case):

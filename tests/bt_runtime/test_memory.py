@@ -53,7 +53,7 @@ async def _grown_objects(runs):
     return len(gc.get_objects()) - before
 
 
-@pytest.mark.long
+@pytest.mark.long("hundreds of runs, and full collections between them")
 async def test_runs_leave_nothing_in_memory():
     assert await _grown_objects(300) < 100
 

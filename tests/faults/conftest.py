@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What kills, cuts and fills takes its time: all tests of this folder are long."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.long("kills, cuts and fills what services of their own work with"))
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,7 @@ def test_a_damaged_file_gives_a_tree_or_mistakes_in_the_file(number: int) -> Non
     check_numbered(number)
 
 
-@pytest.mark.long
+@pytest.mark.long("reads a thousand damaged files")
 @pytest.mark.parametrize("first", range(0, 1_200, 150))
 def test_a_thousand_damaged_files_give_trees_or_mistakes(first: int) -> None:
     for number in range(first, first + 150):
@@ -175,7 +175,7 @@ def test_any_fields_give_a_tree_or_mistakes(root: str, rule: str, key: str, para
     check_tree_file(text.encode())
 
 
-@pytest.mark.long
+@pytest.mark.long("many values for each of the kinds")
 @pytest.mark.parametrize("kind", REGISTRY.kinds)
 @given(value=VALUES)
 def test_any_settings_of_a_kind_give_a_tree_or_mistakes(kind: str, value: str) -> None:
@@ -212,7 +212,7 @@ LARGE = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.long("reads files of the greatest size")
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
 def test_a_large_file_takes_little_time(text: bytes) -> None:
     report = check_tree_file(text)
@@ -220,7 +220,7 @@ def test_a_large_file_takes_little_time(text: bytes) -> None:
     check_scenario_file(text)
 
 
-@pytest.mark.long
+@pytest.mark.long("reads files of the greatest size, traced")
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
 def test_a_large_file_takes_little_memory(text: bytes) -> None:
     tracemalloc.start()

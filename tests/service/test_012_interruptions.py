@@ -204,7 +204,7 @@ async def test_an_id_to_resume_from_that_is_no_number_is_refused(client: Client,
     assert response.status_code in (204, 422) if wrong.isascii() and wrong.isdigit() else response.status_code == 422
 
 
-@pytest.mark.long
+@pytest.mark.long("waits for the shortest deadline, 10 s")
 async def test_012_fr_004_5_timeout_in_mid_stream_in_mid_tool_and_before_anything_was_said(
     client: Client, desk: Desk, local_server: Server
 ) -> None:

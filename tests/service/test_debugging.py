@@ -9,7 +9,7 @@ from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.service.queries import PATIENCE_S
 from tests.service.server import serving
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long("starts a service of its own")]
 
 
 async def until_paused(client, run_id):

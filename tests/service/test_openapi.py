@@ -106,7 +106,7 @@ async def test_the_description_is_valid_openapi_3_1(stranger: Client) -> None:
     schemathesis.openapi.from_dict(described).validate()
 
 
-@pytest.mark.long
+@pytest.mark.long("hundreds of generated requests")
 async def test_whatever_is_sent_there_is_no_5xx_and_answers_conform(
     local_server: Server, names: dict[str, str]
 ) -> None:

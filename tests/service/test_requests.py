@@ -107,7 +107,7 @@ async def test_a_question_may_have_20_000_characters_of_any_script(client: Clien
     assert kept["messages"][0]["content"] == question
 
 
-@pytest.mark.long
+@pytest.mark.long("sends megabytes")
 async def test_a_body_that_is_too_large_is_refused_with_an_answer_that_arrives(
     client: Client, desk: Desk, local_server: Server
 ) -> None:
@@ -118,7 +118,7 @@ async def test_a_body_that_is_too_large_is_refused_with_an_answer_that_arrives(
     assert desk.requests == []
 
 
-@pytest.mark.long
+@pytest.mark.long("sends megabytes")
 async def test_a_body_without_a_length_is_bounded_too(desk: Desk, local_server: Server) -> None:
     piece = b"x" * 0x8000
     chunks = b"".join(b"8000\r\n" + piece + b"\r\n" for _ in range(32))  # 1 048 576 bytes

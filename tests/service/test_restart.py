@@ -11,7 +11,7 @@ from tests.service.scenarios import searching
 from tests.service.server import serving
 from tests.service.test_settings import PATH
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long("starts, kills and starts services")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from tests.service.server import Client, Server, serving
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long("starts a service of its own")]
 
 PATIENCE_S = 30.0
 PART = "tree: part\ninternal: true\nparameters: {words: str}\nroot: {say: '${words}'}\n"

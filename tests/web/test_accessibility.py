@@ -35,7 +35,13 @@ async def found_in(page: Page, theme: str, *, is_loading: bool) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ONE_OF_EACH else pytest.mark.long) for name in SCENES]
+    "name",
+    [
+        pytest.param(
+            name, marks=() if name in ONE_OF_EACH else pytest.mark.long("every page in a browser, at every size")
+        )
+        for name in SCENES
+    ],
 )
 async def test_axe_finds_nothing_grave_in_either_theme_and_on_a_phone_nothing_is_cut_off(
     browse, shown: Gallery, name
@@ -161,7 +167,7 @@ PAGES = ("/", "/runs", "/runs/{poll}?tick=13", "/compare/{poll}/{thrifty}", "/tr
 SIZES = (DESKTOP, LAPTOP, (1024, 768), (768, 1024), (640, 400), PHONE, (360, 740))  # 640x400 is 1280x800 at 200 %
 
 
-@pytest.mark.long
+@pytest.mark.long("every page in a browser, at every size")
 async def test_no_page_scrolls_sideways_at_any_size(browse, shown: Gallery) -> None:
     tab = await browse(at=shown.server.url)
     for path in PAGES:

@@ -35,7 +35,7 @@ async def turn_away(page: Page) -> None:
         await page.evaluate(SHOW, "hidden")
 
 
-@pytest.mark.long
+@pytest.mark.long("a dozen tabs of a browser")
 async def test_answers_in_many_tabs_leave_connections_for_calls(browse, service, stage) -> None:
     gates = [asyncio.Event() for _ in range(TABS)]
     for number, gate in enumerate(gates):

@@ -7,7 +7,10 @@ import pytest
 from tests.web import gallery_scripts as scripts
 from tests.web.gallery import LONG_TICKS, Gallery
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.long("a browser, and a service with runs of every kind"),
+]
 
 
 @pytest.mark.parametrize(

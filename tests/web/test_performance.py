@@ -20,7 +20,7 @@ from tests.web.gallery import LONG_TICKS, save_tree
 from tests.web.scenes import settled
 from tests.web.tab import DESKTOP, Tab
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long("measures in a browser")]
 
 AIM_FPS = 50
 MOST_CPU_MS = 2 * 1000 / AIM_FPS  # beside the other tests, which take the processors as well

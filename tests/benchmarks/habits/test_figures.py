@@ -21,13 +21,13 @@ def shipped() -> Summary:
     return summary(pairs_of(asyncio.run(play_all(old, [1.0], players=[TREE, LEGACY])), "tree"))
 
 
-@pytest.mark.long
+@pytest.mark.long("plays all habits with both controls")
 def test_012_sc_006_the_defaults_save_thirty_percent_of_the_unneeded_turns(shipped: Summary) -> None:
     assert shipped.fewer_turns is not None
     assert shipped.fewer_turns.value >= 0.30
 
 
-@pytest.mark.long
+@pytest.mark.long("plays all habits with both controls")
 def test_020_sc_004_tasks_end_within_the_budget(shipped: Summary) -> None:
     assert shipped.within_budget.value >= 0.99
 

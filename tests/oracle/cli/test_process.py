@@ -22,7 +22,7 @@ LIMIT_S = 60
 """Seconds, in case the test itself hangs; nothing waits this long."""
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_an_interruption_keeps_the_partial_answer_and_ends_with_done(start, provided, number):
     async with StandInProvider([HANGS]) as provider:
@@ -37,7 +37,7 @@ async def test_an_interruption_keeps_the_partial_answer_and_ends_with_done(start
     assert (done["type"], done["termination_reason"]) == ("done", "user_cancelled")
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_an_interruption_is_reported_in_plain_text(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -80,7 +80,7 @@ def test_the_first_interruption_stops_the_query_and_leaves_the_second_to_the_sys
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_DFL
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_a_second_interruption_ends_a_command_that_is_blocked_in_a_write(start, provided):
     async with StandInProvider([Disturbed(ScriptedTurn(text="word " * 100_000, piece_chars=1000), "hang")]) as provider:
         provided(provider)
@@ -104,7 +104,7 @@ def catches(pid, number):
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_a_closed_pipe_ends_the_query_without_a_message(start, provided):
     turn = ScriptedTurn(text="word " * 20_000, piece_chars=100)
     async with StandInProvider([turn]) as provider:
@@ -118,7 +118,7 @@ async def test_a_closed_pipe_ends_the_query_without_a_message(start, provided):
     assert b"Exception" not in err
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 @pytest.mark.parametrize(
     ("redirections", "code"),
     [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
@@ -132,7 +132,7 @@ async def test_closed_and_full_streams_cause_no_traceback(start, redirections, c
         assert b"Error: the answer could not be written: No space left on device" in err
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_a_closed_standard_input_has_no_question(start):
     process = await start("ask", wrapper=("sh", "-c", '"$@" <&-', "sh"))
     _, err = await process.communicate()
@@ -177,7 +177,7 @@ async def test_a_terminal_shows_the_answer_with_its_tool_calls(start, project):
     assert "\x1b[2mcompleted · " in shown
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_markdown_is_rendered_on_a_terminal_and_unchanged_in_a_pipe(start, provided):
     text = "## Title\n\nSee **this** in `a.py`:\n\n```\nx = 1\n```\n\n1. one\n2. two"
     answer = ScriptedTurn(text=text, piece_chars=3)
@@ -193,7 +193,7 @@ async def test_markdown_is_rendered_on_a_terminal_and_unchanged_in_a_pipe(start,
     assert piped.decode() == f"{text}\n"
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_ctrl_c_at_a_terminal_restores_the_cursor_and_is_reported(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -206,14 +206,14 @@ async def test_ctrl_c_at_a_terminal_restores_the_cursor_and_is_reported(start, p
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_no_colour_is_written_if_colour_is_turned_off(start, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     _, shown = await at_terminal(start, "ask", "Thanks!")
     assert "\x1b[3" not in shown
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_a_dumb_terminal_gets_plain_text(start, monkeypatch):
     process = await start("ask", "Thanks!", wrapper=("env", "TERM=dumb"))
     out, _ = await process.communicate()

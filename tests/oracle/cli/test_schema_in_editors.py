@@ -21,7 +21,10 @@ from tests.oracle.cli.language_client import Editor, LanguageClient, identified
 from trees import FOLDER
 
 VERSION = "1.18.0"
-pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")]
+pytestmark = [
+    pytest.mark.long("installs and starts a language server of npm"),
+    pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed"),
+]
 
 
 @pytest.fixture(scope="session")

@@ -47,7 +47,7 @@ async def test_it_prints_its_address_and_configuration_and_ends_with_0(start, pr
     assert (events[-2]["event"], events[-1]["event"]) == ("service.stopping", "service.stopped")
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_no_token_and_no_text_of_a_user_is_in_the_log(start, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_TOKENS", "hush-token-0123456789=anna")
     monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-secret-" + "0" * 32)
@@ -66,7 +66,7 @@ async def test_no_token_and_no_text_of_a_user_is_in_the_log(start, tmp_path, mon
     assert b"hush" not in out + err
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_DRAIN_S", "3600")
@@ -130,7 +130,7 @@ def test_mistakes_in_the_default_tree_keep_it_from_starting(oracle, tmp_path):
     assert "Traceback" not in ran.err
 
 
-@pytest.mark.long
+@pytest.mark.long("starts the command line as a process")
 async def test_an_unusable_proxy_is_reported_in_one_message(start, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
     monkeypatch.setenv("HTTPS_PROXY", "foo://proxy.example.com")

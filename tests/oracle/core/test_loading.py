@@ -31,7 +31,7 @@ def test_the_collector_is_off_within_and_on_after():
     assert gc.isenabled()
 
 
-@pytest.mark.long
+@pytest.mark.long("starts an interpreter that loads everything")
 def test_loading_a_command_and_the_sdk_is_not_slowed_by_the_collector(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-c", _WATCHED],

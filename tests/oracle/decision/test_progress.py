@@ -176,7 +176,7 @@ def test_arguments_have_one_canonical_text(arguments, canonical):
     assert canonical_arguments(canonical) == canonical
 
 
-@pytest.mark.long
+@pytest.mark.long("values of 20,000 levels")
 def test_values_that_cannot_be_encoded_do_no_harm():
     deep: dict[str, object] = {}
     inner = deep

@@ -107,7 +107,7 @@ async def test_a_run_with_an_event_that_can_never_be_written_is_ended_from_its_l
     assert [each["problem"] for each in logs if each["event"] == "run.not_ended"] == [problem]
 
 
-@pytest.mark.long
+@pytest.mark.long("waits for the store's patience")
 async def test_an_answer_that_cannot_be_saved_within_the_patience_is_saved_later(url: str) -> None:
     model = Endless()
     async with open_store(url, worker="w1", patience_s=0.1) as store, managed(store, model=model) as it:

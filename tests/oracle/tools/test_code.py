@@ -205,7 +205,7 @@ def make_repository(folder: Path) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
 
 
-@pytest.mark.long
+@pytest.mark.long("searches files of the greatest size")
 @pytest.mark.parametrize(
     "content",
     ["\n" * 900_000, "ab" * 450_000, "a_b " * 225_000, "ab\n" * 300_000, "aB" * 450_000, "((" * 450_000],

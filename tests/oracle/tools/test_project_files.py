@@ -329,7 +329,7 @@ async def test_only_regular_files_are_opened(tmp_path: Path, place: str, kind: s
     assert [source.path for source in found.sources] == ["deep/a.py"]
 
 
-@pytest.mark.long
+@pytest.mark.long("patterns that would take for ever if they were read backwards")
 @pytest.mark.parametrize(
     "patterns",
     [

@@ -56,7 +56,13 @@ def ticked(records):
     return [(record.cause, record.causes, record.visited, record.changes, record.errors) for record in records]
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60))])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *range(12),
+        *(pytest.param(seed, marks=pytest.mark.long("more seeds of the same property")) for seed in range(12, 60)),
+    ],
+)
 def test_a_random_way_has_the_same_ticks_and_words_in_the_run_loop(seed):
     stories = (a_story(100 * seed + attempt) for attempt in range(100))
     story = next(each for each in stories if each is not None)

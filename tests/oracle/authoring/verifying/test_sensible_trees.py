@@ -23,7 +23,7 @@ STRIDE = 8
 @pytest.mark.parametrize(
     "name",
     [
-        name if at % STRIDE == 0 else pytest.param(name, marks=pytest.mark.long)
+        name if at % STRIDE == 0 else pytest.param(name, marks=pytest.mark.long("explores a whole tree"))
         for at, name in enumerate(["one_turn", *sorted(SENSIBLE.keys() - {"one_turn"})])
     ],
 )

@@ -116,7 +116,11 @@ QUICK = ("signals", "wait")
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=[] if name in QUICK else pytest.mark.long) for name in TREES]
+    scope="module",
+    params=[
+        pytest.param(name, marks=[] if name in QUICK else pytest.mark.long("explores a large tree twice"))
+        for name in TREES
+    ],
 )
 def compared(request):
     return Comparison(TREES[request.param], turns=2, states=60)
@@ -137,7 +141,9 @@ def test_two_states_that_are_taken_for_one_do_the_same(compared):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 
-@pytest.mark.parametrize(("most", "pairs"), [(60, 4), pytest.param(400, 20, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("most", "pairs"), [(60, 4), pytest.param(400, 20, marks=pytest.mark.long("explores a large tree twice"))]
+)
 def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pairs):
     compared = Comparison(shipped(), turns=2, states=most)
     found = spared(compared)
@@ -158,7 +164,7 @@ def test_a_rule_about_a_value_that_is_written_is_told_apart_by_the_value_before(
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 
-@pytest.mark.long
+@pytest.mark.long("explores a large tree twice")
 def test_the_reductions_of_the_shipped_tree_cannot_be_told_apart():
     compared = Comparison(shipped(), turns=3, states=150)
     assert len(compared.merged) > 500

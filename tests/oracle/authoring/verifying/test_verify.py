@@ -36,7 +36,7 @@ def test_the_shipped_tree_keeps_every_property_for_two_turns():
     assert {name for name, verdict in verdicts(report).items() if verdict != "proven"} <= {"reachable"}
 
 
-@pytest.mark.long
+@pytest.mark.long("explores the shipped tree")
 def test_the_shipped_tree_is_proven_for_three_turns():
     """The last strategy takes a fourth turn: one that is stuck, one of tools, and another one that is stuck."""
     report = verified(shipped(), turns=3, states=50_000, seconds=300)

@@ -61,7 +61,7 @@ async def test_a_command_for_a_run_that_is_not_under_way_is_none(store: Store) -
     assert await rows(store) == 0
 
 
-@pytest.mark.long
+@pytest.mark.long("waits for the store's patience")
 async def test_a_command_that_cannot_be_read_for_now_comes_later(tmp_path: Path) -> None:
     file = tmp_path / "oracle.db"
     async with open_store(f"sqlite:///{file}", worker="worker-1", patience_s=0.1) as store:

@@ -15,7 +15,7 @@ from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long("waits for leases, notifications and the patience of a server")
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ async def test_followers_get_nothing_while_the_file_is_locked_and_everything_aft
         assert await follower == list(range(1, 23))
 
 
-@pytest.mark.long
+@pytest.mark.long("waits for the store's patience")
 async def test_beyond_the_patience_callers_get_an_error_and_nothing_is_dropped(sqlite_url: str) -> None:
     async with open_store(sqlite_url, worker="worker-1", patience_s=0.5) as store:
         log = await begun(store)
@@ -282,7 +282,7 @@ def killed(store_url: str) -> dict[str, int]:
     return last
 
 
-@pytest.mark.long
+@pytest.mark.long("starts and kills a process")
 async def test_what_followers_got_before_a_kill_is_stored(store_url: str) -> None:
     last = await asyncio.to_thread(killed, store_url)
     async with open_store(store_url, worker="after") as store:
