@@ -29,16 +29,21 @@ class Blackboard(Mapping[str, Any]):
         keys: what may be read and written.
         values: first values that differ from the declared defaults.
 
+    Attributes:
+        writes: those since the last tick, in order.
+        read_of: what the host has read its own keys from when it refreshed them last; empty: all are to be read.
+
     Raises:
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
 
-    __slots__ = ("_keys", "_values", "writes")
+    __slots__ = ("_keys", "_values", "read_of", "writes")
 
     def __init__(self, keys: Mapping[str, Key], values: Mapping[str, Any] | None = None) -> None:
         self._keys = keys
         self._values = {name: _own(key.default) for name, key in keys.items()}
         self.writes: list[tuple[str, Any]] = []
+        self.read_of: tuple[Any, ...] = ()
         for name, value in (values or {}).items():
             self.set(name, value)
         self.writes.clear()
@@ -120,6 +125,7 @@ class Blackboard(Mapping[str, Any]):
         values, writes = snapshot
         self._values = dict(values)
         self.writes[:] = writes
+        self.read_of = ()
 
     def _unknown(self, name: str) -> BlackboardError:
         return _UnknownKeyError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))

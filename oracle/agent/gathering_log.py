@@ -133,6 +133,7 @@ def _found(result: CallResult, tools: ToolRegistry) -> GatheredResult:
     return GatheredResult(
         tool=result.call.name,
         arguments=dict(result.call.arguments),
+        canonical=result.action.arguments,
         group=result.group or "",
         text=result.text,
         sources=result.sources,

@@ -1,11 +1,11 @@
 """The results of a query's asynchronous steps: plain data, kept in the tick records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from oracle.classify import announces, asks_user
 from oracle.classify.encoder.protocol import IntentShares
+from oracle.core.frozen import held_frozen
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal
@@ -18,7 +18,7 @@ _DOUBTED = frozenset({"need_turn", "stuck"})
 """Signals whose response the fallback may read all the same: one that is repeated, or gives up."""
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class TurnOutcome:
     """How an LLM turn ended.
 
@@ -140,7 +140,7 @@ class TurnOutcome:
         return self.signal is None or self.signal.type not in _NEEDS_NO_TEXT
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class CallResult:
     """How one tool call ended.
 
@@ -175,7 +175,7 @@ class CallResult:
         return self.counts if self.began is None else self.began
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class ToolsOutcome:
     """How the tool calls of a turn ended, in the model's order."""
 

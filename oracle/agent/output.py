@@ -72,8 +72,11 @@ class Output:
             if self._texts:
                 self.say(_PARAGRAPH)
         self._texts.append(text)
-        self.is_closed |= reason is not None
-        self.emit(Content(text) if reason is None else Closing(text, reason))
+        if reason is None:
+            self.emit(Content(text))
+        else:
+            self.is_closed = True
+            self.emit(Closing(text, reason))
 
     def new_paragraph(self) -> None:
         """Begin a new paragraph with the next piece of text."""

@@ -1,8 +1,8 @@
 """What the next LLM turn may cost and do: a pure function of the state."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from oracle.core.frozen import held_frozen
 from oracle.decision import AgentState
 from oracle.llm.protocol import Message
 
@@ -24,7 +24,7 @@ _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class TurnPlan:
     """Limits of one turn.
 
@@ -61,7 +61,7 @@ def content_characters(content: object) -> int:
     return sum(map(content_characters, content)) if isinstance(content, list | tuple) else 0
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class InputEstimate:
     """Tokens of the next request's input.
 

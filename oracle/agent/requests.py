@@ -1,12 +1,14 @@
 """What a turn asked the model for, without the texts that are in the log anyway."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
+from oracle.core.frozen import held_frozen
 
-@dataclass(frozen=True, slots=True)
+
+@held_frozen
 class RequestRecord:
     """The request of one turn.
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from oracle.agent.planning import content_characters
 from oracle.core.control_notes import marked, neutralised
+from oracle.core.frozen import held_frozen
 from oracle.llm.protocol import Message, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
@@ -24,7 +25,7 @@ NOT_RUN = "Not run: the control goes on without it."
 _NOT_RUN_YET = "Not run yet."
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class CallText:
     """The result of a tool call as the model gets it."""
 

@@ -118,8 +118,9 @@ def find_repetition(
     """
     if len(actions) < times:
         return None
-    latest = [as_action(action) for action in actions[-WINDOW:]]
-    if not latest[-1].tool:
+    latest = [each if type(each) is ToolAction else as_action(each) for each in actions[-WINDOW:]]
+    last = latest[-1]
+    if not last.tool or not (last.is_error or any(_is_same(each, last) for each in latest[-1 - LONGEST_PERIOD : -1])):
         return None
     return _same_action(latest, times) or _cycle(latest, times) or _same_error(latest, times)
 

@@ -78,7 +78,9 @@ def says_nothing(state: AgentState) -> bool:
     return state.empty_turns >= EMPTY_LIMIT
 
 
-RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
+_Rules = tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...]
+
+RULES: _Rules = (
     ("user_cancelled", is_cancelled),
     ("completed", is_answered),
     ("max_iterations", turns_are_used_up),
@@ -89,7 +91,7 @@ RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
 )
 
 
-_LIMITS = tuple(
+_LIMITS: _Rules = tuple(
     (reason, holds)
     for reason, holds in RULES
     if reason in {"user_cancelled", "max_iterations", "token_budget", "timeout"}
@@ -97,9 +99,17 @@ _LIMITS = tuple(
 """The rules that no control can override."""
 
 
+def _first(ruled: _Rules, state: AgentState) -> TerminationReason | None:
+    """The reason of the first rule that holds."""
+    for reason, holds in ruled:
+        if holds(state):
+            return reason
+    return None
+
+
 def exceeded(state: AgentState) -> TerminationReason | None:
     """The first of the user's limits that the query has reached, a cancel among them."""
-    return next((reason for reason, holds in _LIMITS if holds(state)), None)
+    return _first(_LIMITS, state)
 
 
 def is_true(reason: TerminationReason, state: AgentState) -> bool:
@@ -114,7 +124,7 @@ def termination(state: AgentState) -> TerminationReason | None:
     """The reason to stop now: the one that was given before, else the first rule that holds."""
     if state.termination_reason is not None:
         return state.termination_reason
-    return next((reason for reason, holds in RULES if holds(state)), None)
+    return _first(RULES, state)
 
 
 def mark_warnings(state: AgentState) -> AgentState:

@@ -129,8 +129,7 @@ class AgentState:
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401  any of the fields
         """The next state: `dataclasses.replace` without the constructor, at a tenth of the cost."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.__dict__.update(changes)
+        object.__setattr__(other, "__dict__", self.__dict__ | changes)
         return other
 
     def after_turn(
@@ -192,8 +191,8 @@ class AgentState:
             error_streak_since=self.turn if streak == 1 else self.error_streak_since,
             error_streak_until=self.turn if streak else self.error_streak_until,
             last_error=error if action.is_error else self.last_error,
-            tools_tried=self.tools_tried | {action.tool},
-            sources_tried=self.sources_tried | {source} if source else self.sources_tried,
+            tools_tried=_with(self.tools_tried, action.tool),
+            sources_tried=_with(self.sources_tried, source) if source else self.sources_tried,
         )
 
     def at(self, elapsed_seconds: float, *, cancelled: bool = False) -> Self:
@@ -235,11 +234,16 @@ class AgentState:
 
         Limits, and what counts against them, stay as they are.
         """
-        return self.changed(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
+        return self if changed is self else self.changed(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
 
     def extended(self, **extensions: Any) -> Self:  # noqa: ANN401  a module's own data
         """With a workflow module's data added to `extensions`."""
         return self.changed(extensions=MappingProxyType({**self.extensions, **extensions}))
+
+
+def _with(names: frozenset[str], name: str) -> frozenset[str]:
+    """With a name; the same object if it is among them."""
+    return names if name in names else names | {name}
 
 
 _REASONS = get_args(TerminationReason)

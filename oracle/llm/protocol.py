@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from oracle.core.chunks import ErrorType, Source
 from oracle.core.errors import UpstreamError
+from oracle.core.frozen import held_frozen
 
 Message = Mapping[str, Any]
 StopReason = Literal[
@@ -32,7 +33,7 @@ class ToolDefinition:
     input_schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class ModelRequest:
     """The request for one turn.
 
@@ -63,7 +64,7 @@ class ModelRequest:
     time_left_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class Usage:
     """The tokens of one turn as reported by the provider; `None` if not reported."""
 
@@ -78,7 +79,7 @@ class Usage:
         return None if self.input_tokens is None else self.input_tokens + self.cache_creation_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class ToolUse:
     """A complete tool call.
 
@@ -95,21 +96,21 @@ class ToolUse:
     malformed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class TextDelta:
     """A piece of the response's text, signal XML included."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class ThinkingDelta:
     """A piece of the model's thinking."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class ToolCallRequested:
     """The model calls a tool."""
 
@@ -142,14 +143,14 @@ class SourceCited:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class UsageReported:
     """The usage so far; if the turn is interrupted, the last report counts."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class TurnEnded:
     """The turn is complete.
 

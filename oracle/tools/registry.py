@@ -108,16 +108,21 @@ class ToolRegistry:
             return _error(f"{name}: the arguments must be a JSON object, given {type(arguments).__name__}.")
         result = await self._run(tool, arguments)
         sources = tuple(map(_clean_source, result.sources[:_MAX_SOURCES]))
-        return replace(result, text=bounded(result.text), sources=sources)
+        return ToolResult(bounded(result.text), result.is_error, sources, result.is_empty)
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
-        task = asyncio.create_task(_guarded(tool, arguments), name=f"tool:{tool.name}")
+        loop = asyncio.get_running_loop()
+        ended = loop.create_future()
+        task = loop.create_task(_guarded(tool, arguments, ended), name=f"tool:{tool.name}")
+        timer = loop.call_later(tool.timeout_s, _set, ended)
         try:
-            done, _ = await asyncio.wait({task}, timeout=tool.timeout_s)
+            await ended
         except asyncio.CancelledError:
             await self._stop(task, tool)
             raise
-        if done:
+        finally:
+            timer.cancel()
+        if task.done():
             return task.result()
         await self._stop(task, tool)
         log.warning("tool.timed_out", tool=tool.name, timeout_s=tool.timeout_s)
@@ -134,17 +139,23 @@ class ToolRegistry:
             log.warning("tool.ignored_cancellation", tool=tool.name)
 
 
-async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
+def _set(ended: "asyncio.Future[None]") -> None:
+    if not ended.done():
+        ended.set_result(None)
+
+
+async def _guarded(tool: Tool, arguments: Mapping[str, Any], ended: "asyncio.Future[None]") -> ToolResult:
     """Call a tool and turn any exception into a result.
 
-    A `CancelledError` without a request to cancel this task is a failure of the tool and is not propagated.
+    A `CancelledError` without a request to cancel this task is a failure of the tool and is not propagated. `ended` is
+    set within the task: what waits for the task itself goes on one iteration of the event loop later.
     """
-    task = asyncio.current_task()
     try:
         result: object = await tool.call(arguments)
     except ToolError as error:
         return _error(str(error))
     except asyncio.CancelledError:
+        task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
         log.warning("tool.failed", tool=tool.name, error="CancelledError")
@@ -153,6 +164,8 @@ async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
         # The place but not the message, which may quote arguments or data; the run has it in the call's result.
         log.warning("tool.failed", tool=tool.name, error=type(error).__name__, at=_places(error))
         return _error(f"{tool.name} failed: {_reason(error)}")
+    finally:
+        _set(ended)
     if not isinstance(result, ToolResult):
         log.warning("tool.failed", tool=tool.name, error=f"returned {type(result).__name__}")
         return _error(f"{tool.name} failed: it returned {type(result).__name__} instead of a result.")

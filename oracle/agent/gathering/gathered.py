@@ -10,13 +10,13 @@ Rules:
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from oracle.core.frozen import held_frozen
 from oracle.core.search.words import STOP_WORDS, fold, stem, tokens
-from oracle.decision import canonical_arguments
 
 Brought = Literal["new", "known", "nothing", "error"]
 
@@ -35,13 +35,14 @@ _NEW_SHARE: Final = {True: 0.5, False: 0.25}
 _WORD = re.compile(r"[^\W\d_]")
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class GatheredResult:
     """The result of one call that was run.
 
     Args:
         tool: its name.
         arguments: the JSON object that the model sent, unchanged.
+        canonical: its canonical JSON text.
         group: of the tool; empty if there is no such tool.
         text: what the tool returned to the model.
         sources: the paths of what the text rests on.
@@ -52,6 +53,7 @@ class GatheredResult:
 
     tool: str
     arguments: Any
+    canonical: str
     group: str = ""
     text: str = ""
     sources: tuple[str, ...] = ()
@@ -60,7 +62,7 @@ class GatheredResult:
     writes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@held_frozen
 class Tried:
     """One call as it is remembered.
 
@@ -88,7 +90,7 @@ class Tried:
         return bool(self.shown)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gathered:
     """What is known from the calls of a query.
 
@@ -168,14 +170,13 @@ class Gathered:
             dry, known = dry + 1, known + min(brought.count("known"), _MOST_OF_A_TURN)
         elif "nothing" in brought:
             dry, empty = dry + 1, empty + 1
-        last = {each.tool: each.brought for each in state.tried}
-        return replace(
+        return _changed(
             state,
             dry_turns=dry,
             known_calls=known,
             empty_turns=empty,
             said_sufficient=said_sufficient,
-            failed_tools=tuple(tool for tool, end in last.items() if end == "error"),
+            failed_tools=_failed(state.tried) if self.failed_tools or "error" in brought else (),
         )
 
     def _with(self, found: GatheredResult, turn: int) -> "Gathered":
@@ -187,7 +188,7 @@ class Gathered:
             turn,
             found.tool,
             found.group,
-            canonical_arguments(found.arguments),
+            found.canonical,
             words,
             shown,
             brought,
@@ -196,10 +197,10 @@ class Gathered:
         writes = found.writes and not found.is_error
         learns = brought in ("new", "known")
         seen = frozenset() if writes else self.lines
-        return replace(
+        return _changed(
             self,
             tried=(*self.tried, tried),
-            sources=self.sources | new_sources,
+            sources=self.sources | new_sources if new_sources else self.sources,
             since=len(self.tried) + 1 if writes else self.since,
             lines=_grown(seen, lines) if learns else seen,
             words=_grown(self.words, words_of(found.text)) if learns else self.words,
@@ -217,6 +218,19 @@ class Gathered:
             return "new"
         unseen = len(lines - self.lines)
         return "new" if unseen and unseen >= _NEW_SHARE[is_search] * len(lines) else "known"
+
+
+def _changed(gathered: Gathered, **changes: Any) -> Gathered:  # noqa: ANN401  any of the fields
+    """`dataclasses.replace` without the constructor, which checks nothing."""
+    other = object.__new__(Gathered)
+    object.__setattr__(other, "__dict__", gathered.__dict__ | changes)
+    return other
+
+
+def _failed(tried: Iterable[Tried]) -> tuple[str, ...]:
+    """Names of the tools whose last call failed, in the order of their first calls."""
+    last = {each.tool: each.brought for each in tried}
+    return tuple(tool for tool, end in last.items() if end == "error")
 
 
 def searched(arguments: object) -> tuple[frozenset[str], str]:
@@ -246,5 +260,5 @@ def _grown(known: frozenset[Any], more: frozenset[Any]) -> frozenset[Any]:
     return known if len(known) >= _MOST_KEPT or more <= known else known | more
 
 
-def _added(names: Sequence[str], name: str) -> tuple[str, ...]:
-    return tuple(names) if not name or name in names else (*names, name)
+def _added(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return names if not name or name in names else (*names, name)

@@ -1,13 +1,15 @@
 """The agent's blackboard keys: a declared projection of the run, for the expressions of its trees and for the console.
 
-The run is the truth, the blackboard a flat copy of it. Each key names its reader here, and `publish` writes the keys
-whose value has changed; nothing else writes them. The author's keys are those without a reader.
+The run is the truth, the blackboard a flat copy of it. Each key names its reader here and what of the run it reads, and
+`publish` writes the keys whose value has changed; nothing else writes them. The author's keys are those without a
+reader.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import floor
+from operator import attrgetter, is_not
 from typing import Any
 
 from bt_runtime import Blackboard, Key, TreeDefinition
@@ -15,7 +17,7 @@ from oracle.agent.gathering.sufficiency import REASONS
 from oracle.agent.run import AgentRun
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
-from oracle.decision import ToolAction, find_repetition
+from oracle.decision import find_repetition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +25,15 @@ class AgentKey(Key):
     """A key whose value is read from the run.
 
     Args:
-        read: the value now, as JSON data of the key's type; must be cheap, because `publish` calls it every time.
+        read: the value now, as JSON data of the key's type; must be cheap.
+        of: the attributes of the run that `read` depends on, by dots; what they hold is replaced and never mutated, so
+            the key is read again when one holds another object. Empty: it is read every time.
         on_demand: published only in runs of trees that name the key; its records then have the values, and no others.
     """
 
     read_only: bool = True
     read: Callable[[AgentRun], Any] = field(compare=False)
+    of: tuple[str, ...] = field(default=(), compare=False)
     on_demand: bool = False
 
 
@@ -36,21 +41,25 @@ Reader = Callable[[AgentRun], Any]
 Readers = tuple[tuple[str, Reader], ...]
 
 
-def _text(name: str, description: str, read: Reader) -> AgentKey:
-    return AgentKey(name, "str", "", description, read=read)
+def _text(name: str, description: str, read: Reader, *of: str) -> AgentKey:
+    return AgentKey(name, "str", "", description, read=read, of=of)
 
 
-def _one_of(values: tuple[str, ...], name: str, description: str, read: Reader) -> AgentKey:
+def _one_of(values: tuple[str, ...], name: str, description: str, read: Reader, *of: str) -> AgentKey:
     """A text that is one of these values, or empty."""
-    return AgentKey(name, "str", "", description, values=("", *values), read=read)
+    return AgentKey(name, "str", "", description, values=("", *values), read=read, of=of)
 
 
-def _count(name: str, description: str, read: Reader) -> AgentKey:
-    return AgentKey(name, "int", 0, description, least=0, read=read)
+def _count(name: str, description: str, read: Reader, *of: str) -> AgentKey:
+    return AgentKey(name, "int", 0, description, least=0, read=read, of=of)
 
 
-def _flag(name: str, description: str, read: Reader, *, default: bool = False) -> AgentKey:
-    return AgentKey(name, "bool", default, description, read=read)
+def _flag(name: str, description: str, read: Reader, *of: str, default: bool = False) -> AgentKey:
+    return AgentKey(name, "bool", default, description, read=read, of=of)
+
+
+def _list(name: str, description: str, read: Reader, *of: str) -> AgentKey:
+    return AgentKey(name, "list", (), description, read=read, of=of)
 
 
 @lru_cache(maxsize=512)
@@ -59,10 +68,9 @@ def _sorted(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-@lru_cache(maxsize=512)
-def _repetitions(actions: tuple[ToolAction, ...]) -> int:
+def _repetitions(run: AgentRun) -> int:
     """How many rounds of the same calls with the same results the latest actions end with; 0 if fewer than two."""
-    found = find_repetition(actions, times=2)
+    found = find_repetition(run.state.recent_actions, times=2)
     return found.times if found else 0
 
 
@@ -124,78 +132,130 @@ _PENDING_WRITES = "Names of the tools among them that change something."
 _SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
 _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
+_SIGNAL = "signals.latest"
+_GATHERED = "gathering.gathered"
+
 AGENT_KEYS: tuple[Key, ...] = (
-    _text("question", "What the user asked.", lambda run: run.query.question),
+    _text("question", "What the user asked.", lambda run: run.query.question, "query"),
     _one_of(
-        QUERY_TYPES, "query_type", _QUERY_TYPES, lambda run: run.classification.query_type if run.classification else ""
+        QUERY_TYPES,
+        "query_type",
+        _QUERY_TYPES,
+        lambda run: run.classification.query_type if run.classification else "",
+        "classification",
     ),
     Key("max_turns", "int", None, "The tree's own limit of LLM turns; a tree sets it by its default.", read_only=True),
-    _count("turn", "Finished LLM turns.", lambda run: run.state.turn),
-    _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit),
-    _count("tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used),
-    _count("token_budget", "The user's limit of tokens.", lambda run: run.state.config.token_budget),
-    _flag("failed", "The model's provider failed in the last turn.", lambda run: run.turn.fault is not None),
-    _count("tool_calls", _TOOL_CALLS, lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0),
+    _count("turn", "Finished LLM turns.", lambda run: run.state.turn, "state"),
+    _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit, "state"),
+    _count(
+        "tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used, "state"
+    ),
+    _count("token_budget", "The user's limit of tokens.", lambda run: run.state.config.token_budget, "state"),
+    _flag(
+        "failed", "The model's provider failed in the last turn.", lambda run: run.turn.fault is not None, "turn.fault"
+    ),
+    _count(
+        "tool_calls", _TOOL_CALLS, lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0, "turn.outcome"
+    ),
     _flag(
         "nothing_found",
         "The last tools that ran found nothing.",
         lambda run: run.turn.tools is not None and run.turn.tools.found_nothing,
+        "turn.tools",
     ),
-    _flag("cut_off", _CUT_OFF, lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off),
+    _flag("cut_off", _CUT_OFF, lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off, "turn.outcome"),
     _flag(
         "said_nothing",
         "The last turn brought no text to read.",
         lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
+        "turn.outcome",
         default=True,
     ),
-    _count("empty_turns", _EMPTY_TURNS, lambda run: run.state.empty_turns),
-    _flag("asks_user", _ASKS_USER, lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user),
-    _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, default=True),
-    _one_of(SIGNALS, "signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", "")),
-    AgentKey("confidence", "float", 1.0, _CONFIDENCE, least=0, most=1, read=_of_signal("confidence", 1.0)),
+    _count("empty_turns", _EMPTY_TURNS, lambda run: run.state.empty_turns, "state"),
+    _flag(
+        "asks_user",
+        _ASKS_USER,
+        lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user,
+        "turn.outcome",
+    ),
+    _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, "state", "turn.outcome", default=True),
+    _one_of(
+        SIGNALS, "signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", ""), _SIGNAL
+    ),
+    AgentKey(
+        "confidence", "float", 1.0, _CONFIDENCE, least=0, most=1, read=_of_signal("confidence", 1.0), of=(_SIGNAL,)
+    ),
     _flag(
         "malformed_signal",
         "The last turn had a signal that could not be read.",
         lambda run: run.signals.malformed,
+        "signals.malformed",
     ),
-    _count("turns_without_signal", "Consecutive turns without a signal.", lambda run: run.signals.turns_without),
-    _count("announcements", _ANNOUNCEMENTS, lambda run: run.signals.announcements),
+    _count(
+        "turns_without_signal",
+        "Consecutive turns without a signal.",
+        lambda run: run.signals.turns_without,
+        "signals.turns_without",
+    ),
+    _count("announcements", _ANNOUNCEMENTS, lambda run: run.signals.announcements, "signals.announcements"),
     _count(
         "same_reason",
         "How many times in a row need_turn gave the same reason.",
         lambda run: run.signals.same_reason,
+        "signals.same_reason",
     ),
-    _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", "")),
-    _text("capability", "What a need_capability signal asks for.", _of_signal("capability", "")),
-    _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", "")),
+    _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", ""), _SIGNAL),
+    _text("capability", "What a need_capability signal asks for.", _of_signal("capability", ""), _SIGNAL),
+    _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", ""), _SIGNAL),
     _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
-    AgentKey("tools_tried", "list", (), _TOOLS_TRIED, read=lambda run: _sorted(run.state.tools_tried)),
+    _list("tools_tried", _TOOLS_TRIED, lambda run: _sorted(run.state.tools_tried), "state.tools_tried"),
     _one_of(
         SIGNALS,
         "intent",
         "How classify_response reads the last response, as a type of signal.",
         lambda run: run.signals.intent.signal_type if run.signals.intent else "",
+        "signals.intent",
     ),
-    AgentKey("groups_tried", "list", (), _GROUPS_TRIED, read=lambda run: _sorted(run.state.sources_tried)),
-    AgentKey("groups_found", "list", (), _GROUPS_FOUND, read=lambda run: run.gathering.gathered.groups_found),
-    _count("dry_turns", _DRY_TURNS, lambda run: run.gathering.gathered.dry_turns),
-    _one_of(REASONS, "sufficient", _SUFFICIENT, lambda run: run.gathering.verdict.reason),
-    _count("refused_calls", _REFUSED_CALLS, lambda run: run.gathering.refused_calls),
-    _count("repetitions", _REPETITIONS, lambda run: _repetitions(tuple(run.state.recent_actions))),
-    _count("errors_in_a_row", _ERRORS_IN_A_ROW, lambda run: run.state.error_streak),
-    AgentKey("untried_tools", "list", (), _UNTRIED, read=_untried_tools),
-    AgentKey("failed_tools", "list", (), _FAILED_TOOLS, read=lambda run: run.gathering.gathered.failed_tools),
-    AgentKey("empty_searches", "list", (), _EMPTY_SEARCHES, read=lambda run: run.gathering.gathered.empty_searches),
-    AgentKey("strategies_tried", "list", (), _STRATEGIES, read=lambda run: run.gathering.strategies),
-    _count("calls_since_strategy", _SINCE_STRATEGY, lambda run: run.gathering.calls_since_strategy),
+    _list("groups_tried", _GROUPS_TRIED, lambda run: _sorted(run.state.sources_tried), "state.sources_tried"),
+    _list("groups_found", _GROUPS_FOUND, lambda run: run.gathering.gathered.groups_found, _GATHERED),
+    _count("dry_turns", _DRY_TURNS, lambda run: run.gathering.gathered.dry_turns, _GATHERED),
+    _one_of(REASONS, "sufficient", _SUFFICIENT, lambda run: run.gathering.verdict.reason, "gathering.verdict"),
+    _count("refused_calls", _REFUSED_CALLS, lambda run: run.gathering.refused_calls, "gathering.refused_calls"),
+    _count("repetitions", _REPETITIONS, _repetitions, "state.recent_actions"),
+    _count("errors_in_a_row", _ERRORS_IN_A_ROW, lambda run: run.state.error_streak, "state"),
+    _list("untried_tools", _UNTRIED, _untried_tools, "offered", "withheld", "state.tools_tried"),
+    _list("failed_tools", _FAILED_TOOLS, lambda run: run.gathering.gathered.failed_tools, _GATHERED),
+    _list("empty_searches", _EMPTY_SEARCHES, lambda run: run.gathering.gathered.empty_searches, _GATHERED),
+    _list("strategies_tried", _STRATEGIES, lambda run: run.gathering.strategies, "gathering.strategies"),
+    _count(
+        "calls_since_strategy",
+        _SINCE_STRATEGY,
+        lambda run: run.gathering.calls_since_strategy,
+        _GATHERED,
+        "gathering.calls_before",
+    ),
     AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
     AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
     AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
 
-_READERS: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and not key.on_demand)
+_PUBLISHED = tuple(key for key in AGENT_KEYS if isinstance(key, AgentKey) and not key.on_demand)
+_READERS: Readers = tuple((key.name, key.read) for key in _PUBLISHED)
 _ON_DEMAND: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and key.on_demand)
+_READ_OF = tuple(dict.fromkeys(path for key in _PUBLISHED for path in key.of))
+_read_of: Callable[[AgentRun], tuple[Any, ...]] = attrgetter(*_READ_OF)
+
+
+@lru_cache(maxsize=512)
+def _readers_of(changed: tuple[bool, ...]) -> Readers:
+    """The readers of the keys that may have another value, in their order.
+
+    Args:
+        changed: for each of `_READ_OF` whether it holds another object.
+    """
+    paths = {path for path, is_changed in zip(_READ_OF, changed, strict=True) if is_changed}
+    return tuple((key.name, key.read) for key in _PUBLISHED if not key.of or not paths.isdisjoint(key.of))
 
 
 def demanded(definition: TreeDefinition) -> Readers:
@@ -219,7 +279,8 @@ def publish(run: AgentRun, board: Blackboard, demanded: Readers = (), *, now_s: 
         demanded: further keys, which the tree names.
         now_s: the time of the tick.
     """
-    board.refresh(run, _READERS)
+    before, board.read_of = board.read_of, _read_of(run)
+    board.refresh(run, _readers_of(tuple(map(is_not, before, board.read_of))) if before else _READERS)
     if demanded:
         run.now_s = now_s
         board.refresh(run, demanded)
