@@ -160,14 +160,14 @@ class Committer:
 
     def _commit(self, connection: Connection, entries: Sequence[Entry], *, one_by_one: bool) -> Group:
         group = Group()
-        with connection.begin() as transaction:
-            number = self._dialect.enter_fence(connection, self._worker)
-            self._fill(connection, entries, group, one_by_one=one_by_one)
-            self._notify(connection, group)
-            group.refused = dict(self._refused)
-            if number is not None:
-                self._doubt = (number, group, entries)
-            transaction.commit()
+        self._dialect.begin(connection)
+        number = self._dialect.enter_fence(connection, self._worker)
+        self._fill(connection, entries, group, one_by_one=one_by_one)
+        self._notify(connection, group)
+        group.refused = dict(self._refused)
+        if number is not None:
+            self._doubt = (number, group, entries)
+        self._dialect.commit(connection)
         return self._done(group)
 
     def _done(self, group: Group) -> Group:

@@ -68,6 +68,16 @@ class Dialect(Protocol):
         """Give up a connection whose transaction has failed."""
         ...
 
+    # Transactions of the writer
+
+    def begin(self, connection: Connection, /) -> None:
+        """Begin a group: a transaction that `enter_fence` follows. It is rolled back when the connection is closed."""
+        ...
+
+    def commit(self, connection: Connection, /) -> None:
+        """Commit the group."""
+        ...
+
     # Opening
 
     def acquire(self) -> Callable[[], None]:

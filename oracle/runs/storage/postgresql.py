@@ -99,6 +99,13 @@ class PostgreSQL:
         """Close it, in whatever state it is: a new one is cheap."""
         connection.invalidate()
 
+    def begin(self, _connection: Connection) -> None:
+        """The first statement begins it."""
+
+    def commit(self, connection: Connection) -> None:
+        """Commit what `enter_fence` has begun."""
+        connection.commit()
+
     def acquire(self) -> Callable[[], None]:
         """Other workers are welcome."""
         return _release_nothing

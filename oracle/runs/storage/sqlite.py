@@ -124,7 +124,8 @@ class SQLite:
             connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows ASCII only
 
         def begun(connection: Connection) -> None:
-            connection.exec_driver_sql(begin)
+            if not _driver(connection).in_transaction:  # `begin` has not done it
+                connection.exec_driver_sql(begin)
 
         event.listen(engine, "connect", connected)
         event.listen(engine, "begin", begun)
@@ -136,6 +137,17 @@ class SQLite:
 
     def discard(self, connection: Connection) -> None:
         """A connection to a file stays as good as it was."""
+
+    def begin(self, connection: Connection) -> None:
+        """Take the write lock; past SQLAlchemy, as for most groups of events it would have nothing else to do."""
+        _driver(connection).execute("BEGIN IMMEDIATE")
+
+    def commit(self, connection: Connection) -> None:
+        """Commit, also where SQLAlchemy has not seen that there is something to commit."""
+        if connection.in_transaction():
+            connection.commit()
+        else:
+            _driver(connection).commit()
 
     def acquire(self) -> Callable[[], None]:
         """Take the lock file beside the database, and make the folder and an empty database where there is none."""
@@ -193,7 +205,7 @@ class SQLite:
 
     def next_number(self, connection: Connection) -> int:
         """One more than the greatest; there is no other writer."""
-        return int(connection.exec_driver_sql(_NEXT_NUMBER).scalar_one())
+        return int(_driver(connection).execute(_NEXT_NUMBER).fetchone()[0])
 
     def lock(self, connection: Connection, name: str) -> None:
         """The transaction has the write lock."""
@@ -218,14 +230,12 @@ class SQLite:
 
     def insert_events(self, connection: Connection, rows: Sequence[EventRow]) -> None:
         """Append to the log by one prepared statement."""
-        driver: Any = connection.connection.driver_connection
-        driver.executemany(_INSERT, rows)
+        _driver(connection).executemany(_INSERT, rows)
 
     def epochs(self, connection: Connection, run_ids: Collection[str]) -> dict[str, int]:
         """The current epoch of each of these runs, as one row, for the reason that a page has."""
-        found: dict[str, int] = from_json(
-            connection.exec_driver_sql(_EPOCHS, (to_json(list(run_ids)).decode(),)).scalar_one()
-        )
+        row = _driver(connection).execute(_EPOCHS, (to_json(list(run_ids)).decode(),)).fetchone()
+        found: dict[str, int] = from_json(row[0])
         return found
 
     def notify(self, connection: Connection, channel: str, notes: Sequence[str]) -> None:
@@ -233,7 +243,7 @@ class SQLite:
 
     def page_after(self, connection: Connection, run_id: str, after: int, user_id: str | None) -> ChunkPage | None:
         """The next page of chunks; each is one line of JSON, so they come as lines of one text."""
-        driver: Any = connection.connection.driver_connection
+        driver = _driver(connection)
         found = driver.execute(_PAGE, (run_id, after, user_id)).fetchone()
         if found is None:
             return None
@@ -270,6 +280,12 @@ class SQLite:
             log.warning("wal.not_emptied", problem=str(error))
             return False
         return not is_busy
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  the engine's driver
+    return driver
 
 
 def _lower(value: str | None) -> str | None:
