@@ -90,7 +90,7 @@ log = structlog.get_logger(__name__)
 
 CHUNKS_CHANNEL = "oracle_chunks"
 
-# By the driver, as SQLAlchemy compiles its own savepoints each time: 58 us in place of 13.
+# By the driver itself: 1 us a pair in place of 15, and SQLAlchemy's own savepoints, compiled each time, take 58.
 _SAVE, _UNDO, _KEEP = "SAVEPOINT work", "ROLLBACK TO SAVEPOINT work", "RELEASE SAVEPOINT work"
 
 _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
@@ -191,8 +191,9 @@ class Committer:
             if isinstance(entry, tuple):
                 events.setdefault(entry[0], []).append(entry)
             elif not entry.is_given_up:
-                self._write(connection, events, group, one_by_one=one_by_one)
-                events.clear()
+                if entry.work is not None:  # it may read or delete what was appended before it
+                    self._write(connection, events, group, one_by_one=one_by_one)
+                    events.clear()
                 self._run(connection, entry, group)
         self._write(connection, events, group, one_by_one=one_by_one)
         for source, written in group.written.items():
@@ -232,17 +233,18 @@ class Committer:
 
     def _can_insert(self, connection: Connection, source: LogSource, events: Sequence[EventEntry]) -> bool:
         """Write the events of one run; refuse the run if they can never be written."""
-        connection.exec_driver_sql(_SAVE)
+        execute = _executor(connection)
+        execute(_SAVE)
         try:
             self._dialect.insert_events(connection, [row for _, row, _ in events])
         except Exception as error:
             if not self._database.is_data_error(error):
                 raise
-            connection.exec_driver_sql(_UNDO)
+            execute(_UNDO)
             problem = f"something of the run {source.run_id!r} can never be written: {in_words(error)}"
             self._refuse(source, RunBrokenError(problem))
             return False
-        connection.exec_driver_sql(_KEEP)
+        execute(_KEEP)
         return True
 
     def _run(self, connection: Connection, entry: WorkEntry, group: Group) -> None:
@@ -251,14 +253,15 @@ class Committer:
         group.works.append(entry)
         if entry.work is None:
             return
-        connection.exec_driver_sql(_SAVE)
+        execute = _executor(connection)
+        execute(_SAVE)
         try:
             entry.result = entry.work(connection)
-            connection.exec_driver_sql(_KEEP)
+            execute(_KEEP)
         except Exception as error:
             if self._database.is_transient(error):
                 raise
-            connection.exec_driver_sql(_UNDO)
+            execute(_UNDO)
             entry.error = _as_answer(error)
         else:
             if entry.wakes is not None:
@@ -269,6 +272,13 @@ class Committer:
         if group.wakes and self._dialect.is_shared:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
+
+
+def _executor(connection: Connection) -> Callable[[str], object]:
+    """Executes a statement past SQLAlchemy."""
+    driver: Any = connection.connection.driver_connection
+    execute: Callable[[str], object] = driver.execute
+    return execute
 
 
 def _as_answer(error: Exception) -> Exception:

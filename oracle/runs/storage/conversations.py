@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, literal, select, update
 
 from bt_runtime import Clock, SystemClock
 from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
@@ -35,6 +35,20 @@ log = structlog.get_logger(__name__)
 _MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and characters: more than any history has room for
 _RETRY = Retry(first_s=1.0, longest_s=1.0)
 _CLASSIFICATION = TypeAdapter(QueryClassification)
+
+# Made once: they are part of every query.
+_THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))
+_OF_CONVERSATION = message.c.conversation_id == bindparam("context_id")
+_HAS_MESSAGES = select(message.c.n).where(_OF_CONVERSATION).exists().label("has_messages")
+_ROW = select(conversation.c.project_id, conversation.c.state, _HAS_MESSAGES).where(_THEIRS)
+_STATE = select(conversation.c.state).where(_THEIRS).with_for_update()
+_OWNER = select(run.c.worker).where(run.c.id == bindparam("run_id")).with_for_update(read=True)
+_LAST = select(func.max(message.c.n), func.max(case((message.c.run_id == bindparam("run_id"), message.c.n)))).where(
+    _OF_CONVERSATION
+)
+_INSERT = insert(message)
+_USED = update(conversation).where(conversation.c.id == bindparam("context_id"))
+_BEGUN = _USED.values(title=func.coalesce(conversation.c.title, bindparam("first", type_=Json)))
 
 
 class StoredConversations:
@@ -263,28 +277,31 @@ class StoredConversations:
 
 
 def _load(connection: Connection, user_id: str, context_id: str) -> Conversation | None:
-    row = connection.execute(
-        select(conversation.c.project_id, conversation.c.state).where(
-            conversation.c.id == context_id, conversation.c.user_id == user_id
-        )
-    ).one_or_none()
+    row = connection.execute(_ROW, {"context_id": context_id, "of_user": user_id}).one_or_none()
     if row is None:
         return None
-    first, of_conversation = _first_to_load(connection, context_id), message.c.conversation_id == context_id
-    columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
-    said = select(*columns).where(of_conversation, message.c.n >= first).order_by(message.c.n)
-    of_model = message.c.role.in_(("user", "assistant"))
-    earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
+    messages, earlier = _latest(connection, context_id) if row.has_messages else ((), 0)
     state = row.state
     return Conversation(
         context_id=context_id,
         user_id=user_id,
         project_id=row.project_id,
-        messages=tuple(ConversationMessage(*each) for each in connection.execute(said)),
+        messages=messages,
         classification=_classification(state.get("classification")),
         had_tool_errors=bool(state.get("had_tool_errors", False)),
-        earlier=connection.scalar(earlier) or 0 if first > 1 else 0,
+        earlier=earlier,
     )
+
+
+def _latest(connection: Connection, context_id: str) -> tuple[tuple[ConversationMessage, ...], int]:
+    """The latest messages, as many as a history may need, and how many of user and model come before them."""
+    first, of_conversation = _first_to_load(connection, context_id), message.c.conversation_id == context_id
+    columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
+    said = select(*columns).where(of_conversation, message.c.n >= first).order_by(message.c.n)
+    of_model = message.c.role.in_(("user", "assistant"))
+    earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
+    messages = tuple(ConversationMessage(*each) for each in connection.execute(said))
+    return messages, connection.scalar(earlier) or 0 if first > 1 else 0
 
 
 def _before(connection: Connection, user_id: str, context_id: str, run_id: str) -> Conversation | None:
@@ -320,7 +337,7 @@ def _first_to_load(connection: Connection, context_id: str) -> int:
 
 def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> None:
     """Refuse the answer of a run that another worker has: that one ends the run, and adds its answer."""
-    owner = connection.scalar(select(run.c.worker).where(run.c.id == run_id).with_for_update(read=True))
+    owner = connection.scalar(_OWNER, {"run_id": run_id})
     if worker is not None and owner not in (None, worker):
         raise RunLostError(f"another worker has taken the run {run_id!r} over")
 
@@ -331,11 +348,10 @@ def _append(
     state = _locked_state(connection, user_id, context_id)
     if state is None:
         raise KeyError(context_id)
-    of_conversation = message.c.conversation_id == context_id
-    is_there = select(message.c.n).where(of_conversation, message.c.run_id == exchange.run_id).limit(1)
-    if connection.execute(is_there).first() is not None:
+    place = {"context_id": context_id, "run_id": exchange.run_id}
+    last, of_run = connection.execute(_LAST, place).one()
+    if of_run is not None:
         return
-    last = connection.scalar(select(func.max(message.c.n)).where(of_conversation)) or 0
     rows = [
         {
             "conversation_id": context_id,
@@ -346,16 +362,17 @@ def _append(
             "run_id": exchange.run_id,
             "at": each.at,
         }
-        for n, each in enumerate(exchange.messages(), start=last + 1)
+        for n, each in enumerate(exchange.messages(), start=(last or 0) + 1)
     ]
-    connection.execute(insert(message), rows)
+    connection.execute(_INSERT, rows)
     if exchange.classification is not None:
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
-    used: dict[str, Any] = {"state": state, "updated_at": at, "n": dialect.next_number(connection)}
-    if last == 0:  # the first question of a conversation that was created without a run
-        used["title"] = func.coalesce(conversation.c.title, literal(title_of(exchange.question), Json))
-    connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
+    used = {"context_id": context_id, "state": state, "updated_at": at, "n": dialect.next_number(connection)}
+    if last is None:  # the first question; of a conversation that was created without a run it is the title
+        connection.execute(_BEGUN, used | {"first": title_of(exchange.question)})
+    else:
+        connection.execute(_USED, used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,8 +426,7 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
 
 def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
     """The state of the user's conversation, locked against other workers until the end of this transaction."""
-    theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
-    state: dict[str, Any] | None = connection.scalar(select(conversation.c.state).where(theirs).with_for_update())
+    state: dict[str, Any] | None = connection.scalar(_STATE, {"context_id": context_id, "of_user": user_id})
     return state
 
 

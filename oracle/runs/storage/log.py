@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
 
 from bt_runtime import Clock
 from oracle.core.encoding import scrub, to_json
 from oracle.core.retry import Retry
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, may_be_id
-from oracle.runs.storage.dialect import PAGE
+from oracle.runs.storage.dialect import PAGE, EventRow
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, RunEnd, RunRecord, StoredChunk
 from oracle.runs.storage.tails import Tail, Tails
 from oracle.runs.storage.writer import PATIENCE_S, Writer
 
 _run = schema.run
+# Made once: they end every run.
+_STATE = select(_run.c.status, _run.c.epoch).where(_run.c.id == bindparam("run_id"))
+_END = update(_run).where(_run.c.id == bindparam("run_id"))
 _LONGEST_MODEL = 255  # characters; a provider may send any name, and a run must end with it
 
 
@@ -168,16 +171,15 @@ class RunLog:
         """Runs in the writer's thread."""
         final = self._final
         assert final is not None, "made before it is written"  # noqa: S101
-        query = select(_run.c.status, _run.c.epoch).where(_run.c.id == self.run_id)
-        found = connection.execute(query).one_or_none()
+        found = connection.execute(_STATE, {"run_id": self.run_id}).one_or_none()
         if found is None or found.epoch != self.epoch:
             raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
         if found.status == "finished":
             return  # by an earlier attempt of this log: no other has this epoch
         if self.is_refused:
             raise RunBrokenError(f"a part of the run {self.run_id!r} could not be written, so it has no end yet")
-        connection.execute(update(_run).where(_run.c.id == self.run_id), final.to_row())
-        connection.execute(insert(schema.event), final.events(self.run_id))
+        connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
+        self._writer.dialect.insert_events(connection, final.events(self.run_id))
 
     def _finished(self, _: None) -> None:
         if self._final is None or self._is_finished:
@@ -219,13 +221,12 @@ class _Final:
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 
-    def events(self, run_id: str) -> list[dict[str, Any]]:
+    def events(self, run_id: str) -> list[EventRow]:
         end = self.end
         figures = {"termination_reason": end.termination_reason, "turns": end.turns, "tokens_used": end.tokens_used}
-        common = {"run_id": run_id, "step_key": None, "at": self.at}
         return [
-            common | {"seq": self.seq, "kind": "chunk", "chunk_n": self.chunk_n, "data": self.done},
-            common | {"seq": self.seq + 1, "kind": "final", "chunk_n": None, "data": to_json(figures)},
+            (run_id, self.seq, "chunk", self.chunk_n, None, self.done.decode(), self.at),
+            (run_id, self.seq + 1, "final", None, None, to_json(figures).decode(), self.at),
         ]
 
 

@@ -1,6 +1,7 @@
 """PostgreSQL: a server that any number of workers share."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ _PAGE = f"""
 _EVENT_BYTES = f"SELECT coalesce(sum(pg_column_size(data) + {EVENT_BYTES}), 0)::bigint FROM event"  # noqa: S608  constants
 
 _REFUSED = ("was refused by its server", "check user and password in ORACLE_DATABASE_URL")
+
+
+@cache
+def _insert(table: Table) -> Insert:
+    return postgresql.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 class PostgreSQL:
@@ -152,7 +158,7 @@ class PostgreSQL:
 
     def insert(self, table: Table) -> Insert:
         """An insert that leaves an existing row alone; waits for another worker that is inserting it."""
-        return postgresql.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+        return _insert(table)
 
     def insert_events(self, connection: Connection, rows: Sequence[EventRow]) -> None:
         """Append to the log by COPY."""

@@ -10,7 +10,7 @@ Rules:
 from collections.abc import Collection
 from functools import partial
 
-from sqlalchemy import Connection, delete, literal, select
+from sqlalchemy import Connection, bindparam, delete, literal, select
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
@@ -18,6 +18,9 @@ from oracle.runs.storage.schema import prompt, prompt_use, run
 from oracle.runs.storage.writer import Writer
 
 _MOST_KNOWN = 10_000  # digests in memory
+_FOUND = (
+    select(prompt.c.sha).where(prompt.c.sha == bindparam("found")).with_for_update(read=True, key_share=True)
+)  # made once: it is asked in every run
 
 
 class Prompts:
@@ -62,8 +65,7 @@ def _keep(connection: Connection, run_id: str, sha: str, text: str, *, dialect: 
 
 def _use(connection: Connection, run_id: str, sha: str, *, dialect: Dialect) -> bool:
     """Note the use of a prompt that is there; returns whether it is."""
-    found = select(prompt.c.sha).where(prompt.c.sha == sha).with_for_update(read=True, key_share=True)
-    if connection.scalar(found) is None:
+    if connection.scalar(_FOUND, {"found": sha}) is None:
         return False
     connection.execute(dialect.insert(prompt_use), {"run_id": run_id, "sha": sha})
     return True

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -44,7 +45,10 @@ from oracle.runs.storage.tails import Tails
 from oracle.runs.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
-_BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))  # made once: it is asked with every request
+# Made once: they are part of every request.
+_BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))
+_INSERT = insert(_run).returning(*_run.c)
+_INSERT_CONVERSATION = insert(_conversation)
 
 
 class _BeingCountedError(Exception):
@@ -118,8 +122,8 @@ class RunTable:
             raise _busy(new.context_id)
         row = _row_of(new, worker=self._worker, at=at, heartbeat_at=dialect.clock(connection)) | {"n": number}
         try:
-            with connection.begin_nested():
-                record = record_of(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
+            with connection.begin_nested() if dialect.is_shared else nullcontext():
+                record = record_of(connection.execute(_INSERT, row).one())
         except IntegrityError:  # another worker was faster
             if not _is_busy(connection, new.context_id):
                 raise
@@ -376,7 +380,7 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
             "updated_at": at,
             "n": number,
         }
-        connection.execute(insert(_conversation), row)
+        connection.execute(_INSERT_CONVERSATION, row)
         return
     used = update(_conversation).where(_conversation.c.id == new.context_id).values(n=number, updated_at=at)
     used = used.values(title=func.coalesce(_conversation.c.title, literal(_title(new), schema.Json)))

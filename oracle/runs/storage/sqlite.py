@@ -6,6 +6,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,11 @@ _PAGE = f"""
 _LARGE_PAGE = f"SELECT chunk_n, CAST(data AS BLOB) {_CHUNKS}"
 
 _ANOTHER_FILE = "or choose another folder with --data-dir"
+
+
+@cache
+def _insert(table: Table) -> Insert:
+    return sqlite.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 class SQLite:
@@ -226,7 +232,7 @@ class SQLite:
 
     def insert(self, table: Table) -> Insert:
         """An insert that leaves an existing row alone."""
-        return sqlite.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+        return _insert(table)
 
     def insert_events(self, connection: Connection, rows: Sequence[EventRow]) -> None:
         """Append to the log by one prepared statement."""

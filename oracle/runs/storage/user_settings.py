@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.schema import user_settings
 from oracle.runs.storage.writer import Writer
+
+_DATA = select(user_settings.c.data).where(user_settings.c.user_id == bindparam("of_user"))  # of every query: made once
 
 
 class UserSettings:
@@ -18,8 +20,7 @@ class UserSettings:
 
     async def load(self, user_id: str) -> Mapping[str, int]:
         """The fields that the user has set."""
-        query = select(user_settings.c.data).where(user_settings.c.user_id == user_id)
-        return await self._database.read(lambda connection: connection.scalar(query)) or {}
+        return await self._database.read(lambda connection: connection.scalar(_DATA, {"of_user": user_id})) or {}
 
     async def reset(self, user_id: str) -> None:
         """Delete all fields of the user."""

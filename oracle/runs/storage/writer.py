@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 from oracle.core.retry import Retry
 from oracle.runs.storage.commit import Committer, Entry, Group, LogSource, WorkEntry
 from oracle.runs.storage.database import Database, in_words
-from oracle.runs.storage.dialect import EventRow
+from oracle.runs.storage.dialect import Dialect, EventRow
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.health import StoreHealth
 from oracle.runs.storage.records import StoredChunk
@@ -111,6 +111,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         database.dialect.check()
         self._thread.start()
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the database does in its own way."""
+        return self._database.dialect
 
     @property
     def is_closing(self) -> bool:
