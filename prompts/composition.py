@@ -16,6 +16,7 @@ different queries begin with the same text and a provider's cache can hold it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bt_runtime.text import estimate_tokens
 
@@ -55,7 +56,7 @@ class SegmentUse:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ComposedPrompt:
     """A system prompt, with what was included and dropped.
 
@@ -72,7 +73,7 @@ class ComposedPrompt:
     segments: tuple[SegmentUse, ...]
     dropped: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def included(self) -> tuple[str, ...]:
         """The ids of the segments in the prompt, in their order."""
         return tuple(use.id for use in self.segments if use.included)

@@ -20,6 +20,8 @@ CACHE_LIFETIME_S = 300.0
 _NOT_READ = frozenset({"type", "id", "signature"})
 """Fields of a block that the estimate of its tokens leaves out."""
 
+_SEQUENCES = (list, tuple)
+
 _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
 
@@ -57,8 +59,8 @@ def content_characters(content: object) -> int:
     if isinstance(content, str):
         return len(content)
     if isinstance(content, dict):
-        return sum(content_characters(content[key]) for key in content if key not in _NOT_READ)
-    return sum(map(content_characters, content)) if isinstance(content, list | tuple) else 0
+        return sum([content_characters(content[key]) for key in content if key not in _NOT_READ])
+    return sum(map(content_characters, content)) if isinstance(content, _SEQUENCES) else 0
 
 
 @held_frozen

@@ -57,9 +57,9 @@ class SignalLog:
             self.record(outcome, turn=turn, action="error" if outcome.fault else "interrupted")
             return
         self._unsettled = None if outcome.parsed is None else (outcome.parsed, turn)
-        self.latest, self.malformed = outcome.signal, outcome.malformed_signal
-        self.turns_without = 0 if outcome.signal else self.turns_without + 1
-        signal = outcome.signal
+        self.latest = signal = outcome.signal
+        self.malformed = outcome.malformed_signal
+        self.turns_without = 0 if signal else self.turns_without + 1
         reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
         self.same_reason = self.same_reason + 1 if reason and reason == self.last_reason else int(bool(reason))
         self.last_reason = reason

@@ -73,10 +73,9 @@ class Transcript:
         """Characters that were added since `mark_sent`."""
         return self._characters - self._sent_characters
 
-    @property
-    def call_ids(self) -> frozenset[str]:
-        """The ids of all tool calls so far."""
-        return frozenset(self._call_ids)
+    def has_call(self, call_id: str) -> bool:
+        """Whether one of the tool calls so far has the id."""
+        return call_id in self._call_ids
 
     def mark_sent(self) -> None:
         """A request has had every message so far; from now on their blocks stay as they are."""
@@ -113,7 +112,7 @@ class Transcript:
     def add_tool_results(self, results: Iterable[CallText]) -> None:
         """Add the results of the last turn's tool calls, in the model's order; results of other calls are ignored."""
         known = {each.call.id: each for each in reversed(list(results))}
-        if any(call["id"] in known for call in self._open_calls()):
+        if known and any(call["id"] in known for call in self._open_calls()):
             self._answer_open_calls(NOT_RUN, known)
 
     def _open_calls(self) -> Sequence[Mapping[str, Any]]:
@@ -129,7 +128,7 @@ class Transcript:
     def _add(self, role: str, content: Any) -> None:  # noqa: ANN401  text or blocks
         self._characters += content_characters(content)
         if role == "assistant":
-            self._call_ids.update(str(call["id"]) for call in _calls(content))
+            self._call_ids.update([str(call["id"]) for call in _calls(content)])
         if self._messages and self._messages[-1]["role"] == role:
             merged = [*_blocks(self._messages[-1]["content"]), *_blocks(content)]
             self._messages[-1] = {"role": role, "content": merged}

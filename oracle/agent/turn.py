@@ -66,7 +66,7 @@ class _Progress:
     reserve: Callable[[int], int]  # grows the turn's part of the budget for so many characters
     characters_reserved: int
     input_tokens: int
-    taken_ids: set[str]
+    is_taken: Callable[[str], bool]  # whether a call before this turn has the id
     now: Callable[[], float]
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
@@ -150,9 +150,8 @@ class _Progress:
     def _with_own_id(self, call: ToolUse) -> ToolUse:
         """The call under an id that no other call of the query has: results are matched by it."""
         number, call_id = 1, call.id or "call"
-        while call_id in self.taken_ids:
+        while self.is_taken(call_id) or any(other.id == call_id for other in self.calls):
             number, call_id = number + 1, f"{call.id or 'call'}_{number + 1}"
-        self.taken_ids.add(call_id)
         return call if call_id == call.id else replace(call, id=call_id)
 
     @property
@@ -237,9 +236,8 @@ class OpenTurn:
         def reserve(characters: int) -> int:
             return reservation.cover(characters, tokens_left=run.state.tokens_left)
 
-        taken_ids = set(run.transcript.call_ids)
-        now = run.equipment.clock.now
-        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids, now)
+        now, is_taken = run.equipment.clock.now, run.transcript.has_call
+        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now)
         output.new_paragraph()
         self._started_s = now()
 
@@ -263,7 +261,7 @@ class OpenTurn:
             model=request.model,
             prompt=digest_of(request.system),
             segments=prompt.included if prompt else (),
-            tools=tuple([tool.name for tool in request.tools]),
+            tools=run.offered,
             tool_choice=request.tool_choice,
             notes=len(self._notes),
             hint=self._hint,
@@ -410,12 +408,14 @@ def _forget(reading: "asyncio.Task[ModelFault | None]") -> None:
 
 def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolUse]) -> tuple[Mapping[str, Any], ...]:
     """The model's blocks with the ids under which its calls are run and answered."""
-    own = iter(call.id for call in calls)
-    ids = [next(own, block["id"]) if block.get("type") == "tool_use" else None for block in content]
-    return tuple(
-        block if call_id in (None, block.get("id")) else {**block, "id": call_id}
-        for block, call_id in zip(content, ids, strict=True)
-    )
+    if not calls:
+        return content
+    own = iter(calls)
+    return tuple([_with_id(each, next(own, None)) if each.get("type") == "tool_use" else each for each in content])
+
+
+def _with_id(block: Mapping[str, Any], call: ToolUse | None) -> Mapping[str, Any]:
+    return block if call is None or call.id == block.get("id") else {**block, "id": call.id}
 
 
 def _outcome(

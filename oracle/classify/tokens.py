@@ -105,6 +105,8 @@ def word_set(words: str) -> frozenset[str]:
 
 def fold(text: str) -> str:
     """Lower case without diacritics, with plain apostrophes and dashes; full-width letters become ordinary ones."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize(
         "NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
     )
@@ -167,8 +169,8 @@ def _set_apart(
 
 def _set_code_apart(text: str, is_public: Callable[[str], bool], signs: set[str], identifiers: list[str]) -> str:
     """Replace identifiers, paths and traces; public names and words in capitals are not identifiers."""
-    letters = sum(char.isalpha() for char in text)
-    is_shouted = letters > 0 and sum(char.isupper() for char in text) > 0.7 * letters
+    letters = sum(map(str.isalpha, text))
+    is_shouted = letters > 0 and sum(map(str.isupper, text)) > 0.7 * letters
     for sign, pattern in _CODE_SIGNS.items():
         if is_shouted and sign in {"error_name", "camel"}:
             continue

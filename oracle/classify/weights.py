@@ -8,6 +8,7 @@ again (docs/classification.md).
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from operator import add
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,7 +47,7 @@ def _totals(weights: Weights, features: Iterable[str], count: int) -> list[float
     totals = [0.0] * count
     # Sorted, because a set's order differs between processes and so would the last digits of the sums.
     for row in filter(None, map(weights.get, sorted(features))):
-        totals = [total + weight for total, weight in zip(totals, row, strict=True)]
+        totals = list(map(add, totals, row))
     return totals
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from oracle.core.chunks import Source
+from oracle.llm.protocol import ToolDefinition
 from oracle.tools.excerpts import Around, Excerpt
 
 GROUPS = ("code", "vault", "thread", "web")
@@ -40,7 +42,7 @@ class ToolResult:
     is_empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """A tool.
 
@@ -71,3 +73,8 @@ class Tool:
     query_types: tuple[str, ...] | None = None
     examples: tuple[str, ...] = ()
     excerpt: Callable[[str, Around], Awaitable[Excerpt]] | None = None
+
+    @cached_property
+    def definition(self) -> ToolDefinition:
+        """The tool as it is offered to the model."""
+        return ToolDefinition(self.name, self.description, self.input_schema)

@@ -68,8 +68,7 @@ class ToolRegistry:
         Raises:
             KeyError: there is no tool of that name.
         """
-        found = [self._tools[name] for name in names]
-        return tuple(ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found)
+        return tuple([self._tools[name].definition for name in names])
 
     async def excerpt(self, source_type: SourceType, path: str, around: Around) -> Excerpt:
         """Lines of what a source names, by the rules of the tool that reads it.

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
 from bt_runtime import Outcome
+from bt_runtime.nodes.clock import Signal
 from oracle.agent import notices
 from oracle.agent.control.floor import Floor
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -32,7 +33,7 @@ class LoopControl:
         self._run = run
         self._decisions = decisions
         self._floor = Floor(run)
-        self._wake = asyncio.Event()
+        self._wake = Signal()
         self._steps = 0
 
     def cancel(self) -> None:
@@ -55,7 +56,7 @@ class LoopControl:
         run = self._run
         run.send_warnings(self._decided(self._decisions.on_turn_start, run.state))
         turn = await self._while_allowed(
-            run_turn(run, step=f"llm_turn@{self._steps + 1}"),
+            partial(run_turn, run, step=f"llm_turn@{self._steps + 1}"),
             key="llm_turn",
             apply=run.apply_turn,
             otherwise=lambda: TurnOutcome(interrupted=True),
@@ -67,9 +68,8 @@ class LoopControl:
         elif turn.calls:
             cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  called only in that case
             apply = partial(run.apply_tools, judge=self._judge)
-            await self._while_allowed(
-                run_tool_calls(run, turn.calls), key="run_tools", apply=apply, otherwise=cancelled
-            )
+            step = partial(run_tool_calls, run, turn.calls)
+            await self._while_allowed(step, key="run_tools", apply=apply, otherwise=cancelled)
         elif rules.says_nothing(run.state):
             run.ending.note_blocker(notices.silence(run.state))
             run.stop("stuck")
@@ -120,19 +120,23 @@ class LoopControl:
         return before.changed_by_control(answer)
 
     async def _while_allowed(
-        self, step: Coroutine[Any, Any, T], *, key: str, apply: Callable[[T], None], otherwise: Callable[[], T]
+        self,
+        step: Callable[[], Coroutine[Any, Any, T]],
+        *,
+        key: str,
+        apply: Callable[[T], None],
+        otherwise: Callable[[], T],
     ) -> T:
         """Run a step until it ends, the deadline passes, or a cancel is requested; returns its outcome.
 
         Args:
-            step: returns its partial result when it is cancelled.
+            step: its coroutine returns its partial result when it is cancelled.
             key: names it in the journal.
             apply: applies the outcome, also when this task itself is cancelled.
             otherwise: makes the outcome of a step that was cancelled before it began.
         """
         clock = self._run.equipment.clock
-        task = asyncio.create_task(step)
-        task.add_done_callback(lambda _: self._wake.set())
+        task = asyncio.create_task(self._ended(step))
         try:
             while not (task.done() or self._floor.is_over(clock.now())):
                 await clock.wait(self._wake, until_s=self._floor.ends_at_s)
@@ -147,6 +151,13 @@ class LoopControl:
             finally:
                 apply(outcome)
         return outcome
+
+    async def _ended(self, step: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do a step, and tell its end from within its task: a callback would run an iteration of the loop later."""
+        try:
+            return await step()
+        finally:
+            self._wake.set()
 
     async def _keep(self, key: str, value: object) -> None:
         """Keep the outcome before it is applied, as the run loop of a tree does."""

@@ -133,7 +133,7 @@ def test_every_request_is_one_that_the_provider_takes_and_begins_with_the_one_be
             said = {"type": "text", "text": "So."}
             transcript.add_turn({"says": [said], "calls": [said, call], "nothing": []}[step])
         elif step == "results":
-            ids = transcript.call_ids
+            ids = [each for each in map("call_{}".format, range(number)) if transcript.has_call(each)]
             transcript.add_tool_results([CallText(ToolUse(each, "probe", {}), "x", is_error=False) for each in ids])
         asked = transcript.beside("Go on.").messages
         assert complaint({"model": "m", "max_tokens": 1, "messages": list(asked)}) is None
