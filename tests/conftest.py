@@ -2,11 +2,13 @@
 
 import gc
 import os
+from collections.abc import Generator
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+gc.disable()  # until all tests are collected
 pytest_plugins = ["tests.support.cost", "pytester"]
 
 # `make test` tries a few examples of each property, `make check` as many as hypothesis does by itself. A busy machine
@@ -47,7 +49,12 @@ def same_logging():
     structlog.reset_defaults()
 
 
-def pytest_collection_finish() -> None:
-    """Full collections need not look at the tests themselves again and again: they are there to the end."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded is there to the end: nothing of it is garbage, and full collections need not look at it again."""
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()

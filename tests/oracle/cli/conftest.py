@@ -13,10 +13,8 @@ from oracle.cli import main
 from oracle.core.logs.configuring import configure_logging
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
-from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url
 from tests.support.provider import StandInProvider
-
-__all__ = ["postgresql_server", "postgresql_url"]
+from tests.support.stores import sqlite_url
 
 
 @dataclass(frozen=True)
@@ -104,10 +102,11 @@ def provided(monkeypatch):
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request, tmp_path, monkeypatch, capfd):
     """The database of the settings, of each kind: `record` records scripts by name, and returns the ids; `url`."""
-    url = f"sqlite:///{tmp_path}/data/oracle.db"
     if request.param == "postgresql":
         url = request.getfixturevalue("postgresql_url")
         monkeypatch.setenv("ORACLE_DATABASE_URL", url)
+    else:
+        url = sqlite_url(tmp_path / "data" / "oracle.db")
     monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path / "data"))
 
     def record(*names):

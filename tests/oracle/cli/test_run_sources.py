@@ -28,8 +28,6 @@ from tests.oracle.server.api.conftest import (  # noqa: F401  fixtures
     HANGS,
     TOKENS,
     database_url,
-    postgresql_server,
-    postgresql_url,
     start,
 )
 

@@ -1,18 +1,11 @@
 """A store for each test of replays."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.store import Store, open_store
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    """Of a database that is not there yet."""
-    return f"sqlite:///{tmp_path}/oracle.db"
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """A store for the tests that begin with a recorded run."""
 
-from tests.oracle.replay.conftest import archive, store, url
+from tests.oracle.replay.conftest import archive, store
 
-__all__ = ["archive", "store", "url"]
+__all__ = ["archive", "store"]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -38,14 +37,14 @@ UNCLEAR = "There are four of them. " + signal_xml("context_sufficient", sources_
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w1") as opened:
+async def store(url: str) -> AsyncIterator[Store]:
+    async with open_store(url, worker="w1") as opened:
         yield opened
 
 
 @pytest.fixture
-async def archive(store: Store, tmp_path: Path) -> AsyncIterator[Archive]:
-    async with open_archive(f"sqlite:///{tmp_path}/oracle.db") as opened:
+async def archive(store: Store, url: str) -> AsyncIterator[Archive]:
+    async with open_archive(url) as opened:
         yield opened
 
 

@@ -8,7 +8,6 @@ from oracle.core.traces.spans import place_of
 from oracle.runs.storage.store import open_store
 from oracle.runs.traced import trace_id_of
 from oracle.testing import ScriptedTurn
-from tests.oracle.runs.conftest import postgresql_url, url  # noqa: F401  fixtures
 from tests.oracle.runs.running import managed, settle
 from tests.oracle.server.api.conftest import ALICE, BOB, TOKENS, running_service
 
@@ -95,7 +94,7 @@ async def test_a_request_that_is_refused_has_no_span(collector, tmp_path):
     assert collector.spans == []
 
 
-async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):  # noqa: F811
+async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):
     asked = place_of([PARENT], ["congo=1"])
     first = ScriptedTurn(text="Half of the", hang=True)
     async with (
@@ -126,7 +125,7 @@ async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(coll
     assert run.start_ns == pytest.approx(record.created_at * 1e9, abs=1e6)
 
 
-async def test_a_recovered_run_that_was_not_sampled_is_not_exported(collector, url, monkeypatch):  # noqa: F811
+async def test_a_recovered_run_that_was_not_sampled_is_not_exported(collector, url, monkeypatch):
     first = ScriptedTurn(text="Half of the", hang=True)
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
     async with (

@@ -14,11 +14,12 @@ from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.exports.browser import CHROMIUM, Page, browser
 from tests.oracle.replay.test_replays import recorded
+from tests.support.stores import sqlite_url
 
 
 async def history_of(folder, name: str, **ask) -> History:
     """The history of a recorded script."""
-    url = f"sqlite:///{folder}/oracle.db"
+    url = sqlite_url(folder / "oracle.db")
     async with open_store(url, worker="w") as store:
         record = await recorded(store, name, **ask)
         async with open_archive(url) as archive:

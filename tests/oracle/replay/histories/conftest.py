@@ -1,5 +1,5 @@
 """Histories are read from a store like replays."""
 
-from tests.oracle.replay.conftest import archive, store, url
+from tests.oracle.replay.conftest import archive, store
 
-__all__ = ["archive", "store", "url"]
+__all__ = ["archive", "store"]

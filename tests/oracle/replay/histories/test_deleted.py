@@ -19,7 +19,6 @@ from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.record.test_figures import Told
 from tests.oracle.runs.running import managed
-from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
 
 SECRET = "Rumpelstiltskin"
 SENTENCE = "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left"

@@ -12,10 +12,7 @@ from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.store import Store, open_store
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, says
 from tests.oracle.replay.test_replays import SCRIPTS, recorded
-from tests.oracle.runs.conftest import postgresql_url
 from tests.oracle.runs.running import managed
-
-__all__ = ["postgresql_url"]
 
 ONE_TURN = Rule("one_turn", "One turn.", "at_most", (EventPattern("turn"),), times=1)
 EXPLAINED = Rule("explained", "It is explained.", "existence", (EventPattern("explained"),))

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -29,9 +28,9 @@ from tests.support.provider import Reply
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
+async def store(url: str) -> AsyncIterator[Store]:
     """On SQLite."""
-    async with open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w1") as opened:
+    async with open_store(url, worker="w1") as opened:
         yield opened
 
 

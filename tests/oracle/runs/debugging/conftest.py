@@ -1,5 +1,5 @@
 """Stores for the tests of the debugger."""
 
-from tests.oracle.runs.conftest import postgresql_url, store, url
+from tests.oracle.runs.conftest import store
 
-__all__ = ["postgresql_url", "store", "url"]
+__all__ = ["store"]

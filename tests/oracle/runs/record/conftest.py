@@ -1,5 +1,5 @@
 """A store for each test of judgments."""
 
-from tests.oracle.replay.conftest import archive, store, url
+from tests.oracle.replay.conftest import archive, store
 
-__all__ = ["archive", "store", "url"]
+__all__ = ["archive", "store"]

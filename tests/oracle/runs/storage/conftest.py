@@ -1,41 +1,36 @@
 """Stores to test with: a new one for each test, on SQLite and on PostgreSQL."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.servers import NoServerError, fresh_schema, server
-
-
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[str]:
-    """The address of a server."""
-    try:
-        with server() as url:
-            yield url
-    except NoServerError as error:
-        pytest.skip(f"PostgreSQL could not be tested: {error}")
-
-
-@pytest.fixture
-def postgresql_url(postgresql_server: str) -> Iterator[str]:
-    """The address of an empty schema of its own."""
-    with fresh_schema(postgresql_server) as url:
-        yield url
+from tests.support import stores
 
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
+    """The address of a SQLite database with nothing in its tables."""
+    return stores.sqlite_url(tmp_path / "data" / "oracle.db")
+
+
+@pytest.fixture
+def empty_sqlite_url(tmp_path: Path) -> str:
     """The address of a file that is not there yet."""
     return f"sqlite:///{tmp_path}/data/oracle.db"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """The address of an empty database of each kind."""
+    """The address of a database of each kind with nothing in its tables."""
     return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_store_url(request: pytest.FixtureRequest) -> str:
+    """The address of a database of each kind without tables."""
+    return request.getfixturevalue(f"empty_{request.param}_url")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 import oracle.runs.storage.migrations
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, read_url
-from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.store import open_store
 
 FIRST_RUNS = """
     INSERT INTO run (id, user_id, context_id, worker, heartbeat_at, epoch, tree, input, limits, status, created_at,
@@ -65,23 +65,24 @@ def indexes(connection: Connection) -> dict[str, dict[str, list[str | None]]]:
     return {name: {str(each["name"]): each["column_names"] for each in found.get_indexes(name)} for name in names}
 
 
-async def test_a_migrated_database_is_what_the_tables_say(store: Store) -> None:
-    assert await store.database.read(differences) == []
-    assert await store.database.read(indexes) == {
-        name: {str(index.name): [column.name for column in index.columns] for index in table.indexes}
-        for name, table in schema.metadata.tables.items()
-    }
+async def test_a_migrated_database_is_what_the_tables_say(empty_store_url: str) -> None:
+    async with open_store(empty_store_url, worker="worker-1") as store:
+        assert await store.database.read(differences) == []
+        assert await store.database.read(indexes) == {
+            name: {str(index.name): [column.name for column in index.columns] for index in table.indexes}
+            for name, table in schema.metadata.tables.items()
+        }
 
 
-async def test_opening_again_changes_nothing(store_url: str) -> None:
+async def test_opening_again_changes_nothing(empty_store_url: str) -> None:
     for worker in ("first", "second"):
-        async with open_store(store_url, worker=worker) as store:
+        async with open_store(empty_store_url, worker=worker) as store:
             assert await store.database.read(differences) == []
 
 
-async def test_what_the_first_version_kept_is_ordered_by_its_times(store_url: str) -> None:
-    migrate(store_url, "0001", FIRST_RUNS, FIRST_CONVERSATIONS)
-    async with open_store(store_url, worker="worker-1") as store:
+async def test_what_the_first_version_kept_is_ordered_by_its_times(empty_store_url: str) -> None:
+    migrate(empty_store_url, "0001", FIRST_RUNS, FIRST_CONVERSATIONS)
+    async with open_store(empty_store_url, worker="worker-1") as store:
         assert await store.database.read(differences) == []
         await store.conversations.create("ann")
         assert [run.id for run in await store.runs.latest(user_id="ann", limit=9)] == ["new", "old"]
@@ -89,17 +90,17 @@ async def test_what_the_first_version_kept_is_ordered_by_its_times(store_url: st
     assert listed[1:] == ["c-new", "c-old", "c-none"]
 
 
-async def test_conversations_that_were_there_get_titles_from_their_first_questions(store_url: str) -> None:
-    migrate(store_url, "0001", FIRST_CONVERSATIONS, FIRST_MESSAGES)
-    async with open_store(store_url, worker="worker-1") as store:
+async def test_conversations_that_were_there_get_titles_from_their_first_questions(empty_store_url: str) -> None:
+    migrate(empty_store_url, "0001", FIRST_CONVERSATIONS, FIRST_MESSAGES)
+    async with open_store(empty_store_url, worker="worker-1") as store:
         titles = {each.context_id: each.title for each in await store.conversations.list("ann")}
     assert titles == {"c-new": "", "c-old": "Why is it so?", "c-none": ""}
 
 
-async def test_the_chunks_of_an_earlier_version_are_read_by_their_numbers(store_url: str) -> None:
-    migrate(store_url, "0001", FIRST_RUNS, CHUNKS)
-    migrate(store_url, "0004")
-    async with open_store(store_url, worker="worker-1") as store:
+async def test_the_chunks_of_an_earlier_version_are_read_by_their_numbers(empty_store_url: str) -> None:
+    migrate(empty_store_url, "0001", FIRST_RUNS, CHUNKS)
+    migrate(empty_store_url, "0004")
+    async with open_store(empty_store_url, worker="worker-1") as store:
         assert await store.database.read(differences) == []
         assert "chunk_of_run" not in (await store.database.read(indexes))["event"]
         pages = [await store.log.page("old", after=after) for after in range(4)]

@@ -29,9 +29,9 @@ async def pid_of_writer(store: Store) -> int:
     return await store.write(lambda connection: connection.scalar(text("SELECT pg_backend_pid()")))
 
 
-async def test_workers_that_start_at_once_migrate_once(postgresql_url: str) -> None:
+async def test_workers_that_start_at_once_migrate_once(empty_postgresql_url: str) -> None:
     async with AsyncExitStack() as stack:
-        opening = [stack.enter_async_context(open_store(postgresql_url, worker=f"worker-{n}")) for n in range(4)]
+        opening = [stack.enter_async_context(open_store(empty_postgresql_url, worker=f"worker-{n}")) for n in range(4)]
         stores = await asyncio.gather(*opening)
         for store in stores:
             await store.ping()

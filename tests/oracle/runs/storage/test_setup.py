@@ -69,14 +69,14 @@ def own_umask() -> Iterator[None]:
     os.umask(before)
 
 
-async def test_a_second_server_on_the_same_file_is_refused(sqlite_url: str) -> None:
-    async with open_store(sqlite_url, worker="first"):
-        message = await refusal(sqlite_url)
+async def test_a_second_server_on_the_same_file_is_refused(empty_sqlite_url: str) -> None:
+    async with open_store(empty_sqlite_url, worker="first"):
+        message = await refusal(empty_sqlite_url)
     assert "oracle.db' is in use by another 'oracle serve'" in message
     assert "stop that one" in message
     assert "--data-dir" in message
     assert "ORACLE_DATABASE_URL" in message
-    async with open_store(sqlite_url, worker="second") as store:
+    async with open_store(empty_sqlite_url, worker="second") as store:
         await store.ping()
 
 
@@ -87,14 +87,14 @@ async def test_a_second_server_is_refused_also_where_it_comes_to_the_file_by_a_l
         assert "is in use by another 'oracle serve'" in await refusal(f"sqlite:///{tmp_path}/elsewhere/linked.db")
 
 
-async def test_a_refused_opening_gives_the_lock_back(sqlite_url: str, tmp_path: Path) -> None:
+async def test_a_refused_opening_gives_the_lock_back(empty_sqlite_url: str, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "oracle.db").write_bytes(b"no database" * 1000)
     for _ in range(2):
-        assert "file is not a database" in await refusal(sqlite_url)
+        assert "file is not a database" in await refusal(empty_sqlite_url)
     (folder / "oracle.db").unlink()
-    async with open_store(sqlite_url, worker="worker-1") as store:
+    async with open_store(empty_sqlite_url, worker="worker-1") as store:
         await store.ping()
 
 
@@ -110,21 +110,21 @@ async def test_a_database_that_is_a_folder_is_reported(tmp_path: Path) -> None:
     assert "oracle.db' cannot be opened" in await refusal(f"sqlite:///{tmp_path}/oracle.db")
 
 
-async def test_a_database_of_a_newer_version_is_left_alone(store_url: str) -> None:
-    async with open_store(store_url, worker="worker-1") as store:
+async def test_a_database_of_a_newer_version_is_left_alone(empty_store_url: str) -> None:
+    async with open_store(empty_store_url, worker="worker-1") as store:
         await store.write(lambda at: at.execute(text("UPDATE alembic_version SET version_num = '9999'")).close())
-    message = await refusal(store_url)
+    message = await refusal(empty_store_url)
     assert "newer version of Oracle" in message
     assert "'9999'" in message
 
 
-async def test_the_database_of_another_program_is_left_alone(sqlite_url: str, tmp_path: Path) -> None:
+async def test_the_database_of_another_program_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "oracle.db"
     with sqlite3.connect(file) as other:
         other.execute("CREATE TABLE run (id TEXT)")
     other.close()
-    assert "already exists" in await refusal(sqlite_url)
+    assert "already exists" in await refusal(empty_sqlite_url)
     with sqlite3.connect(file) as other:
         assert [row[0] for row in other.execute("SELECT name FROM sqlite_master")] == ["run"]
     other.close()
@@ -162,15 +162,15 @@ async def test_a_database_that_the_server_does_not_have_is_reported(postgresql_s
     assert "create it" in message
 
 
-async def test_every_address_of_postgresql_is_taken(postgresql_url: str) -> None:
+async def test_every_address_of_postgresql_is_taken(empty_postgresql_url: str) -> None:
     for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-        async with open_store(postgresql_url.replace("postgresql", scheme, 1), worker=scheme) as store:
+        async with open_store(empty_postgresql_url.replace("postgresql", scheme, 1), worker=scheme) as store:
             assert store.is_shared
             await store.ping()
 
 
-async def test_sqlite_is_of_one_process(sqlite_url: str) -> None:
-    async with open_store(sqlite_url, worker="worker-1") as store:
+async def test_sqlite_is_of_one_process(empty_sqlite_url: str) -> None:
+    async with open_store(empty_sqlite_url, worker="worker-1") as store:
         assert not store.is_shared
         assert store.worker == "worker-1"
         settings = await store.database.read(

@@ -1,9 +1,6 @@
 """The service over a real socket: uvicorn in the test's loop, a real store, a model that follows a script."""
 
 import asyncio
-import atexit
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -47,8 +44,8 @@ from oracle.server.settings.fields import Settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
 from prompts import load_segments
-from tests.oracle.runs.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
 from tests.oracle.server.api.streams import Streamed, read_stream
+from tests.support.stores import sqlite_url
 
 TIMESTAMP = "2026-01-02T03:04:05.000Z"
 ALICE, BOB, OLGA = ({"Authorization": f"Bearer {name}-token-0123456789"} for name in ("alice", "bob", "olga"))
@@ -131,9 +128,9 @@ async def running_service(
     prefix = "id" if worker == "worker-1" else worker
     new_id = lambda: f"{prefix}-{next(numbers)}"  # noqa: E731  a name for each thing, in order
     async with AsyncExitStack() as stack:
-        if url is None and not (folder / "oracle.db").exists():
-            shutil.copy(await _empty_database(), folder / "oracle.db")
-        url = url or f"sqlite:///{folder / 'oracle.db'}"
+        if url is None:
+            file = folder / "oracle.db"
+            url = f"sqlite:///{file}" if file.exists() else sqlite_url(file)
         store = await stack.enter_async_context(open_store(url, worker=worker))
         metrics = Metrics()
         library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
@@ -218,20 +215,6 @@ async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
             connection.transport.abort()
         if server.server_state.tasks:
             await asyncio.wait(server.server_state.tasks)
-
-
-_made: list[Path] = []
-
-
-async def _empty_database() -> Path:
-    """A database that has been migrated once; each service begins with a copy."""
-    if not _made:
-        path = Path(tempfile.mkdtemp(prefix="oracle-test-")) / "empty.db"
-        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
-        async with open_store(f"sqlite:///{path}", worker="nobody"):
-            pass
-        _made.append(path)
-    return _made[0]
 
 
 def _tools(folder: Path) -> Iterable[Tool]:

@@ -1,18 +1,26 @@
-"""A PostgreSQL server for tests: the one that answers, or one that is started from installed binaries."""
+"""Databases for tests: empty ones, and copies of one that has the tables already.
+
+Making the tables takes ten times as long as a copy of them. Each process makes them once for each kind of database.
+"""
 
 import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from uuid import uuid4
 
 import psycopg
 from psycopg import sql
 from sqlalchemy.engine import make_url
+
+from oracle.runs.storage.database import Database, read_url
+from oracle.runs.storage.setup import prepare
 
 DEFAULT = "postgresql://postgres@127.0.0.1:5432/test"
 _BINARIES = "/usr/lib/postgresql"
@@ -22,9 +30,21 @@ class NoServerError(Exception):
     """There is no PostgreSQL to test with; the message says why."""
 
 
+def sqlite_url(file: Path) -> str:
+    """The address of a new SQLite database that has the tables of this version, and nothing in them."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_bytes(_sqlite())
+    return f"sqlite:///{file}"
+
+
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a server's database: `ORACLE_TEST_DATABASE_URL`, or the usual one, or one that is started."""
+    """The address of a server's database: `ORACLE_TEST_DATABASE_URL`, or the usual one, or one that is started.
+
+    Raises:
+        NoServerError: there is none.
+    """
     wanted = os.environ.get("ORACLE_TEST_DATABASE_URL")
     try:
         psycopg.connect(wanted or DEFAULT, connect_timeout=5).close()
@@ -39,18 +59,48 @@ def server() -> Iterator[str]:
 
 
 @contextmanager
-def fresh_schema(server_url: str) -> Iterator[str]:
-    """The address of an empty schema, which is dropped afterwards."""
+def postgresql(server_url: str, *, template: str | None = None) -> Iterator[str]:
+    """The address of a new database of a server, which is dropped afterwards.
+
+    Args:
+        server_url: of another database of the server.
+        template: the address of the database whose copy it is, which nobody uses meanwhile; by default it is empty.
+    """
     name = f"oracle_{uuid4().hex}"
+    named = sql.Identifier(name)
+    source = sql.Identifier("template1" if template is None else str(make_url(template).database))
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
-    url = make_url(server_url).update_query_dict({"options": f"-csearch_path={name}"})
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(named, source))
     try:
-        yield url.render_as_string(hide_password=False)
+        yield make_url(server_url).set(database=name).render_as_string(hide_password=False)
     finally:
         with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute("SET client_min_messages = warning")
-            connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(named))
+
+
+@contextmanager
+def postgresql_template(server_url: str) -> Iterator[str]:
+    """The address of a PostgreSQL database that has the tables of this version, to be copied."""
+    with postgresql(server_url) as url:
+        make_tables(url)
+        yield url
+
+
+def make_tables(url: str) -> None:
+    """Give a database the tables of this version."""
+    database = Database(read_url(url), now=time.time)
+    try:
+        prepare(database)()
+    finally:
+        database.close()
+
+
+@cache
+def _sqlite() -> bytes:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "oracle.db"
+        make_tables(f"sqlite:///{file}")
+        return file.read_bytes()  # the last connection has written its log back into the file
 
 
 @contextmanager
