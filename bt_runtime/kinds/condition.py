@@ -42,8 +42,7 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         self._when = compile_in_scope(self.settings.when, self)
 
     def holds(self) -> bool:
-        lookup = lookup_in_scope(self)
-        holds = bool(self._when.evaluate(lookup))
+        holds = bool(self._when.evaluate(lookup_in_scope(self)))
         self.feedback_message = "" if holds else self.settings.when
         return holds
 

@@ -7,7 +7,7 @@ from bt_runtime.language.explanation import Stepped, Words, of_step
 from bt_runtime.language.kind import NodeSettings
 from bt_runtime.nodes.base import Ends, Node
 from bt_runtime.nodes.wording import said, says
-from bt_runtime.record.status import Status
+from bt_runtime.record.status import INVALID, Status
 from bt_runtime.text.phrases import listed
 
 
@@ -43,9 +43,11 @@ class InOrder(Node[InOrderSettings]):
         for position in range(self._next, len(children)):
             status = children[position].step()
             if status is not passes_on:
-                if self.settings.memory:
+                if position != self._next and self.settings.memory:
                     self._next = position
-                self.reset_children(position + 1)
+                after = position + 1  # none is INVALID before one that is not: all are ticked in this order
+                if after < len(children) and children[after].status is not INVALID:
+                    self.reset_children(after)
                 return status
         return passes_on
 

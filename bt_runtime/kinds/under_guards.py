@@ -26,7 +26,10 @@ class UnderGuards(AwaitingHalted[SettingsT]):
 
     def trips(self) -> bool:
         """Whether a guard fails. One that is RUNNING has not decided yet."""
-        return any(guard.step() is FAILURE for guard in self.guards)
+        for guard in self.guards:  # noqa: SIM110  a generator costs as much as a guard
+            if guard.step() is FAILURE:
+                return True
+        return False
 
     def decider(self, step: Stepped) -> Node[Any] | None:
         """The guard that fails, else the child; the node itself where neither was asked."""

@@ -149,3 +149,16 @@ class TreeDefinition:
     def paths(self) -> tuple[str, ...]:
         """The paths of the nodes, by index; shared by all runs."""
         return tuple(node.path for node in self.root.walk())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the blackboard keys; shared by all runs."""
+        return frozenset(self.keys)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many levels of nodes it has."""
+        level, depth = [self.root], 0
+        while level:
+            level, depth = [child for node in level for nodes in node.children.values() for child in nodes], depth + 1
+        return depth

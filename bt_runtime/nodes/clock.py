@@ -37,6 +37,38 @@ class Signal:
         return self._waiter
 
 
+class Alarm(Signal):
+    """A signal that is also set at a time, which outlasts a wait.
+
+    A run waits again and again for the same deadline, and needs one timer for it.
+    """
+
+    __slots__ = ("_at_s", "_timer")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._timer: asyncio.TimerHandle | None = None
+        self._at_s = 0.0
+
+    def set_at(self, at_s: float, *, now_s: float) -> None:
+        """Set it at a time, both in seconds of the same clock; replaces the time of an earlier call."""
+        if self._timer is not None and at_s == self._at_s:
+            return
+        self.forget_time()
+        self._at_s = at_s
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, at_s - now_s), self._ring)
+
+    def forget_time(self) -> None:
+        """Do not set it at a time; whoever has named one calls this when nothing waits any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        self._timer = None
+        self.set()
+
+
 Event = asyncio.Event | Signal
 
 
@@ -64,6 +96,13 @@ class SystemClock:
 
     async def wait(self, event: Event, *, until_s: float | None) -> None:
         """Wait on a timer of the loop, not on a task of its own; may return a clock tick too early."""
+        if isinstance(event, Alarm):
+            if until_s is None:
+                event.forget_time()
+            else:
+                event.set_at(until_s, now_s=self.now())
+            await event.wait()
+            return
         if until_s is None:
             await event.wait()
             return

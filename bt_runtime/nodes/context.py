@@ -32,6 +32,13 @@ def working_node() -> str:
     return working.get()
 
 
+class Ticked(Protocol):
+    """A node with a status."""
+
+    index: int
+    status: Status
+
+
 class Requester(Protocol):
     """A node that can have a pending request."""
 
@@ -102,6 +109,7 @@ class RunContext:
 
     Args:
         host: the embedding program; the host's own nodes know its real type.
+        names: those of the blackboard's keys; runs of one tree share them.
         trace: gets each evaluation of an expression; `None`: evaluations are not traced.
 
     Attributes:
@@ -111,8 +119,9 @@ class RunContext:
         halting: requests of halted nodes whose end has not been awaited.
         again: the path of a node that asked to be ticked again at once; `None` if none did.
         errors: exceptions in nodes during this tick.
+        read: the value of a blackboard key; raises `KeyError` for one that is not declared.
         visit: called with the index of each node that is ticked.
-        record_change: called with the index of a node, its status before and its status now.
+        record_change: called with a node whose status changes, and its status before.
     """
 
     __slots__ = (
@@ -126,8 +135,10 @@ class RunContext:
         "errors",
         "halting",
         "host",
+        "names",
         "now_s",
         "posted",
+        "read",
         "record_change",
         "tick",
         "trace",
@@ -139,10 +150,13 @@ class RunContext:
         blackboard: Blackboard,
         host: Any = None,  # noqa: ANN401  the host's own type
         *,
+        names: frozenset[str],
         trace: Tracer | None = None,
     ) -> None:
         self.blackboard = blackboard
+        self.read = blackboard.reader
         self.host = host
+        self.names = names
         self.trace = trace
         self.now_s = 0.0
         self.tick = 0
@@ -151,12 +165,12 @@ class RunContext:
         self.again: str | None = None
         self.errors: tuple[NodeError, ...] = ()
         self._visited: list[int] = []
-        self._changes: list[tuple[int, Status, Status]] = []
+        self._changes: dict[Ticked, Status] = {}  # by node, its status at the end of the tick before
         self._deadlines: dict[int, float] = {}
         self._watches: dict[int, tuple[str, tuple[tuple[str, Any], ...]]] = {}
         self._root: weakref.ref[Any] | None = None
         self.visit = self._visited.append  # bound once, like the next one: every node calls it in every tick
-        self.record_change = self._changes.append
+        self.record_change = self._changes.setdefault
 
     # For nodes
 
@@ -234,7 +248,8 @@ class RunContext:
     def end_tick(self, given: TickInput, *, took_ms: float = 0.0) -> TickRecord:
         """Finish the tick: the record of its inputs, of all that happened since the last tick, and of its duration."""
         self.tick += 1
-        self.notice_changes()
+        if self._watches:
+            self.notice_changes()
         record = TickRecord(
             tick=self.tick,
             at_s=given.at_s,
@@ -253,13 +268,10 @@ class RunContext:
         return record
 
     def _take_changes(self) -> tuple[tuple[int, Status], ...]:
-        before: dict[int, Status] = {}
-        after: dict[int, Status] = {}
-        for index, old, new in self._changes:
-            before.setdefault(index, old)
-            after[index] = new
+        changes = [(node.index, node.status) for node, before in self._changes.items() if node.status is not before]
         self._changes.clear()
-        return tuple([(index, after[index]) for index in sorted(before) if before[index] is not after[index]])
+        changes.sort()
+        return tuple(changes)
 
     def has_changed(self) -> bool:
         """Whether something has happened since the last tick ended."""
@@ -334,14 +346,15 @@ class RunContext:
     def snapshot(self) -> tuple[Any, ...]:
         """The state between two ticks, for `put_back`."""
         plain = (self.posted, self.halting, self.again, self.errors, self.now_s, self.tick)
-        return plain, dict(self._deadlines), dict(self._watches), tuple(self._changes)
+        return plain, dict(self._deadlines), dict(self._watches), dict(self._changes)
 
     def put_back(self, snapshot: tuple[Any, ...]) -> None:
         """Return to the state of a snapshot."""
         plain, deadlines, watches, changes = snapshot
         self.posted, self.halting, self.again, self.errors, self.now_s, self.tick = plain
         self._deadlines, self._watches = dict(deadlines), dict(watches)
-        self._changes[:] = changes
+        self._changes.clear()
+        self._changes.update(changes)
         self._visited.clear()
 
 

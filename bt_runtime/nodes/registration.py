@@ -15,7 +15,7 @@ from py_trees.decorators import Decorator as StockDecorator
 
 from bt_runtime.language.errors import KindError
 from bt_runtime.language.kind import UNDECLARED, Category, Facts, Kind, NodeSettings, Slot
-from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node
+from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node, specialised
 from bt_runtime.nodes.behaviours import behaviour_name, is_behaviour
 from bt_runtime.record.status import FAILURE, SUCCESS, Status
 
@@ -86,7 +86,7 @@ def node(  # noqa: PLR0913  what a kind declares
             doc=inspect.cleandoc(cls.__doc__),
             flow=flow,
             facts=cls.facts,
-            factory=cls,
+            factory=specialised(cls),
         )
         _show_as(cls, found_category)
         return cls

@@ -22,7 +22,9 @@ def compile_in_scope(text: str, node: Node[Any]) -> Compiled:
     Raises:
         ExpressionError: it is invalid; the reader accepts no tree with such an expression.
     """
-    names, trace = frozenset((*node.board, *node.constants)), node.run.trace
+    definition, names, trace = node.definition, node.run.names, node.run.trace
+    if definition.private or definition.constants:
+        names = names.union(definition.private, definition.constants)
     if trace is not None:
         return TracedExpression(text, names=names, note=trace.evaluated)
     return _compiled(text, names)
@@ -94,8 +96,9 @@ def _compiled(text: str, names: frozenset[str]) -> Expression:
 def lookup_in_scope(node: Node[Any]) -> Lookup:
     """The current values; arguments hide keys of the same name."""
     definition = node.definition
-    constants = definition.constants
-    blackboard = node.board if definition.private else node.run.blackboard
+    constants, private, read = definition.constants, definition.private, node.run.read
+    if private:
+        read = node.board.__getitem__
     if not constants:
-        return blackboard
-    return lambda name: constants[name] if name in constants else blackboard[name]
+        return read
+    return lambda name: constants[name] if name in constants else read(name)

@@ -76,23 +76,15 @@ def build(
         TreeError: the tree is deeper than `DEEPEST_TREE` nodes; the reader accepts no such tree.
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
-    _check_depth(definition)
-    context = RunContext(blackboard(definition.keys, values), host, trace=trace)
+    if definition.depth > DEEPEST_TREE:
+        raise TreeError(f"the tree {definition.name!r} is more than {DEEPEST_TREE} nodes deep; make it flatter")
+    context = RunContext(blackboard(definition.keys, values), host, names=definition.names, trace=trace)
     building = _Building(registry, context, dict(substitutes or {}))
     root = building.make(definition.root)
     if building.substitutes:
         raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
     context.set_root(root)
     return LiveTree(definition, root, context)
-
-
-def _check_depth(definition: TreeDefinition) -> None:
-    level = [definition.root]
-    for _ in range(DEEPEST_TREE):
-        level = [child for node in level for nodes in node.children.values() for child in nodes]
-        if not level:
-            return
-    raise TreeError(f"the tree {definition.name!r} is more than {DEEPEST_TREE} nodes deep; make it flatter")
 
 
 class _Building:

@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from bt_runtime.language.errors import BTError, RunError
-from bt_runtime.nodes.clock import Clock, Signal, SystemClock
+from bt_runtime.nodes.clock import Alarm, Clock, SystemClock
 from bt_runtime.nodes.context import Request, working
 from bt_runtime.record.recording import ForcedResult, Journal, Observer, Outcome, TickInput, TickRecord, describe
 from bt_runtime.runtime.builder import LiveTree
@@ -58,7 +58,7 @@ class RunLoop:
         self._pacer = pacer
         self._halt_grace_s = halt_grace_s
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
-        self._arrival = Signal()  # set when something happens
+        self._arrival = Alarm()  # set when something happens
         self._ticks_held = 0
         self._held_since_s = 0.0
 
@@ -108,7 +108,8 @@ class RunLoop:
                 await self._pacer.before_first_tick()
             given: TickInput | None = stepper.begin(self._clock.now())
             while given is not None:
-                await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
+                if given.outcomes:
+                    await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
                 record = stepper.tick(given)
                 self._observe(record)
                 given = None if stepper.is_over else await self._go_on(record)
@@ -121,28 +122,30 @@ class RunLoop:
 
     async def _go_on(self, record: TickRecord) -> TickInput | None:
         """Do what the tick asks for, and sleep until the next one is due; `None` if the supervisor ends the run."""
-        await self._settle()
+        stepper, clock = self._stepper, self._clock
+        if stepper.halted:
+            await self._settle()
         if self._pacer is not None:
-            await self._pacer.after_tick(record, self._stepper.posted)
-            if self._stepper.has_deliveries:  # they may halt what has posted
-                return self._stepper.due(self._clock.now())
-        for request in self._stepper.start():
+            await self._pacer.after_tick(record, stepper.posted)
+            if stepper.has_deliveries:  # they may halt what has posted
+                return stepper.due(clock.now())
+        for request in stepper.start():
             self._tasks[request.key] = asyncio.create_task(self._serve(request), name=request.key)
-        while not self._stepper.is_over:
-            now_s = self._clock.now()
+        while not stepper.is_over:
+            now_s = clock.now()
             if self._ticks_held == 0:
                 self._held_since_s = now_s
             self._ticks_held += 1
             is_long = self._ticks_held > _YIELD_EVERY or now_s - self._held_since_s >= _LONGEST_HOLD_S
-            if is_long and not self._stepper.has_events:
+            if is_long and not stepper.has_events:
                 self._ticks_held = 0
                 await asyncio.sleep(0)
                 continue
-            if (given := self._stepper.due(now_s)) is not None:
+            if (given := stepper.due(now_s)) is not None:
                 return given
             self._ticks_held = 0
             self._arrival.clear()
-            await self._clock.wait(self._arrival, until_s=self._stepper.wake_at_s)
+            await clock.wait(self._arrival, until_s=stepper.wake_at_s)
         return None
 
     def _observe(self, record: TickRecord) -> None:
@@ -206,6 +209,7 @@ class RunLoop:
 
     async def _end(self) -> None:
         """Halt the tree, end its tasks, and record what that changed."""
+        self._arrival.forget_time()
         self._stepper.halt()
         try:
             await self._settle()

@@ -29,7 +29,6 @@ So the inputs of the tree are events and times alone, and equal inputs give equa
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -411,9 +410,9 @@ class Stepper:
 
     def _from_events(self, now_s: float, cause: CauseKind | None) -> TickInput:
         """The pending events; if a deadline lies between them, those from before it."""
-        wake_at_s = self.wake_at_s
-        before_s = inf if wake_at_s is None else wake_at_s
-        events = [event for event in self._events if event.at_s < before_s] or self._events
+        events = self._events
+        if len(events) > 1 and (wake_at_s := self.wake_at_s) is not None:
+            events = [event for event in events if event.at_s < wake_at_s] or events
         self._events = self._events[len(events) :]
         ends = [event for event in events if isinstance(event, _Ended)]
         for end in ends:

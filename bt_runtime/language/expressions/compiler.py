@@ -171,6 +171,10 @@ class Compiler:
             steps.append((COMPARISONS[type(operator).__name__], self.compile(right, depth)))
         if len(steps) == 1:
             compare, second = steps[0]
+            right = node.comparators[0]
+            if isinstance(right, ast.Constant):  # most comparisons are with one
+                value = right.value
+                return self._checked(node, lambda read: compare(first(read), value))
             return self._checked(node, lambda read: compare(first(read), second(read)))
 
         def run(read: Read) -> bool:

@@ -95,6 +95,9 @@ class TreeFloor(Floor):
             self.cancel()
         now_s, posted = standing.now_s, standing.posted
         self.is_late = self.is_late or now_s >= self.ends_at_s
+        if not posted and not standing.rests:
+            self._charge(standing, posted)
+            return posted
         for request in posted:
             if self._refuses(request, now_s):
                 closing = [each for each in posted if _role(each) == "closing"]
@@ -130,6 +133,9 @@ class TreeFloor(Floor):
         """The posted requests that can begin now; one that would collide with others waits until those have ended."""
         chosen: list[Request] = []
         for request in standing.posted:
+            if not standing.under_way and not chosen:
+                chosen.append(request)
+                continue
             beside = [other for other in (*standing.under_way, *chosen) if _role(other) == _role(request)]
             if not beside or not self._must_wait(request, beside, new=sum(other in chosen for other in beside)):
                 chosen.append(request)

@@ -10,6 +10,7 @@ from oracle.agent.run import AgentRun
 from oracle.core.chunks import TerminationReason
 from oracle.decision import AgentState
 
+SUCCESS = Status.SUCCESS
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
 
@@ -70,8 +71,9 @@ class StateGuard(AgentGuard[SettingsT]):
 
     def update(self) -> Status:
         """Judge the state, if it is another one than the last time."""
-        if self.run.host.agent.state is self._passed:
-            return Status.SUCCESS
+        agent: AgentRun = self.run.host.agent
+        if agent.state is self._passed:
+            return SUCCESS
         status = super().update()
-        self._passed = self.agent.state if status is Status.SUCCESS else None
+        self._passed = agent.state if status is SUCCESS else None
         return status

@@ -134,3 +134,47 @@ async def test_the_first_guard_that_trips_writes_the_reason():
         kinds=[node("trips")(TripsOnce).kind, node("trips_too")(TripsToo).kind],
     )
     assert (run.status, run.value("termination_reason")) == (F, "enough")
+
+
+class Counted(Node[NoSettings]):
+    """A base without an `update` of its own."""
+
+    began = 0
+
+    def initialise(self):
+        self.began += 1
+
+
+class Twice(Counted, Slow):
+    """An action whose `update` is that of a base behind another base."""
+
+    def update(self):
+        return super().update()
+
+
+def test_nodes_of_a_kind_have_code_of_their_own_and_the_methods_of_their_class():
+    kinds = [node(name)(cls).kind for name, cls in (("leaf", Leaf), ("slow", Slow), ("asks", Asks), ("twice", Twice))]
+    for kind in kinds:
+        assert kind.factory.__qualname__ in {"Leaf", "Slow", "Asks", "Twice"}
+        assert kind.factory.step.__code__ is not Node.step.__code__
+        assert kind.factory.step.__doc__ == Node.step.__doc__
+    assert len({kind.factory.step for kind in kinds}) == len(kinds)
+    assert kinds[1].factory.update.__code__ == Action.update.__code__
+    assert kinds[3].factory.update is Twice.update
+    assert "step" not in vars(Leaf)
+
+
+async def test_what_a_class_gets_after_it_was_made_counts():
+    class Late(Leaf):
+        """A leaf that fails when it ends."""
+
+    def terminate(_self, _status):
+        raise ValueError("too late")
+
+    Late.terminate = terminate
+    run = await run_text(
+        "tree: t\nroot: {selector: [late, twice]}", kinds=[node("late")(Late).kind, node("twice")(Twice).kind]
+    )
+    assert run.status is S
+    assert [error.error for error in run.result.errors] == ["ValueError: too late"]
+    assert run.tree.nodes[2].began == 1
