@@ -150,10 +150,6 @@ class Exploration:
 
     def run(self) -> Explored:
         """Explore until everything is known, or a bound is reached."""
-        with _uncollected():
-            return self._run()
-
-    def _run(self) -> Explored:
         result, began_s = self._result, time.monotonic()
         first = self.world.save()
         for event in self.begins:
@@ -192,9 +188,10 @@ class Exploration:
         world, options = self.world, self.options
         world.restore(saved)
         self.sample.keys = self.identity.ahead().keys
+        alike = options.alike(world)
         todo, played = list(options.of(world))[::-1], set[Event]()
         while todo:
-            event = todo.pop()
+            event = alike.plainest(todo.pop())
             if event in played:
                 continue
             played.add(event)
@@ -290,7 +287,7 @@ class Exploration:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Pause the collector of cycles: what is kept is kept until the end, and it would look at all of it again."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -40,12 +40,12 @@ class Cell:
 
     def restore(self, stored: Stored) -> None:
         """Put them back."""
-        of = self._of
-        for name, value, now in zip(self._names, stored, self._get(of), strict=False):
-            if type(value) in _CONTAINERS:
-                setattr(of, name, type(value)(value))
-            elif value is not now:
-                setattr(of, name, value)
+        of, now = self._of, self._get(self._of)
+        if now == stored:
+            return
+        for name, value, present in zip(self._names, stored, now, strict=False):
+            if value is not present:
+                setattr(of, name, _fresh(value))
 
 
 class Memory:

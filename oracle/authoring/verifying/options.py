@@ -1,7 +1,7 @@
 """What can happen next to a run that waits."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bt_runtime import Request, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST
@@ -20,8 +20,36 @@ from oracle.authoring.verifying.events import (
 )
 from oracle.authoring.verifying.identity import Ahead
 from oracle.authoring.verifying.reads import Reads
-from oracle.authoring.verifying.replies import Seen, Vocabulary, results_for
+from oracle.authoring.verifying.replies import OTHER_REASONS, SHARES, Seen, Tokens, Vocabulary, results_for
 from oracle.authoring.verifying.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Which replies are one and the same response in a state.
+
+    Each reply is played as the plainest of those that have the same texts, signal, calls and tokens in this state.
+    What follows from it is the same, and so are its further forms: a form of a reply differs from it as the same form
+    of the plainest one differs from that.
+
+    Args:
+        levels: those of the tokens that are used already, so that a response that reaches them uses none.
+        has_reason: a `need_turn` before has given a reason that another one can repeat.
+    """
+
+    levels: frozenset[Tokens]
+    has_reason: bool
+
+    def plainest(self, event: Event) -> Event:
+        """The event in whose place this one would do the same; mostly itself."""
+        if not isinstance(event, Replied):
+            return event
+        reply = event.reply
+        if reply.tokens != "low" and reply.tokens in self.levels:
+            reply = replace(reply, tokens="low")
+        if reply.same_reason and not self.has_reason:
+            reply = replace(reply, same_reason=False)
+        return event if reply is event.reply else replace(event, reply=reply)
 
 
 class Options:
@@ -48,6 +76,11 @@ class Options:
             yield from self._ends(world, request)
         yield from _interruptions(world)
         yield from (each for each in self._deliveries if each.key not in world.progress.delivered)
+
+    def alike(self, world: World) -> Alike:
+        """Which replies are one and the same in the state now."""
+        reached = frozenset(level for level in SHARES if not world.left_until(level))
+        return Alike(reached, has_reason=world.agent.signals.last_reason in OTHER_REASONS)
 
     def variants(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
         """Further forms of an event that was just played, as far as its consequences depend on its form.

@@ -1,11 +1,12 @@
 """Looks for runs that reach certain nodes, also in more turns than the exploration has.
 
 A run that reaches a node proves that it can be reached, so the search need not be complete: it leaves out failures,
-interruptions and levels of tokens, and first follows what has brought something new.
+interruptions and levels of tokens, and first follows the states in which a key has the rarest value, the latest first.
 """
 
-from collections import deque
+from collections import Counter
 from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
 from typing import Final
 
 from oracle.authoring.verifying.events import Cancelled, Event, Replied, SaveEnded, TimePassed
@@ -53,8 +54,8 @@ class Reaching:
     def __init__(self, exploration: Exploration, keys: frozenset[str]) -> None:
         self._exploration = exploration
         self._keys = sorted(keys - {"turn", "tokens_used"})
-        self._known, self._values = set[Hashable](), set[tuple[str, str]]()
-        self._waiting: deque[Saved] = deque()
+        self._known, self._seen = set[Hashable](), Counter[tuple[str, str]]()
+        self._waiting: list[tuple[int, int, Saved]] = []
         self.transitions = 0
 
     def reached(self, wanted: frozenset[int], *, most: int) -> frozenset[int]:
@@ -73,22 +74,20 @@ class Reaching:
         while self._waiting and self.transitions < most and not wanted <= world.visited:
             if not exploration.goes_on():
                 break
-            saved = self._waiting.popleft()
+            *_, saved = heappop(self._waiting)
             for _, identity in exploration.following(saved):
                 self.transitions += 1
                 self._arrive(identity)
         return wanted & world.visited
 
     def _arrive(self, identity: Hashable) -> None:
-        """Keep a new state; one in which a key has a value for the first time is followed first."""
+        """Keep a new state, by how often the rarest of its values has been so far."""
         world = self._exploration.world
         if world.progress.is_over or identity in self._known:
             return
         self._known.add(identity)
         board = world.tree.blackboard
         values = {(key, repr(board[key])) for key in self._keys if key in board}
-        if values <= self._values:
-            self._waiting.append(world.save())
-        else:
-            self._values |= values
-            self._waiting.appendleft(world.save())
+        self._seen.update(values)
+        rarest = min((self._seen[value] for value in values), default=0)
+        heappush(self._waiting, (rarest, -len(self._known), world.save()))

@@ -1,7 +1,6 @@
 """The rules of a tree as properties of its runs."""
 
-from collections.abc import Hashable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from bt_runtime import EventPattern, Rule, TreeDefinition
 from bt_runtime.language.rules.matching import condition_of
@@ -32,20 +31,26 @@ class _check:  # noqa: N801  called like a function
         return f"the rule on line {place.line} is broken" if verdict == "violated" else ""
 
 
-def rule_states(world: World) -> Hashable:
-    """How far the run has come with each rule, and the notifications that its rules have not seen yet."""
+def rule_states(world: World) -> Callable[[], Hashable]:
+    """What tells states apart that differ in the rules alone.
+
+    Returns:
+        A function of the state now: how far the run has come with each rule, and the notifications that its rules have
+        not seen yet.
+    """
     rules = world.rules
     if rules is None:
-        return None
+        return lambda: None
     stream = rules.stream
-    turns = stream.turns if _counts_turns(world.definition.rules) else None
-    return rules.states, tuple([str(event) for event in stream.remarks]), turns
+    counts_turns = any(
+        not {"number", "turns"}.isdisjoint(names_in(each)) for _, each in conditions_of(world.definition.rules)
+    )
 
+    def states() -> Hashable:
+        remarks = tuple([str(event) for event in stream.remarks])
+        return rules.states, remarks, stream.turns if counts_turns else None
 
-@lru_cache(maxsize=64)
-def _counts_turns(rules: tuple[Rule, ...]) -> bool:
-    """Whether a rule's condition is about the number of a turn, or of all turns."""
-    return any(not {"number", "turns"}.isdisjoint(names_in(pattern)) for _, pattern in conditions_of(rules))
+    return states
 
 
 def conditions_of(rules: Sequence[Rule]) -> Iterator[tuple[Rule, EventPattern]]:

@@ -8,7 +8,7 @@ from bt_runtime import NodeDefinition, Registry, TreeDefinition
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.authoring.verifying.events import Start
-from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch
+from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch, uncollected
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.options import Options, deliveries_of
 from oracle.authoring.verifying.parts import STANDARD_TOOLS
@@ -75,7 +75,7 @@ def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Wat
     exploration.watch = watch
     world, reads = exploration.world, reads_of(definition)
     properties = (*BUILT_IN, *rule_properties(definition))
-    with quiet():
+    with quiet(), uncollected():
         explored = exploration.run()
         results = tuple(_judged(each, explored, world, reads, scope, watch) for each in properties)
     return Report(
@@ -138,7 +138,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
         ),
         properties=(*BUILT_IN, *rule_properties(definition)),
         begins=[Start(question) for question in questions],
-        extra=lambda: rule_states(world),
+        extra=rule_states(world),
         bounds=scope.bounds,
         stop_early=scope.stop_early,
     )

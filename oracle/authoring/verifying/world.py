@@ -52,7 +52,17 @@ from oracle.authoring.verifying.parts import (
     NoAudit,
     disarmed,
 )
-from oracle.authoring.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
+from oracle.authoring.verifying.replies import (
+    FIELDS,
+    OTHER_REASONS,
+    PLAIN,
+    SHARES,
+    WORDS,
+    Reply,
+    Result,
+    Tokens,
+    events_of,
+)
 from oracle.authoring.verifying.tokens import TokenWatch
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
 from oracle.core.chunks import Chunk
@@ -427,11 +437,14 @@ class World:
 
     def scripted(self, reply: Reply) -> ScriptedTurn:
         """The reply as a turn of a script, as it would be now."""
-        state = self.agent.state
-        target = int(state.config.token_budget * SHARES[reply.tokens])
-        usage = Usage(0, 0, 0, max(0, target - state.tokens_used))
+        usage = Usage(0, 0, 0, self.left_until(reply.tokens))
         calls = tuple(ScriptedCall(call.name, to_json(call.arguments).decode()) for call in self.calls_of(reply))
         return ScriptedTurn(text=self.text_of(reply), tool_calls=calls, usage=usage, stop_reason=reply.stop_reason)
+
+    def left_until(self, level: Tokens) -> int:
+        """The tokens that are left until a level is reached; 0 if it is reached."""
+        state = self.agent.state
+        return max(0, int(state.config.token_budget * SHARES[level]) - state.tokens_used)
 
     def text_of(self, reply: Reply) -> str:
         """What the model writes, with its signal."""

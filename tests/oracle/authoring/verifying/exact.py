@@ -7,13 +7,16 @@ from bt_runtime import Request
 from bt_runtime.nodes.base import Node
 from oracle.authoring.verifying.events import Replied
 from oracle.authoring.verifying.identity import Identity
-from oracle.authoring.verifying.options import Options
+from oracle.authoring.verifying.options import Alike, Options
 from oracle.authoring.verifying.reads import SIGNAL_KEYS
 from oracle.authoring.verifying.replies import Seen
 
 
 class EveryForm(Options):
     """Lists each form of each event, whether or not anything has depended on its form so far."""
+
+    def alike(self, world):
+        return Alike(frozenset(), has_reason=True)
 
     def variants(self, world, event, ahead):
         if not isinstance(event, Replied):

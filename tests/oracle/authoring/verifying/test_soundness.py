@@ -1,12 +1,15 @@
 """What the reductions leave out cannot be told apart: each step is compared with the same step without them."""
 
+from itertools import product
+
 import pytest
 
 from oracle.authoring.verifying.events import Replied
 from oracle.authoring.verifying.exploring import Bounds
 from oracle.authoring.verifying.identity import Identity
+from oracle.authoring.verifying.liveness import speaks
 from oracle.authoring.verifying.reads import reads_of
-from oracle.authoring.verifying.replies import PLAIN, Reply
+from oracle.authoring.verifying.replies import PLAIN, SHARES, Reply
 from oracle.authoring.verifying.verify import Scope, exploration_of
 from tests.oracle.authoring.verifying.comparing import Comparison, observed, sample, spared
 from tests.oracle.authoring.verifying.exact import EveryForm, Exact
@@ -105,6 +108,11 @@ sequence:
 """
 
 
+EACH_FORM = [
+    Reply(PLAIN, signal="need_turn", tokens=tokens, same_reason=same) for tokens in SHARES for same in (False, True)
+]
+
+
 class Blind(Identity):
     """Leaves out too much: what the product's own nodes read of the query."""
 
@@ -150,6 +158,28 @@ def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pair
     assert len(found) >= pairs
     for first, other in sample(found, pairs):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
+
+
+def test_replies_that_are_one_response_in_a_state_are_written_alike_and_do_the_same():
+    compared = Comparison(TREES["signals"], turns=2, states=60)
+    world, seen = compared.full.world, set()
+    for place in compared.states:
+        world.restore(place.saved)
+        alike = compared.reduced.options.alike(world)
+        for reply, request in product(EACH_FORM, [each.key for each in world.under_way if speaks(each.node)]):
+            event = Replied(request, reply)
+            plainest = alike.plainest(event)
+            world.restore(place.saved)
+            assert world.scripted(plainest.reply) == world.scripted(reply)
+            assert did(compared.full, place, plainest) == did(compared.full, place, event)
+            seen.add((reply.tokens, reply.same_reason, plainest == event))
+    assert {("high", False, True), ("high", False, False), ("low", True, True), ("low", True, False)} <= seen
+
+
+def did(exploration, place, event):
+    exploration.world.restore(place.saved)
+    exploration.world.play(event)
+    return exploration.world.path[:], exploration.identity.of(exploration.extra())
 
 
 def test_no_state_is_spared_where_the_tree_reads_how_many_tokens_are_used():
