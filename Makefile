@@ -6,6 +6,8 @@ WEB := $(BIN)/python web/tasks.py
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/llm tests/oracle/server/api \
 	tests/oracle/server/process/test_protocol.py tests/oracle/runs/storage tests/oracle/core/traces tests/oracle/server/test_settings.py
+# Without bytecode each process of the tests compiles all modules anew, those of the tests themselves among them.
+export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check console-tests lowest bench bench-guard mutants tree-mutants eval screenshots soak docs types lock clean
 
@@ -19,9 +21,10 @@ run: install ## build the console if its sources are newer, and start the servic
 	$(BIN)/oracle serve $(ARGS)
 
 test: .venv/dev console-tests ## run the tests but the long ones; some twelve minutes on two cores
-	@echo "Left out: process kills, faults, the installed wheel, and most examples of each property; make check runs them"
+	@echo "Left out: most tests in a browser and of processes, PostgreSQL for what the store's own tests show, process kills, faults,"
+	@echo "the installed wheel, the benchmarks' own tests, and most examples of each property; make check runs them"
 	@echo "Running the other tests: some twelve minutes on two quiet cores"
-	$(BIN)/pytest --numprocesses auto --quiet -m "not soak and not long"
+	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --ignore tests/benchmarks -m "not soak and not long"
 
 lint: .venv/dev ## ruff, mypy, import-linter; tsc, eslint, prettier
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/mypy examples web/*.py && $(BIN)/lint-imports
@@ -33,7 +36,7 @@ console-tests: .venv/dev # what the tests of the console need, and those of its 
 	$(WEB) browser --if-possible
 
 check: lint console-tests ## what CI runs: the linters and all tests; some twenty-five minutes on two cores
-	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole --cpu-limit 1.5 -m "not soak"
+	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile whole --cpu-limit 1.5 -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear .venv/lowest

@@ -48,6 +48,7 @@ def test_every_linked_page_exists(link):
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith(".venv/bin/oracle ask")])
+@pytest.mark.long("starts a process, which reads the whole project")
 def test_each_question_is_answered_with_sources_and_a_reason(line):
     ran = oracle(line)
     assert ran.returncode == 0, ran.stderr
@@ -109,6 +110,7 @@ def test_the_folder_of_the_readme_is_ignored_by_git():
     assert "my-trees/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.long("starts a process")
 def test_a_mistake_reads_as_the_readme_shows_it(tmp_path):
     (shown,) = re.findall(r"```\n(my-trees/oracle\.yaml:.*?)```", README, re.DOTALL)
     own = tmp_path / "my-trees"

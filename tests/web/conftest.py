@@ -19,8 +19,9 @@ Fixtures:
 - `tab`: a tab of 1280x800 in light colours, see `tests/web/tab.py`. Parametrise `theme` (`THEMES`) and `size`
   (`SIZES`) to change that: `@pytest.mark.parametrize("theme", THEMES)`.
 - `browse`: opens more tabs: `await browse("/runs", theme="dark", size=PHONE, reduced_motion=True, at=line.url)`.
-- `service`: `oracle serve`, one process for the tests of a module: `url`, `project`, `data`, `stop()`, `kill()`,
-  `start(port=service.port)`. Override the fixture `settings` in a module to set `ORACLE_…` variables.
+- `service`: `oracle serve`, one process for all modules, without conversations when a module begins: `url`, `project`,
+  `data`. Override the fixture `settings` in a module that needs a process of its own: one with `ORACLE_…` variables,
+  one that has no other runs, or one to `stop()`, to `kill()` and to `start(port=service.port)`.
 - `user`: the same service as a program uses it: `heard = await user.ask("…")` records a run in some milliseconds
   (`heard.run_id`, `heard.done["context_id"]`), `user.http` is the HTTP client.
 - `desk`: what the provider says next: `desk.play(says("…", calls("search_code", query="auth")), answers("…"))`; the
@@ -35,22 +36,26 @@ Fixtures:
 `tests/web/stage.py` has `held` and `held_answer`: turns that wait for a gate. Nothing sleeps: playwright's `expect`
 waits for what a user sees.
 
+A test in a browser is long; `make test` runs those that are marked `@pytest.mark.smoke`, one or two for each page.
+
 Every tab fails its test for a console error, an uncaught error, a violation of the Content-Security-Policy, a request
 to another origin, a dialog, or a call of the page's `canary()`, which hostile texts try to make. `tab.watch.allow("…")`
 expects what the test itself causes, such as a status of 404 or a lost connection, which the browser logs as errors.
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
+from tests.acceptance.harness import PROJECT_FILES
 from tests.service.conftest import guarded_server
 from tests.service.provider import Desk
-from tests.service.server import Client, Server, serving
+from tests.service.server import HELD_FILE, Client, Server, serving
 from tests.web.built import missing_for_the_console
 from tests.web.gallery import Gallery, gallery
 from tests.web.line import Line
@@ -59,6 +64,8 @@ from tests.web.tab import LAPTOP, Size, Tab, Theme, find_chromium, launch, open_
 
 __all__ = ["guarded_server"]  # a fixture, of the tests of the service
 
+SETTINGS = {"ORACLE_REQUESTS_PER_MINUTE": "10000"}
+
 
 class Browse(Protocol):
     """Opens tabs."""
@@ -66,6 +73,14 @@ class Browse(Protocol):
     async def __call__(
         self, path: str | None = None, *, at: str = "", size: Size = LAPTOP, theme: Theme = "light", **options: Any
     ) -> Tab: ...
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test in a browser is long unless it is one of the few for `make test`."""
+    for item in items:
+        names = getattr(item, "fixturenames", ()) if item.path.is_relative_to(Path(__file__).parent) else ()
+        if "chromium" in names and not (item.get_closest_marker("smoke") or item.get_closest_marker("long")):
+            item.add_marker(pytest.mark.long("a browser, and a service of the module"))
 
 
 @pytest.fixture(scope="session")
@@ -87,15 +102,47 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def settings() -> Mapping[str, str]:
-    """The environment of this module's service."""
-    return {}
+def settings() -> Mapping[str, str] | None:
+    """The environment of this module's own service; `None` is the common one."""
+    return None
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def common(tmp_path_factory, console, chromium) -> AsyncIterator[Callable[[], Awaitable[Server]]]:
+    """Gives the service of all modules that ask for no other; it is started when the first does."""
+    started: list[Server] = []
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def served() -> Server:
+            if not started:
+                serving_it = serving(tmp_path_factory.mktemp("common"), **SETTINGS)
+                started.append(await stack.enter_async_context(serving_it))
+            await clear(started[0])
+            return started[0]
+
+        yield served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def service(tmp_path_factory, console, chromium, settings) -> AsyncIterator[Server]:
-    async with serving(tmp_path_factory.mktemp("service"), **{"ORACLE_REQUESTS_PER_MINUTE": "10000"} | settings) as it:
+async def service(tmp_path_factory, console, chromium, settings, common) -> AsyncIterator[Server]:
+    if settings is None:
+        yield await common()
+        return
+    async with serving(tmp_path_factory.mktemp("service"), **SETTINGS | settings) as it:
         yield it
+
+
+async def clear(server: Server) -> None:
+    """No conversations, no limits that were changed, no files in the project but the first; the runs stay."""
+    for path in server.project.rglob("*"):
+        if path.is_file() and str(path.relative_to(server.project)) not in {*PROJECT_FILES, HELD_FILE}:
+            path.unlink()
+    user = Client(server)
+    assert (await user.http.post("/api/settings/agent-config/reset")).is_success
+    while there := (await user.http.get("/api/oracle/conversations")).json()["conversations"]:
+        for each in there:
+            await user.http.delete(f"/api/oracle/conversations/{each['context_id']}")
+    await user.aclose()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -36,6 +36,7 @@ async def answered(tab: Tab) -> None:
     await expect(tab.page.get_by_text("Completed", exact=True).last).to_be_visible()
 
 
+@pytest.mark.smoke
 async def test_an_answer_is_shown_while_it_comes_and_its_address_opens_it_again(tab, desk) -> None:
     gate = asyncio.Event()
     desk.play(held_answer(gate, "First half, ", "second half."))
@@ -65,6 +66,7 @@ async def test_a_thought_is_one_line_that_opens(tab, desk) -> None:
     await expect(tab.page.get_by_text("It may be in retry.\nOr in auth.")).to_be_visible()
 
 
+@pytest.mark.smoke
 async def test_a_tool_call_shows_its_arguments_its_result_and_its_duration(tab, desk) -> None:
     search = calls("search_code", query="RetryPolicy", limit=3)
     desk.play(says("I look.", search, calls("read_file", path="no/such.py")), answers("In src/retry.py."))
@@ -99,6 +101,7 @@ async def test_a_source_opens_the_cited_text_at_its_line(tab, desk) -> None:
     await expect(tab.page.get_by_role("link", name="x.py:1")).to_have_count(0)
 
 
+@pytest.mark.smoke
 async def test_escape_stops_an_answer_and_keeps_what_was_said(tab, desk) -> None:
     gate = asyncio.Event()
     desk.play(held_answer(gate, "First half, ", "second half."))
@@ -163,6 +166,7 @@ async def test_an_edited_question_is_asked_anew_and_the_old_conversation_stays(t
     assert len((await user.conversation(old))["messages"]) == 4
 
 
+@pytest.mark.smoke
 async def test_hostile_texts_are_shown_and_do_nothing(tab, desk, service) -> None:
     (service.project / "hostile.md").write_text(f"RetryPolicy {HOSTILE}", encoding="utf-8")
     desk.play(says(HOSTILE, calls("read_file", path="hostile.md")), answers(HOSTILE))
@@ -175,6 +179,7 @@ async def test_hostile_texts_are_shown_and_do_nothing(tab, desk, service) -> Non
     await expect(tab.page.locator("article a[href^=javascript]")).to_have_count(0)
 
 
+@pytest.mark.smoke
 async def test_a_conversation_is_found_renamed_and_deleted(tab, desk, user) -> None:
     desk.play(answers("A."), answers("B."))
     first = await user.ask("What is a zebra finch in the code?")

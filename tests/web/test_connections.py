@@ -25,6 +25,11 @@ ANSWERS = """async (count) => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def settings():
+    return {}  # a service without other runs
+
+
 def question(number: int) -> str:
     return f"Where is number {number} in the code?"
 

@@ -36,6 +36,7 @@ async def short(service, user, folder) -> None:
     assert response.status_code == 200, response.text
 
 
+@pytest.mark.smoke
 async def test_a_mistake_is_shown_at_its_place_and_mended_by_a_key(tab) -> None:
     await opened(tab)
     await write_behind(tab, "llm_turn", "\n    - condition: turns > 1")
@@ -90,6 +91,7 @@ async def test_long_lines_go_on_below_behind_their_indent(tab) -> None:
     assert await scroller.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+@pytest.mark.smoke
 async def test_a_text_is_saved_with_a_note_and_taken_back(tab, folder) -> None:
     await opened(tab)
     await write_behind(tab, "Answers at once", " It is short.")

@@ -12,6 +12,11 @@ from tests.web.stage import held, held_answer
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.fixture(scope="module")
+def settings():
+    return {}  # a service that is stopped
+
+
 @pytest.mark.parametrize(
     ("script", "problem"),
     [

@@ -20,6 +20,11 @@ ELSEWHERE = "http://127.0.0.1:9"
 QUESTION = "Where is RetryPolicy in the code?"
 
 
+@pytest.fixture(scope="module")
+def settings():
+    return {}  # a service whose trees and files are hostile
+
+
 def hostile(place: str) -> str:
     """A text with everything that a careless page would run, load or follow."""
     run = f"{CANARY}('{place}')"

@@ -46,6 +46,11 @@ DENSE = """\
 | `billing` | **5** |
 
 ```python
+@pytest.fixture(scope="module")
+def settings():
+    return {}  # a service without other runs
+
+
 def attempts(policy: RetryPolicy) -> int:
     return policy.attempts or 3
 ```

@@ -46,6 +46,7 @@ async def press(tab, *keys: str) -> None:
         await tab.page.keyboard.press(key)
 
 
+@pytest.mark.smoke
 async def test_a_run_opens_at_the_tick_that_decided_its_end(tab, story) -> None:
     await tab.go(f"/runs/{await story()}")
     await expect(tab.page.get_by_role("heading", name="Where is the class RetryPolicy in the code?")).to_be_visible()
@@ -88,6 +89,7 @@ async def test_lines_behind_the_sticky_lines_keep_their_indents(tab, story) -> N
     assert behind[0] < behind[1] < scope
 
 
+@pytest.mark.smoke
 async def test_keys_move_and_a_link_opens_the_same_view(tab, story, browse) -> None:
     await tab.go(f"/runs/{await story()}")
     await expect(where(tab)).to_contain_text("turn 4")
@@ -200,6 +202,7 @@ async def test_the_graph_shows_the_statuses_leads_to_the_source_and_is_saved(tab
     await expect(tab.page.get_by_role("row", selected=True)).to_contain_text("after_turn")
 
 
+@pytest.mark.smoke
 async def test_a_live_run_is_followed_until_the_person_looks_back(tab, user, desk) -> None:
     gate = asyncio.Event()
     desk.play(

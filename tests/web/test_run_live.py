@@ -104,6 +104,7 @@ async def test_scrubbed_back_the_pane_shows_what_had_been_read_by_then(tab, user
     await expect(words(tab)).to_have_text(["I will look.", "Second, third."])
 
 
+@pytest.mark.smoke
 async def test_a_lost_line_loses_and_doubles_no_word(browse, line, user, desk) -> None:
     gate = asyncio.Event()
     desk.play(held_answer(gate, "First half, ", "second half."))

@@ -17,6 +17,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HOSTILE = "<img src=x onerror=canary('title')> what is it?"
 
 
+@pytest.fixture(scope="module")
+def settings():
+    return {}  # a service without other runs
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def recorded(service) -> dict[str, str]:
     """Four runs, by a word of their questions."""
@@ -43,6 +48,7 @@ def rows(tab: Tab) -> Locator:
     return tab.page.locator("[data-run]")
 
 
+@pytest.mark.smoke
 async def test_a_run_is_listed_with_its_end_its_figures_and_its_tree(tab, recorded) -> None:
     await tab.go("/runs")
     files = row(tab, recorded["files"])

@@ -43,6 +43,7 @@ async def saved(user: Client) -> dict[str, int]:
 # 012, user story 1: configure agent behavior
 
 
+@pytest.mark.smoke
 async def test_us1_1_a_slider_that_is_modified_is_saved_and_shown_on_reload(tab, user) -> None:
     """Given a user is on the Settings page, when they modify the "Max Iterations" slider from 15 to 10, then the value
     is saved and displayed correctly on page reload."""

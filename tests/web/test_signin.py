@@ -30,6 +30,7 @@ async def sign_in(tab: Tab, user: str) -> None:
     await field(tab).press("Enter")
 
 
+@pytest.mark.smoke
 async def test_who_signs_in_gets_the_page_that_was_asked_for(browse, guarded) -> None:
     tab = await opened(browse, guarded, "/settings#account")
     await expect(field(tab)).to_be_focused()

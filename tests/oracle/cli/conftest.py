@@ -13,6 +13,7 @@ from oracle.cli import main
 from oracle.core.logs.configuring import configure_logging
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
+from tests.support.databases import DATABASES
 from tests.support.provider import StandInProvider
 from tests.support.stores import sqlite_url
 
@@ -99,7 +100,7 @@ def provided(monkeypatch):
     return use
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def database(request, tmp_path, monkeypatch, capfd):
     """The database of the settings, of each kind: `record` records scripts by name, and returns the ids; `url`."""
     if request.param == "postgresql":

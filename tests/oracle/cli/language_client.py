@@ -1,6 +1,7 @@
-"""An editor: pygls' client over the standard streams of `oracle trees lsp`."""
+"""An editor: pygls' client over the standard streams of `oracle trees lsp`, or of its server in this process."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -8,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
+
+from oracle.cli.language_server.server import serve
+from oracle.cli.setup import settings_for
+from oracle.server.wiring.editing import editing_desk
 
 PATIENCE_S = 10.0
 
@@ -105,3 +111,28 @@ async def editor(cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Editor]:
             here.server.kill()
         await here.server.wait()
         await client.stop()
+
+
+@asynccontextmanager
+async def editor_inside() -> AsyncIterator[Editor]:
+    """An editor whose server runs in a thread of this process, and ends with 0 when the editor shuts it down."""
+    client = LanguageClient("test-editor", "1")
+    here = Editor(client)
+    ours, theirs = socket.socketpair()
+    with theirs, theirs.makefile("rb") as input_, theirs.makefile("wb") as output:
+        serving = asyncio.create_task(
+            asyncio.to_thread(serve, editing_desk(settings_for()), input_=input_, output=output)
+        )
+        reader, writer = await asyncio.open_connection(sock=ours)
+        client.protocol.set_writer(writer)
+        reading = run_async(stop_event=client._stop_event, reader=reader, protocol=client.protocol)
+        client._async_tasks.append(asyncio.create_task(reading))
+        try:
+            yield here
+            await client.shutdown_async(None)
+            client.exit(None)
+            assert await asyncio.wait_for(serving, PATIENCE_S) == 0
+        finally:
+            writer.close()
+            await asyncio.wait([serving])
+            await client.stop()

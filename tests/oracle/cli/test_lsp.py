@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.uris import from_fs_path
 
-from tests.oracle.cli.language_client import editor, identified
+from tests.oracle.cli.language_client import editor, editor_inside, identified
 
 ROOT = Path(__file__).parents[3]
 TREE = """\
@@ -48,9 +48,9 @@ def at(text: str, what: str, *, behind: bool = False, line: int | None = None) -
     return types.Position(row, len(before.encode("utf-16-le")) // 2)
 
 
-async def test_an_editor_sees_mistakes_while_it_types(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_an_editor_sees_mistakes_while_it_types(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", TREE)
         assert await here.diagnostics(uri) == []
@@ -65,13 +65,12 @@ async def test_an_editor_sees_mistakes_while_it_types(tmp_path: Path, env: dict[
         assert (await here.diagnostics(uri))[0].message.startswith("this is not valid YAML")
         here.change(uri, TREE)
         assert await here.diagnostics(uri) == []
-        assert await here.shut_down() == 0
 
 
 @pytest.mark.long("starts a language server")
-async def test_the_newest_of_many_changes_is_what_is_shown(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_the_newest_of_many_changes_is_what_is_shown(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", TREE)
         for number in range(40):
@@ -81,11 +80,9 @@ async def test_the_newest_of_many_changes_is_what_is_shown(tmp_path: Path, env: 
 
 
 @pytest.mark.long("starts a language server")
-async def test_a_text_that_is_not_saved_counts_for_the_trees_that_include_it(
-    tmp_path: Path, env: dict[str, str]
-) -> None:
+async def test_a_text_that_is_not_saved_counts_for_the_trees_that_include_it(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         mine = here.open(tmp_path / "mine.yaml", TREE)
         part = here.open(tmp_path / "part.yaml", PART)
@@ -101,9 +98,9 @@ async def test_a_text_that_is_not_saved_counts_for_the_trees_that_include_it(
 
 
 @pytest.mark.long("starts a language server")
-async def test_a_file_that_changes_on_disk_is_checked_again(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_a_file_that_changes_on_disk_is_checked_again(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path, workspace=WATCHES)
         mine = here.open(tmp_path / "mine.yaml", TREE)
         assert await here.diagnostics(mine, none=True) == []
@@ -114,9 +111,9 @@ async def test_a_file_that_changes_on_disk_is_checked_again(tmp_path: Path, env:
         assert await here.diagnostics(mine, until="in the tree 'part'")
 
 
-async def test_completion_and_hover(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_completion_and_hover(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path, text_document=SNIPPETS)
         uri = here.open(tmp_path / "mine.yaml", TREE)
         position = at(TREE, "nudges + 1", line=5)
@@ -142,8 +139,8 @@ async def test_completion_and_hover(tmp_path: Path, env: dict[str, str]) -> None
 
 
 @pytest.mark.long("starts a language server")
-async def test_without_tab_stops_an_editor_gets_plain_text(tmp_path: Path, env: dict[str, str]) -> None:
-    async with editor(tmp_path, env) as here:
+async def test_without_tab_stops_an_editor_gets_plain_text(tmp_path: Path) -> None:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", "tree: mine\nroot:\n  ")
         where = types.CompletionParams(identified(uri), types.Position(2, 2))
@@ -153,9 +150,9 @@ async def test_without_tab_stops_an_editor_gets_plain_text(tmp_path: Path, env: 
         assert not any("$" in each.text_edit.new_text for each in offered.items if each.text_edit)
 
 
-async def test_definition_references_and_rename(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_definition_references_and_rename(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", TREE)
         part = from_fs_path(str(tmp_path / "part.yaml"))
@@ -183,6 +180,7 @@ async def test_definition_references_and_rename(tmp_path: Path, env: dict[str, s
             await here.client.text_document_rename_async(refused)
 
 
+@pytest.mark.long("starts a language server")
 async def test_a_refused_rename_is_an_error_of_the_editor_and_not_logged(tmp_path: Path, env: dict[str, str]) -> None:
     async with editor(tmp_path, env) as here:
         await here.start(tmp_path)
@@ -199,9 +197,9 @@ async def test_a_refused_rename_is_an_error_of_the_editor_and_not_logged(tmp_pat
         assert await here.server.stderr.read() == b""
 
 
-async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path) -> None:
     text = "tree: mine\nroot:\n  llm_turn: { timeout: 120 }\n"
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", text)
         (shown,) = await here.diagnostics(uri)
@@ -219,9 +217,9 @@ async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path, env: dict[str, str
 
 
 @pytest.mark.long("starts a language server")
-async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path, env: dict[str, str]) -> None:
+async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path) -> None:
     text = "tree: mine\nroot: finish\n"
-    async with editor(tmp_path, env) as here:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", text)
         found = await here.diagnostics(uri, until="without a reason", warnings=True)
@@ -243,8 +241,8 @@ async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path, env: dict
 
 
 @pytest.mark.long("starts a language server")
-async def test_other_yaml_files_are_left_alone(tmp_path: Path, env: dict[str, str]) -> None:
-    async with editor(tmp_path, env) as here:
+async def test_other_yaml_files_are_left_alone(tmp_path: Path) -> None:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "compose.yaml", "services:\n  web: { image: nginx }\n")
         assert await here.diagnostics(uri) == []
@@ -253,8 +251,8 @@ async def test_other_yaml_files_are_left_alone(tmp_path: Path, env: dict[str, st
 
 
 @pytest.mark.long("starts a language server")
-async def test_a_huge_text_is_one_mistake_and_does_not_stop_the_server(tmp_path: Path, env: dict[str, str]) -> None:
-    async with editor(tmp_path, env) as here:
+async def test_a_huge_text_is_one_mistake_and_does_not_stop_the_server(tmp_path: Path) -> None:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", "tree: mine\n" + "#" * 1_000_000)
         (found,) = await here.diagnostics(uri)
@@ -266,8 +264,8 @@ async def test_a_huge_text_is_one_mistake_and_does_not_stop_the_server(tmp_path:
 
 
 @pytest.mark.long("starts a language server")
-async def test_a_request_that_makes_no_sense_does_not_stop_the_server(tmp_path: Path, env: dict[str, str]) -> None:
-    async with editor(tmp_path, env) as here:
+async def test_a_request_that_makes_no_sense_does_not_stop_the_server(tmp_path: Path) -> None:
+    async with editor_inside() as here:
         await here.start(tmp_path)
         uri = here.open(tmp_path / "mine.yaml", TREE)
         far = types.Position(10_000, 10_000)
@@ -276,7 +274,6 @@ async def test_a_request_that_makes_no_sense_does_not_stop_the_server(tmp_path: 
         assert await here.client.text_document_hover_async(unknown) is None
         with pytest.raises(JsonRpcException):
             await here.client.protocol.send_request_async("oracle/unknown", {})
-        assert await here.shut_down() == 0
 
 
 @pytest.mark.long("starts a language server")
@@ -288,6 +285,7 @@ async def test_an_editor_that_goes_away_ends_the_server(tmp_path: Path, env: dic
         assert await here.server.wait() == 1
 
 
+@pytest.mark.long("starts a process")
 def test_no_other_command_imports_the_protocol() -> None:
     code = (
         "import sys; from oracle.cli.groups import trees; assert all(trees.get_command(None, name) for name in "

@@ -168,6 +168,7 @@ async def at_terminal(start, *arguments, until=b"\x00", then=None):
     return await process.wait(), shown.decode()
 
 
+@pytest.mark.long("starts the command line as a process")
 async def test_a_terminal_shows_the_answer_with_its_tool_calls(start, project):
     code, shown = await at_terminal(start, "ask", "Where is the function check_password?", "--project", project)
     assert code == 0
@@ -237,6 +238,7 @@ IMPORTS = (
     ],
     ids=" ".join,
 )
+@pytest.mark.long("starts the command line as a process")
 async def test_a_command_imports_only_what_it_needs(arguments, unwanted):
     code = IMPORTS.format(arguments=arguments, unwanted=str(unwanted).strip("[]"))
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.DEVNULL)

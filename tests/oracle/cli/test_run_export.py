@@ -27,6 +27,7 @@ def elsewhere(tmp_path, monkeypatch):
     return move
 
 
+@pytest.mark.long("exports every view of a run, twice")
 def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewhere, monkeypatch, tmp_path):
     stand_in_page(monkeypatch, tmp_path)
     exported = oracle("runs", "export", stuck[:8])
@@ -99,6 +100,7 @@ def test_what_cannot_be_imported_is_an_error(oracle, stuck, tmp_path):
     assert not (tmp_path / "data" / "imports").exists()
 
 
+@pytest.mark.long("starts a process")
 def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(stuck):
     command = f"{sys.executable} -m oracle runs export {stuck} --format html | head -c 10"
     ran = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, check=False)

@@ -138,6 +138,7 @@ def test_runs_are_listed_and_filtered(oracle, data):
     ],
     ids=["list", "show"],
 )
+@pytest.mark.long("starts a process")
 def test_a_command_loads_only_what_it_needs(data, words, unwanted):
     folder, (_, stuck, *_) = data
     arguments = ["runs", *(stuck.id if word == "RUN" else word for word in words), "--data-dir", str(folder)]
@@ -196,6 +197,7 @@ async def read_until(stream: asyncio.StreamReader, words: str) -> str:
     return text
 
 
+@pytest.mark.long("starts a process")
 async def test_a_run_under_way_is_watched_tick_by_tick_until_it_ends(start, tmp_path):
     async with (
         open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w") as store,
@@ -213,6 +215,7 @@ async def test_a_run_under_way_is_watched_tick_by_tick_until_it_ends(start, tmp_
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.long("starts a process")
 async def test_watching_is_interrupted_and_the_run_goes_on(start, tmp_path, number, code):
     async with (
         open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w") as store,

@@ -24,6 +24,7 @@ async def listening(process):
     return found[1].decode()
 
 
+@pytest.mark.long("starts a service")
 async def test_it_prints_its_address_and_configuration_and_ends_with_0(start, project, tmp_path):
     process = await start("serve", "--port", "0", "--project", project, "--data-dir", tmp_path / "data")
     url = await listening(process)

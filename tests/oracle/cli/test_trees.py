@@ -134,6 +134,7 @@ def test_the_schema_is_json_and_has_the_agents_kinds(oracle):
     assert "llm_turn" in ran.out
 
 
+@pytest.mark.long("starts a process")
 def test_a_closed_pipe_is_no_error_when_a_tree_is_shown():
     script = "oracle trees show oracle --format json | head -c 1; echo ${PIPESTATUS[0]}"
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=_with_scripts())

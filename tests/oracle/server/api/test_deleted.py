@@ -8,12 +8,13 @@ from oracle.runs.record.figures import LogFigures
 from oracle.server.api.history_replies import HistoryPage, RunTree, TurnList
 from oracle.server.api.replies import TickList
 from tests.oracle.server.api.test_recorded import ANSWER, CALL, CALLS, QUESTION
+from tests.support.databases import DATABASES
 
 SENTENCE = "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left"
 SAID = ("Looking", "Found it", "Which files")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def database(request):
     return None if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
 

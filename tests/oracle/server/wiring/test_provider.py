@@ -31,6 +31,7 @@ print("anthropic" in sys.modules)
     ],
     ids=["a key", "a gateway", "more than a key"],
 )
+@pytest.mark.long("starts a process")
 def test_the_sdk_is_imported_at_once_only_where_it_may_refuse_its_settings(tmp_path, environ, is_imported):
     command = [sys.executable, "-c", _IMPORTED]
     ran = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
