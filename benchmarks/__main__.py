@@ -22,6 +22,7 @@ from benchmarks import (
     bench_traces,
     bench_turns,
     bench_watching,
+    bench_workers,
 )
 
 _ALL = (
@@ -43,6 +44,7 @@ _ALL = (
     bench_start,
     bench_service,
     bench_shadows,
+    bench_workers,
     bench_watching,
     bench_offers,
     bench_classify,

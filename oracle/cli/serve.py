@@ -1,13 +1,16 @@
 """`oracle serve`: the service over HTTP."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from oracle.cli.setup import settings_for
+from oracle.runs.storage.database import may_be_shared
 from oracle.server.process.process import Listening, run_service
 from oracle.server.settings.table import settings_table
 
+MOST_WORKERS: Final = 64
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -30,6 +33,13 @@ class _CommandWithSettings(click.Command):
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on; 0 picks one."
 )
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, MOST_WORKERS),
+    help="How many processes serve; more than one need PostgreSQL (ORACLE_DATABASE_URL).",
+)
 @click.option("--data-dir", type=_FOLDER, metavar="DIR", help="The folder for the data of the service.")
 @click.option(
     "--trees", type=_FOLDER, metavar="DIR", help="A folder of trees that take precedence over the shipped ones."
@@ -37,7 +47,14 @@ class _CommandWithSettings(click.Command):
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
 @click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
 def serve(
-    *, host: str, port: int, data_dir: Path | None, trees: Path | None, project: Path | None, vault: Path | None
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    data_dir: Path | None,
+    trees: Path | None,
+    project: Path | None,
+    vault: Path | None,
 ) -> int:
     """Serve queries over HTTP, until SIGTERM or Ctrl-C.
 
@@ -48,13 +65,18 @@ def serve(
     Exit codes:
       0    stopped on request
       1    cannot start: the port, a setting, a folder, a tree or the database cannot be used
-      2    an option is unknown or has no value
+      2    an option is unknown or has no value, or --workers one that is not possible
       130  a second Ctrl-C came before the service had stopped (143: SIGTERM)
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(
         log="info", strict=True, data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault
     )
-    return run_service(settings, host=host, port=port, announce=_announce)
+    if workers > 1 and not may_be_shared(settings.database_address):
+        raise click.BadParameter(
+            "an SQLite file belongs to one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://…",
+            param_hint="--workers",
+        )
+    return run_service(settings, host=host, port=port, announce=_announce, workers=workers)
 
 
 def _announce(listening: Listening) -> None:

@@ -51,6 +51,15 @@ def read_url(url: str) -> URL:
     )
 
 
+def may_be_shared(url: str) -> bool:
+    """Whether several processes may have the database at a time; the same as `Dialect.is_shared`, without opening it.
+
+    Raises:
+        StoreSetupError: see `read_url`.
+    """
+    return read_url(url).get_backend_name() != "sqlite"
+
+
 def _dialect_of(url: URL, *, now: Callable[[], float]) -> Dialect:
     if url.get_backend_name() == "sqlite":
         return SQLite(url, now=now)

@@ -104,7 +104,7 @@ def _with_calls(*, has_auth: bool) -> FastAPI:
 def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
     """The last one that is added stands outermost; `oracle.server.api.guards` says why in this order."""
     settings, per_minute = parts.settings, parts.settings.requests_per_minute
-    limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock)
+    limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock, buckets=parts.buckets)
     app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes, most_s=parts.body_s)
     app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit)
     if not parts.authenticator.is_required:

@@ -15,7 +15,6 @@ import math
 import re
 import time
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from uuid import uuid4
 
@@ -26,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Authenticator, UnauthorizedError
+from oracle.server.api.buckets import Bucket, Buckets, OwnBuckets
 from oracle.server.api.errors import bounded, later
 
 log = structlog.get_logger(__name__)
@@ -37,7 +37,6 @@ _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
 _FAILED = 400
-_MOST_USERS = 10_000  # whose requests are counted
 _CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
 
 _PROTECTION = {
@@ -139,18 +138,19 @@ class LoopbackGuard:
 class RequestLimit:
     """A rate limit: a bucket of `per_minute` requests for each user, refilled at that rate.
 
-    Each worker counts for itself; a limit over all workers belongs into a proxy in front.
+    The workers of one parent count together; a limit over several machines belongs into a proxy in front.
 
     Args:
         per_minute: requests that a user may send in a minute.
         clock: monotonic seconds.
+        buckets: keep what is left; `None`: this process alone.
     """
 
-    def __init__(self, per_minute: int, *, clock: Callable[[], float]) -> None:
+    def __init__(self, per_minute: int, *, clock: Callable[[], float], buckets: Buckets | None = None) -> None:
         self._most = float(per_minute)
         self._per_second = per_minute / 60
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # user: (left, at); oldest use first
+        self._buckets = OwnBuckets() if buckets is None else buckets
 
     def take(self, user_id: str) -> int:
         """Count a request.
@@ -158,13 +158,16 @@ class RequestLimit:
         Returns:
             0 if the request may proceed, otherwise the seconds until the next one may.
         """
-        now = self._clock()
-        left, at = self._buckets.pop(user_id, (self._most, now))
-        left = min(self._most, left + (now - at) * self._per_second)
-        wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
-        self._buckets[user_id] = (left if wait_s else left - 1, now)
-        if len(self._buckets) > _MOST_USERS:  # the least recently used is the likeliest to be full
-            self._buckets.popitem(last=False)
+        now, wait_s = self._clock(), 0
+
+        def taken(bucket: Bucket | None) -> Bucket:
+            nonlocal wait_s
+            left = self._most if bucket is None else bucket.left + (now - bucket.at) * self._per_second
+            left = min(self._most, left)
+            wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
+            return Bucket(left if wait_s else left - 1, now)
+
+        self._buckets.change(user_id, taken)
         return wait_s
 
 

@@ -4,9 +4,10 @@ Rules:
 
 - A process that is late refuses new queries, so that those under way end in time. Nothing else is refused: streams,
   resumed ones, reads and cancels only serve what has begun, and a query that is sent again with its key is such a read.
-- It refuses before clients give up. The first of them are liveness probes, which wait a second by default (Kubernetes)
-  and end a process with everything that it does. An answer takes two to three rounds of the loop, hence `MOST_LAG_S`.
-- One stall is no overload, however long it was; a lag in one measurement after another is.
+- It refuses before clients give up. The first of them are liveness probes, which wait a second and by default end a
+  process, with everything that it does, at the third failure within 20 to 30 s (Kubernetes). Hence `MOST_LAG_S`, and
+  measurements of the last seconds: a lag of 2 s is an overload after 7 s, one of 1.2 s after 10.
+- One stall is no overload, however long it was, nor are two: a lag in one measurement after another is.
 """
 
 from typing import Final
@@ -17,10 +18,10 @@ from oracle.core.errors import UserError
 
 log = structlog.get_logger(__name__)
 
-MOST_LAG_S: Final = 0.5
+MOST_LAG_S: Final = 1.0
 """The smoothed lag from which on new queries are refused; they are taken again below half of it."""
-_WEIGHT: Final = 0.5  # of the latest measurement
-_COUNTED: Final = 2.0  # the most that a measurement counts, in `MOST_LAG_S`: one alone does not reach beyond the bound
+_WEIGHT: Final = 0.25  # of the latest measurement
+_COUNTED_S: Final = 2.0  # the most that a measurement counts
 
 
 class OverloadedError(UserError):
@@ -32,12 +33,12 @@ class LoopLoad:
 
     def __init__(self) -> None:
         self.lag_s = 0.0
-        """The smoothed lag; a longer measurement counts as twice the bound."""
+        """The smoothed lag; a longer measurement counts as 2 s."""
         self.is_overloaded = False
 
     def note(self, lag_s: float) -> None:
         """Take note of a measurement, in seconds."""
-        self.lag_s += _WEIGHT * (min(lag_s, _COUNTED * MOST_LAG_S) - self.lag_s)
+        self.lag_s += _WEIGHT * (min(lag_s, _COUNTED_S) - self.lag_s)
         if self.is_overloaded and self.lag_s < MOST_LAG_S / 2:
             self.is_overloaded = False
             log.info("service.caught_up")

@@ -60,5 +60,6 @@ async def check_readiness(parts: Parts) -> Response:
     },
 )
 async def read_metrics(parts: Parts) -> Response:
-    """Counts and times of this process; none identifies a user."""
-    return Response(parts.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
+    """Counts and times of the process, or of each worker; none identifies a user."""
+    figures = parts.metrics.exposition() if parts.figures is None else await parts.figures()
+    return Response(figures, headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})

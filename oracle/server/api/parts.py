@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from oracle.agent.answering import Oracle
@@ -18,6 +18,7 @@ from oracle.replay.histories.sharing import Passes
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator
+from oracle.server.api.buckets import Buckets, OwnBuckets
 from oracle.server.api.load import LoopLoad
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
@@ -44,6 +45,8 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
+        figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
+        buckets: keep how many requests users may still send.
         load: says whether the process keeps up.
         typing: lets one text be completed at a time, because that takes processor time.
         progress: counts the turns of runs under way.
@@ -69,6 +72,8 @@ class ServiceParts:
     provider_answers: bool
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
+    figures: Callable[[], Awaitable[bytes]] | None = None
+    buckets: Buckets = field(default_factory=OwnBuckets)
     load: LoopLoad = field(default_factory=LoopLoad)
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))

@@ -2,10 +2,11 @@
 
 import asyncio
 import gc
+import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
@@ -15,9 +16,12 @@ import uvloop
 from oracle.core.logs.lines import written_in_background
 from oracle.llm.protocol import Model
 from oracle.server.api.app import build_app
+from oracle.server.api.buckets import Buckets, SharedBuckets
 from oracle.server.api.parts import ServiceParts
-from oracle.server.process.server import DrainingServer
+from oracle.server.process.figures import figures_of_all
+from oracle.server.process.server import SIGNALS, DrainingServer
 from oracle.server.process.sockets import ServingError, address, bind, is_loopback
+from oracle.server.process.workers import Worker, Workers
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS
 from oracle.server.wiring.service import open_service
@@ -52,10 +56,37 @@ class Listening:
     auth: str
 
 
-def run_service(settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None]) -> int:
-    """Serve in a new event loop, until a signal comes; see `serve`."""
-    with written_in_background(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(serve(settings, host=host, port=port, announce=announce))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a worker among all that its parent has forked, and what they have in common beside the store.
+
+    Args:
+        worker: what it has from its parent.
+        figures: sockets by which workers ask each other for their figures, in the order of their numbers.
+        buckets: keep how many requests users may still send to all of them.
+    """
+
+    worker: Worker
+    figures: Sequence[socket.socket]
+    buckets: Buckets
+
+
+def run_service(
+    settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None], workers: int = 1
+) -> int:
+    """Serve until a signal comes, in a new event loop or in those of several workers; see `serve` and `Workers.run`."""
+
+    def work(place: Place | None = None) -> int:
+        with written_in_background(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(serve(settings, host=host, port=port, announce=announce, place=place))
+
+    if workers == 1:
+        return work()
+    refuse_open_door(settings, host=host)
+    listener = bind(host, port)
+    figures = [bind("127.0.0.1", 0) for _ in range(workers)]
+    place = partial(Place, figures=figures, buckets=SharedBuckets())
+    return Workers(workers, listener=listener, work=lambda worker: work(place(worker))).run()
 
 
 async def serve(
@@ -65,6 +96,7 @@ async def serve(
     port: int,
     announce: Callable[[Listening], None],
     model: Model | None = None,
+    place: Place | None = None,
 ) -> int:
     """Serve until a signal comes, then drain.
 
@@ -74,6 +106,7 @@ async def serve(
         port: 0 picks a free one.
         announce: called once, when the first request can be answered.
         model: answers in the place of the configured one.
+        place: of this process among several workers; `None`: it is alone.
 
     Returns:
         The exit code.
@@ -88,10 +121,14 @@ async def serve(
             "auth.weakened",
             problem=f"a token can be guessed: each should have at least {STRONG_TOKEN_CHARACTERS} random characters",
         )
-    listener = bind(host, port)
+    listener = bind(host, port) if place is None else place.worker.listener
     async with AsyncExitStack() as stack:
         stack.callback(listener.close)
         parts = await stack.enter_async_context(open_service(settings, model=model))
+        if place is not None:
+            own = parts.metrics.exposition
+            figures = await stack.enter_async_context(figures_of_all(place.worker.number, place.figures, own=own))
+            parts = replace(parts, figures=figures, buckets=place.buckets)
         await stack.enter_async_context(measured_lag(partial(_note_lag, parts)))
         about = _listening(parts, url=address(host, listener.getsockname()[1]))
 
@@ -104,9 +141,17 @@ async def serve(
                 store=about.store,
                 worker=parts.store.worker,
             )
-            announce(about)
+            if place is not None:
+                _obey(place.worker, server)
+            if place is None or place.worker.is_first:
+                announce(about)
 
-        server = DrainingServer(build_app(parts), drain=lambda: _drain(parts), on_listening=listening)
+        server = DrainingServer(
+            build_app(parts),
+            drain=lambda: _drain(parts),
+            on_listening=listening,
+            signals=SIGNALS if place is None else (),
+        )
         await server.serve(sockets=[listener])
     log.info("service.stopped")
     return 0
@@ -123,6 +168,18 @@ def refuse_open_door(settings: Settings, *, host: str) -> None:
             f"without authentication the service listens on loopback only, not on {host!r}; "
             "set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127.0.0.1"
         )
+
+
+def _obey(worker: Worker, server: DrainingServer) -> None:
+    """Tell the parent that the worker listens, and stop when the parent says so."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.remove_reader(worker.stopping)
+        server.begin_drain()
+
+    loop.add_reader(worker.stopping, stop)
+    worker.note_listening()
 
 
 def _note_lag(parts: ServiceParts, seconds: float) -> None:

@@ -38,9 +38,17 @@ class DrainingServer(uvicorn.Server):
         app: the ASGI application that answers requests.
         drain: ends what is under way; the server goes on answering while it lasts.
         on_listening: called when the first request could be answered.
+        signals: those that drain; none where somebody else calls `begin_drain`.
     """
 
-    def __init__(self, app: ASGIApp, *, drain: Callable[[], Awaitable[None]], on_listening: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        drain: Callable[[], Awaitable[None]],
+        on_listening: Callable[[], None],
+        signals: Sequence[signal.Signals] = SIGNALS,
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -57,6 +65,7 @@ class DrainingServer(uvicorn.Server):
         )
         self._drain = drain
         self._on_listening = on_listening
+        self._signals = signals
         self._draining: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -74,8 +83,8 @@ class DrainingServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Handle the signals while serving, except for those that the parent process has set to be ignored."""
         loop = asyncio.get_running_loop()
-        before = {number: signal.getsignal(number) for number in SIGNALS}
-        mine = [number for number in SIGNALS if before[number] is not signal.SIG_IGN]
+        before = {number: signal.getsignal(number) for number in self._signals}
+        mine = [number for number in self._signals if before[number] is not signal.SIG_IGN]
         for number in mine:
             loop.add_signal_handler(number, self._on_first_signal, number, mine)
         try:
