@@ -80,6 +80,7 @@ class Checked:
         config: the limits in force.
         control: the tree, or the decision tree in Python.
         asked_at: when the question came, ISO 8601 in UTC; `None`: when it is opened.
+        begun: the conversation, if it was created for this question, so that there is nothing in it to be read.
     """
 
     ask: Ask
@@ -87,6 +88,7 @@ class Checked:
     config: AgentConfig
     control: Chosen
     asked_at: str | None = None
+    begun: Conversation | None = None
 
     @property
     def tree(self) -> TreeDefinition | None:
@@ -99,8 +101,10 @@ class Checked:
         return turn_limit(self.control)
 
     def for_run(self, run_id: str, *, context_id: str, asked_at: str) -> "Checked":
-        """The same question as a run of this id, which began then, in a conversation that exists."""
-        return replace(self, ask=replace(self.ask, run_id=run_id, context_id=context_id), asked_at=asked_at)
+        """The same question as a run of this id, which began then, in a conversation that exists or has just begun."""
+        ask = replace(self.ask, run_id=run_id, context_id=context_id)
+        begun = Conversation(context_id, ask.user_id, ask.project_id) if self.ask.context_id is None else None
+        return replace(self, ask=ask, asked_at=asked_at, begun=begun)
 
 
 class Control(Protocol):
@@ -336,7 +340,7 @@ class Oracle:
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
         ask, trace = checked.ask, trace or self.begin_trace(checked)
-        conversation = await self._conversation(ask)
+        conversation = checked.begun or await self._conversation(ask)
         encoded = await self._equipment.encoder.query_shares(checked.question)
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
         equipment = self._equipped(query.user_id, clock)

@@ -34,7 +34,7 @@ _LOOK_S: Final = 0.02
 _LAG_INTERVAL_S: Final = 0.25
 _LONG_LAG_S: Final = 1.0
 _SWITCH_S: Final = 0.0005
-_GARBAGE: Final = (5_000, 10, 200)  # objects, and how often the younger are looked at before the older
+_GARBAGE: Final = (10_000, 2, 500)  # objects, and how often the younger are looked at before the older
 
 
 @dataclass(frozen=True, slots=True)
