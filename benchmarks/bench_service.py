@@ -6,9 +6,10 @@ piece carries the time at which it was due, and a client in another process tell
 stream is checked: its numbers have no gap, its text is the answer to its own question, `done` comes once and last.
 
 Processor time is that of a piece of the model, whether it came as a chunk of its own or joined with others, so that
-joining cannot hide work. It has a share of the run's start, of its turns and of its tool calls. Aims: 3.5 times the
-bare app's at 200 streams; p99 from piece to client under 150 ms at 500; recorded runs are read at half the bare app's
-rate or better. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
+joining cannot hide work. It has a share of the run's start, of its turns and of its tool calls. The aims, each printed
+beside its figure: at 200 streams 3 times the bare app's, and p99 from piece to client under 40 ms; at 500 streams p99
+under 150 ms; recorded runs are read at half the bare app's rate or better, and at 1.66 times the rate at which it sends
+them event by event. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
 """
 
 import argparse
@@ -30,8 +31,10 @@ from benchmarks.processes import ServerProcess, python
 from benchmarks.service_client import ServiceClient
 
 AIM_MS = 150
-AIM_CPU = 3.5
+AIM_MS_OF_200 = 40
+AIM_CPU = 3.0
 AIM_RATIO = 0.5
+AIM_OF_EACH = 1.66
 STREAMS = (200, 500)
 RAMP_S = 2.0
 """Over which the streams begin: users do not all ask in the same millisecond."""
@@ -268,9 +271,12 @@ async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -
             await load(server, 2, ramp_s=0)
             done = await load(server, streams)
     _show(f"Oracle, {streams} streams", done, floor)
-    aims = {STREAMS[0]: f"processor time at most {AIM_CPU} times", STREAMS[1]: f"p99 under {AIM_MS} ms"}
-    if streams in aims:
-        print(f"  (aim: {aims[streams]})")
+    late = f"p99 {done.late_ms(0.99):.0f} ms"
+    if streams == STREAMS[0]:
+        print(f"    {done.cpu_us / floor.cpu_us:.1f} times bare ASGI's processor time (aim: {AIM_CPU} at most)")
+        print(f"    {late} (aim: under {AIM_MS_OF_200} ms)")
+    elif streams == STREAMS[1]:
+        print(f"    {late} (aim: under {AIM_MS} ms)")
     _complain(done, pace)
 
 
@@ -291,7 +297,7 @@ async def _measure_reading(folder: Path, pace: Pace) -> None:
         each = await read_again(server.address, run_ids, seconds=READ_S, options="&each")
     chunks = len(done.heard[0].numbers)
     print(f"recorded runs read again, {chunks} chunks and {len(recorded) / 1000:.0f} KB each, {READERS} at once")
-    share = f"(aim: {AIM_RATIO} or better)   {used_s / (rate * READ_S) * 1000:.2f} ms CPU a run"
+    share = f"(aims: {AIM_OF_EACH}, and {AIM_RATIO} of one write)   {used_s / (rate * READ_S) * 1000:.2f} ms CPU a run"
     for name, found, note in (
         ("bare ASGI, one write", floor, ""),
         ("bare ASGI, a write an event", each, ""),
