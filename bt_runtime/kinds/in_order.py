@@ -7,7 +7,7 @@ from bt_runtime.language.explanation import Stepped, Words, of_step
 from bt_runtime.language.kind import NodeSettings
 from bt_runtime.nodes.base import Ends, Node
 from bt_runtime.nodes.wording import said, says
-from bt_runtime.record.status import INVALID, Status
+from bt_runtime.record.status import INVALID, RUNNING, Status
 from bt_runtime.text.phrases import listed
 
 
@@ -28,19 +28,17 @@ class InOrder(Node[InOrderSettings]):
     passes_on: ClassVar[Status]
 
     _next = 0
+    """The child that is RUNNING; says nothing where the node is not."""
 
     @property
     def memory(self) -> bool:
         """For py_trees' displays."""
         return self.settings.memory
 
-    def initialise(self) -> None:
-        self._next = 0
-
     def update(self) -> Status:
         """Tick the children from the current one on; those after the last one ticked are not part of the round yet."""
         children, passes_on = self.child_nodes, self.passes_on
-        for position in range(self._next, len(children)):
+        for position in range(self._next if self.status is RUNNING else 0, len(children)):
             status = children[position].step()
             if status is not passes_on:
                 if position != self._next and self.settings.memory:

@@ -114,8 +114,9 @@ class Node(_PyTreesView, Generic[SettingsT]):
         self.run = run
         self.index = index
         self.status = INVALID
-        slots = tuple(children.values())
-        self.child_nodes: tuple[Node[Any], ...] = slots[0] if len(slots) == 1 else sum(slots, ())
+        self.child_nodes: tuple[Node[Any], ...] = ()
+        for nodes in children.values():
+            self.child_nodes += nodes
         self.attach(children)
 
     @property

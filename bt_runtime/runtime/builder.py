@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from bt_runtime.kinds.standard import STANDARD
@@ -87,6 +88,9 @@ def build(
     return LiveTree(definition, root, context)
 
 
+_NO_CHILDREN: Children = MappingProxyType({})
+
+
 class _Building:
     """Makes nodes from the top down, so that their indices match the definition's `nodes()`."""
 
@@ -98,7 +102,10 @@ class _Building:
 
     def make(self, definition: NodeDefinition) -> Node[Any]:
         index, self._count = self._count, self._count + 1
-        children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
-        substitute = self.substitutes.pop(definition.path, None)
-        factory: NodeFactory = self._registry.kind(definition.kind).factory if substitute is None else substitute
+        children: Children = _NO_CHILDREN
+        if definition.children:
+            children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
+        factory: NodeFactory | None = self.substitutes.pop(definition.path, None) if self.substitutes else None
+        if factory is None:
+            factory = self._registry.kind(definition.kind).factory
         return factory(definition, children, self._context, index)

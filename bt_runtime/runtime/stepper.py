@@ -414,14 +414,18 @@ class Stepper:
         if len(events) > 1 and (wake_at_s := self.wake_at_s) is not None:
             events = [event for event in events if event.at_s < wake_at_s] or events
         self._events = self._events[len(events) :]
-        ends = [event for event in events if isinstance(event, _Ended)]
-        for end in ends:
-            self._context.answer(end.request, end.outcome)
-        outcomes = tuple(end.outcome for end in ends)
-        deliveries = tuple((event.key, event.value) for event in events if isinstance(event, _Delivery))
-        causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
+        outcomes: list[Outcome] = []
+        deliveries: list[tuple[str, Any]] = []
+        for event in events:
+            if isinstance(event, _Ended):
+                self._context.answer(event.request, event.outcome)
+                outcomes.append(event.outcome)
+            else:
+                deliveries.append((event.key, event.value))
+        causes = [key for key, _ in deliveries] or [outcome.key for outcome in outcomes]
         at_s = events[-1].at_s if events and cause is None else now_s
-        return self.input(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)
+        cause = cause or ("delivery" if deliveries else "outcome")
+        return self.input(cause, tuple(causes), at_s, tuple(outcomes), tuple(deliveries))
 
     def _free_tick(self, cause: CauseKind, causes: tuple[str, ...], now_s: float) -> TickInput:
         """A tick that no event has caused; too many in a row are a hot loop."""

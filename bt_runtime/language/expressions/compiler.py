@@ -171,10 +171,8 @@ class Compiler:
             steps.append((COMPARISONS[type(operator).__name__], self.compile(right, depth)))
         if len(steps) == 1:
             compare, second = steps[0]
-            right = node.comparators[0]
-            if isinstance(right, ast.Constant):  # most comparisons are with one
-                value = right.value
-                return self._checked(node, lambda read: compare(first(read), value))
+            if _is_constant(node.comparators[0]):  # most comparisons are with one
+                return self._compared(node, first, compare, second(CONSTANTS.__getitem__))
             return self._checked(node, lambda read: compare(first(read), second(read)))
 
         def run(read: Read) -> bool:
@@ -187,6 +185,18 @@ class Compiler:
             return True
 
         return self._checked(node, run)
+
+    def _compared(self, node: ast.expr, part: Run, compare: Callable[[Value, Value], bool], value: Value) -> Run:
+        """`_checked` of a comparison with a constant, in one closure."""
+        column = column_of(node, self._text)
+
+        def compared(read: Read) -> Value:
+            try:
+                return compare(part(read), value)
+            except OperandError as error:
+                raise ExpressionError(error.message, column, error.hint) from None
+
+        return compared
 
     def _binary(self, node: ast.BinOp, depth: int) -> Run:
         operator = type(node.op).__name__
@@ -252,6 +262,12 @@ def _is_singleton(node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         return node.id in CONSTANTS
     return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(map(_is_constant, node.elts))
+    return isinstance(node, ast.Constant) or _is_singleton(node)
 
 
 def _constant_key(node: ast.expr) -> str | int | None:

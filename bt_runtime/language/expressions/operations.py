@@ -32,12 +32,15 @@ def bounded_number(value: float, done: str) -> float:
     Raises:
         OperandError: it is too large, or not a real number.
     """
-    if isinstance(value, int):
-        if not -LARGEST_INT <= value <= LARGEST_INT:
-            raise OperandError(f"{done} is too large for 64 bits")
-    elif not math.isfinite(value):
-        raise OperandError(f"{done} is not a finite number")
-    return value
+    if _is_bounded(value):
+        return value
+    raise OperandError(
+        f"{done} is too large for 64 bits" if isinstance(value, int) else f"{done} is not a finite number"
+    )
+
+
+def _is_bounded(value: float) -> bool:
+    return -LARGEST_INT <= value <= LARGEST_INT if isinstance(value, int) else math.isfinite(value)
 
 
 def is_number(value: object) -> bool:
@@ -109,15 +112,16 @@ def _arithmetic(symbol: str, compute: Callable[[Value, Value], Value]) -> Callab
         if not (is_number(left) and is_number(right)):
             message = f"{brief(left)} {symbol} {brief(right)} does not compute with two numbers"
             raise OperandError(message, _null_hint(left, right))
-        done = f"{brief(left)} {symbol} {brief(right)}"
-        bounded_number(left, brief(left))
-        bounded_number(right, brief(right))
+        for operand in (left, right):
+            if not _is_bounded(operand):
+                bounded_number(operand, brief(operand))
         try:
-            return bounded_number(compute(left, right), done)
+            value = compute(left, right)
         except ZeroDivisionError:
-            raise OperandError(f"{done} divides by zero") from None
+            raise OperandError(f"{brief(left)} {symbol} {brief(right)} divides by zero") from None
         except OverflowError:
-            raise OperandError(f"{done} is too large") from None
+            raise OperandError(f"{brief(left)} {symbol} {brief(right)} is too large") from None
+        return value if _is_bounded(value) else bounded_number(value, f"{brief(left)} {symbol} {brief(right)}")
 
     return run
 

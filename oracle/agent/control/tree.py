@@ -20,7 +20,8 @@ class _NodeErrors:
     run: AgentRun
 
     def on_tick(self, record: TickRecord) -> None:
-        self.run.ending.note_errors(record.errors)
+        if record.errors:
+            self.run.ending.note_errors(record.errors)
 
 
 class TreeControl:

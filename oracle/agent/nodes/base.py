@@ -72,8 +72,11 @@ class StateGuard(AgentGuard[SettingsT]):
     def update(self) -> Status:
         """Judge the state, if it is another one than the last time."""
         agent: AgentRun = self.run.host.agent
-        if agent.state is self._passed:
+        state = agent.state
+        if state is self._passed:
             return SUCCESS
-        status = super().update()
-        self._passed = agent.state if status is SUCCESS else None
-        return status
+        if self.holds(state):
+            self._passed = None
+            return super().update()
+        self._passed = agent.state  # the rule may have made another one, with a lower limit
+        return SUCCESS

@@ -114,3 +114,28 @@ def test_a_write_is_accepted_whole_or_refused(values):
             assert key not in written or written[key] == KEYS[key].default
         else:
             assert written[key] is value or written[key] == value
+
+
+def test_the_reader_is_good_for_the_whole_run():
+    run = board(turn=3)
+    read, before = run.reader, run.snapshot()
+    run.set("turn", 4)
+    assert read("turn") == 4
+    run.put_back(before)
+    assert (read("turn"), run["turn"], run.take_writes()) == (3, 3, ())
+    run.set("hint", "x")
+    assert read("hint") == "x"
+    with pytest.raises(KeyError):
+        read("nothing")
+
+
+def test_a_blackboard_that_notes_what_is_read_notes_it_of_the_reader():
+    noted = []
+
+    class Noting(Blackboard):
+        def __getitem__(self, name):
+            noted.append(name)
+            return super().__getitem__(name)
+
+    assert Noting(KEYS, {"turn": 3}).reader("turn") == 3
+    assert noted == ["turn"]

@@ -21,7 +21,7 @@ class CancelGuard(AgentGuard[NoSettings]):
     reason = "user_cancelled"
 
     def holds(self, state: AgentState) -> bool:
-        if self.board["cancel_requested"] and not state.cancelled:
+        if self.run.read("cancel_requested") and not state.cancelled:
             self.agent.state = state = state.after_cancel()
         return rules.is_cancelled(state)
 
