@@ -40,6 +40,8 @@ class Transcript:
 
     _messages: list[Message] = field(default_factory=list)
     _call_ids: set[str] = field(default_factory=set)
+    _open: tuple[Mapping[str, Any], ...] = ()
+    """The tool calls of the last message."""
     _characters: int = 0
     _sent_messages: int = 0
     _sent_characters: int = 0
@@ -83,9 +85,8 @@ class Transcript:
 
     def beside(self, note: str) -> "Transcript":
         """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""
-        copy = Transcript(
-            list(self._messages), set(self._call_ids), self._characters, self._sent_messages, self._sent_characters
-        )
+        messages, ids, sent = list(self._messages), set(self._call_ids), (self._sent_messages, self._sent_characters)
+        copy = Transcript(messages, ids, self._open, self._characters, *sent)
         copy._answer_open_calls(_NOT_RUN_YET)
         copy.add_note(note)
         return copy
@@ -112,23 +113,20 @@ class Transcript:
     def add_tool_results(self, results: Iterable[CallText]) -> None:
         """Add the results of the last turn's tool calls, in the model's order; results of other calls are ignored."""
         known = {each.call.id: each for each in reversed(list(results))}
-        if known and any(call["id"] in known for call in self._open_calls()):
+        if known and any(call["id"] in known for call in self._open):
             self._answer_open_calls(NOT_RUN, known)
-
-    def _open_calls(self) -> Sequence[Mapping[str, Any]]:
-        return _calls(self._messages[-1]["content"]) if self.ends_with_model else ()
 
     def _answer_open_calls(self, why_not: str, known: Mapping[str, CallText] | None = None) -> None:
         """Add a result for each call of the model's last message: the known one, or why there is none."""
-        results = known or {}
-        blocks = [_result(str(call["id"]), results.get(str(call["id"])), why_not) for call in self._open_calls()]
-        if blocks:
-            self._add("user", blocks)
+        if self._open:
+            results = known or {}
+            ids = [str(call["id"]) for call in self._open]
+            self._add("user", [_result(call_id, results.get(call_id), why_not) for call_id in ids])
 
     def _add(self, role: str, content: Any) -> None:  # noqa: ANN401  text or blocks
         self._characters += content_characters(content)
-        if role == "assistant":
-            self._call_ids.update([str(call["id"]) for call in _calls(content)])
+        self._open = (*self._open, *_calls(content)) if role == "assistant" else ()
+        self._call_ids.update([str(call["id"]) for call in self._open])
         if self._messages and self._messages[-1]["role"] == role:
             merged = [*_blocks(self._messages[-1]["content"]), *_blocks(content)]
             self._messages[-1] = {"role": role, "content": merged}
@@ -144,7 +142,7 @@ def _result(call_id: str, known: CallText | None, why_not: str) -> Mapping[str, 
 
 
 def _calls(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
-    return [block for block in _blocks(content) if block.get("type") == "tool_use"]
+    return () if isinstance(content, str) else [block for block in content if block.get("type") == "tool_use"]
 
 
 def _text(text: str) -> Mapping[str, Any]:

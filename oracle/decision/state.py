@@ -98,7 +98,7 @@ class AgentState:
     def turn_limit(self) -> int:
         """The effective turn limit: the user's or the control's, whichever is lower; at least 1."""
         own = self.config.max_iterations
-        return own if self.max_turns is None else max(1, min(own, self.max_turns))
+        return own if self.max_turns is None or self.max_turns >= own else max(1, self.max_turns)
 
     @property
     def time_limit_s(self) -> float:

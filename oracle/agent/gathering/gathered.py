@@ -252,8 +252,8 @@ def words_of(text: str) -> frozenset[str]:
 
 def _lines(text: str) -> frozenset[int]:
     """Hashes of the lines that say anything."""
-    stripped = (" ".join(line.split()) for line in text[:_LONGEST_READ].splitlines())
-    return frozenset(hash(line) for line in stripped if line)
+    stripped = [" ".join(line.split()) for line in text[:_LONGEST_READ].splitlines()]
+    return frozenset([hash(line) for line in stripped if line])
 
 
 def _grown(known: frozenset[Any], more: frozenset[Any]) -> frozenset[Any]:
