@@ -238,6 +238,8 @@ def searched(arguments: object) -> tuple[frozenset[str], str]:
     if not isinstance(arguments, dict):
         return frozenset(), ""
     texts = [value for name, value in arguments.items() if name in SEARCH_ARGUMENTS and isinstance(value, str)]
+    if not texts:
+        return frozenset(), ""
     text = " ".join(" ".join(texts).split())
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
     return words_of(text), shown
