@@ -20,14 +20,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 
 import trees
-from bt_runtime import Recording, TreeLibrary
+from bt_runtime import Recording
 from bt_runtime.testing import FakeClock
 from oracle.agent.answering import ActiveQuery, Ask, Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
-from oracle.agent.nodes import REGISTRY
 from oracle.agent.run import AgentRun
 from oracle.classify import HeuristicIntentClassifier
 from oracle.core.chunks import (
@@ -71,6 +70,7 @@ from tests.acceptance.scripts import (
     tool_results_of,
 )
 from tests.support.provider import PromptCache, Reply, StandInProvider
+from tests.support.shipped import served
 
 ControlName = Literal["tree", "loop"]
 ChunkT = TypeVar("ChunkT", bound=Chunk)
@@ -425,7 +425,7 @@ async def harness(
                 timestamp=equipment.pop("timestamp", None) or (lambda: TIMESTAMP),
                 **equipment,
             ),
-            trees=TreeLibrary([folder / "trees", trees.FOLDER], registry=REGISTRY),
+            trees=served(folder / "trees"),
             conversations=conversations,
             new_id=new_id,
             config=config,

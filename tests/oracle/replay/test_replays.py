@@ -69,6 +69,7 @@ async def test_a_recorded_run_replays_to_the_identical_record(store: Store, arch
     assert not replayed.unanswered
 
 
+@pytest.mark.long("writes megabytes")
 async def test_a_loop_that_writes_long_texts_fills_no_disk_and_replays_from_what_is_kept(
     store: Store, archive: Archive
 ):

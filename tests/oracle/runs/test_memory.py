@@ -24,22 +24,17 @@ from tests.oracle.runs.running import CODE_QUESTION, managed, settle
 PARTS = (ActiveQuery, AgentRun, LiveRun, LiveTree, RunLog, RunRecorder, TreeControl)
 
 
-ELSEWHERE: set[int] = set()
-"""What is alive before a test: pytest and hypothesis keep objects of earlier tests of the process."""
-
-
 @pytest.fixture(autouse=True)
 def no_collector() -> Iterator[None]:
     gc.collect()
-    ELSEWHERE.update(id(each) for each in living(asyncio.Future, ConversationBusyError, *PARTS))
+    gc.freeze()  # pytest and hypothesis keep objects of earlier tests of the process
     gc.disable()
     yield
     gc.enable()
-    ELSEWHERE.clear()
 
 
 def living(*kinds: type) -> list[Any]:
-    return [each for each in gc.get_objects() if isinstance(each, kinds) and id(each) not in ELSEWHERE]
+    return [each for each in gc.get_objects() if isinstance(each, kinds)]  # none of those that are frozen
 
 
 async def until_gone(*kinds: type) -> list[str]:

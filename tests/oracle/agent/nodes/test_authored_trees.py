@@ -15,6 +15,7 @@ from bt_runtime import TreeLibrary
 from bt_runtime.analysis.budget import Budget, OverBudgetError
 from bt_runtime.analysis.flow import flow_of
 from oracle.agent.nodes import REGISTRY
+from tests.support.shares import some
 
 FOLDER = Path(__file__).parents[3] / "data" / "authored_trees"
 LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
@@ -42,7 +43,7 @@ def said(files: dict[str, str], folder: Path) -> set[tuple[str, int, str]]:
 BAD, GOOD = dict(cases("bad")), dict(cases("good"))
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", some(BAD))
 def test_a_plausible_mistake_has_its_warning_on_its_line(name: str, tmp_path: Path) -> None:
     marked = {
         (tree, number, match[1])
@@ -54,11 +55,12 @@ def test_a_plausible_mistake_has_its_warning_on_its_line(name: str, tmp_path: Pa
     assert marked <= said(BAD[name], tmp_path)
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", some(GOOD))
 def test_a_sensible_tree_has_no_warning(name: str, tmp_path: Path) -> None:
     assert said(GOOD[name], tmp_path) == set()
 
 
+@pytest.mark.long("walks to the bound twice")
 def test_the_walks_of_one_check_stop_at_a_common_bound(tmp_path: Path) -> None:
     body = "{ set: { c0: c0 + 1 } }"
     for at in range(8):

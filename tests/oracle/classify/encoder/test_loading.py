@@ -25,6 +25,7 @@ def loaded():
     return load_known(MODEL_FOLDER)
 
 
+@pytest.mark.long("loads all layers of the model")
 def test_all_layers_give_the_similarities_that_the_model_is_known_for(loaded):
     folder = MODEL_FOLDER
     whole = BertLayers(folder / WEIGHTS_FILE, BertShape.read(folder / "config.json"), layers=6)
@@ -145,6 +146,7 @@ def tiny_model(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long("embeds all exemplars")
 def test_another_model_gets_heads_of_its_own_from_the_exemplars(tmp_path):
     loaded = load(tiny_model(tmp_path))
     assert loaded.layers.width == 16
@@ -173,6 +175,7 @@ def test_a_head_keeps_its_shares_when_it_is_written_and_read():
     assert again.shares(vectors[0]) == pytest.approx(head.shares(vectors[0]), abs=0.002)
 
 
+@pytest.mark.long("starts an interpreter")
 def test_numpy_is_not_imported_before_an_encoder_is_wanted():
     extras = "{'numpy', 'tokenizers', 'safetensors'}"
     code = f"import oracle.server.wiring.service, sys; print(sorted({extras} & set(sys.modules)))"
@@ -180,6 +183,7 @@ def test_numpy_is_not_imported_before_an_encoder_is_wanted():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.long("starts an interpreter")
 def test_numpy_computes_in_one_thread_and_the_environment_is_as_before():
     code = (
         "import os, pathlib; os.environ['OMP_NUM_THREADS'] = '3'\n"

@@ -78,6 +78,7 @@ def test_a_host_that_has_configured_its_logs_is_left_alone(capsys):
     assert capsys.readouterr().out == "event='host.spoke'\n"
 
 
+@pytest.mark.long("starts an interpreter")
 def test_a_host_that_has_not_gets_no_debug_lines_on_standard_output():
     code = """
 import asyncio, structlog

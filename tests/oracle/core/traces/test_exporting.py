@@ -129,6 +129,7 @@ async def test_without_the_extra_the_start_says_what_to_install(monkeypatch):
             pass
 
 
+@pytest.mark.long("starts an interpreter")
 async def test_off_is_the_default_and_imports_no_sdk():
     async with open_traces(read_settings(), model=OfflineModel()) as traces:
         assert traces is None

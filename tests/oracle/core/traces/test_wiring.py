@@ -4,6 +4,8 @@ import asyncio
 import os
 import sys
 
+import pytest
+
 from oracle.agent.answering import Ask
 from oracle.server.settings.reading import read_settings
 from oracle.server.wiring.agent import open_oracle
@@ -30,6 +32,7 @@ async def test_the_service_counts_its_spans_and_sends_the_last_ones_at_its_end(c
     assert "Where is it?" in run.attributes["gen_ai.input.messages"]
 
 
+@pytest.mark.long("starts the command line as a process")
 async def test_a_command_exports_before_it_ends(collector, tmp_path):
     command = [sys.executable, "-m", "oracle", "ask", "Where is it?", "--project", str(tmp_path)]
     given = {"ORACLE_TRACES": "on", "ORACLE_LLM": "offline", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
@@ -41,6 +44,7 @@ async def test_a_command_exports_before_it_ends(collector, tmp_path):
     assert [run.attributes["oracle.termination_reason"] for run in collector.of("invoke_agent")] == ["completed"]
 
 
+@pytest.mark.long("starts the command line as a process")
 async def test_a_set_up_that_cannot_work_ends_the_command_with_a_sentence(tmp_path):
     command = [sys.executable, "-m", "oracle", "ask", "Where is it?", "--project", str(tmp_path)]
     given = {"ORACLE_TRACES": "on", "ORACLE_LLM": "offline", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}

@@ -17,6 +17,7 @@ from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS
 from tests.oracle.replay.histories.logs import Log, is_same
 from tests.oracle.replay.histories.taped import taped
+from tests.support.shares import some
 from trees import FOLDER
 
 LIBRARY = TreeLibrary([FOLDER], registry=REGISTRY)
@@ -59,7 +60,7 @@ def check_beginnings(log: Log, *, every: int) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_shipped_scenario(file: Any):
     player = Player(LIBRARY)
-    for scenario in read_scenario_file(file):
+    for scenario in some(read_scenario_file(file), first=FILES.index(file)):
         with taped() as tapes:
             player.play(scenario)
         (tape,) = tapes

@@ -23,6 +23,7 @@ def test_reasons_of_some_ticks_are_those_of_all(tree: str, ticks: range):
             assert known.headline.startswith(tick.headline)  # what came in is known from the record
 
 
+@pytest.mark.long("a run of thousands of ticks")
 def test_a_long_run_is_explained_at_its_end():
     history = long_log(5_000).explained(ticks=range(4_990, 5_001))
     assert history.problem == ""

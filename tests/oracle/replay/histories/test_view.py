@@ -87,6 +87,7 @@ def test_a_subtree_is_indented_from_the_line_that_includes_it():
     assert row_at("follow_signal.yaml", 9)[1].offset == include.offset + 2
 
 
+@pytest.mark.long("builds a view of the greatest size")
 def test_a_file_that_is_included_again_and_again_has_a_bounded_number_of_rows():
     nodes = [node(0, None, kind="sequence", file="a.yaml", line=1)]
     for at in range(1, 801, 2):

@@ -9,8 +9,6 @@ from uuid import uuid4
 
 import pytest
 
-import trees
-from bt_runtime import TreeLibrary
 from oracle.agent.control.choosing import Controls
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
@@ -25,6 +23,7 @@ from oracle.tools import Tool
 from tests.acceptance.harness import Harness, made_tool
 from tests.oracle.runs.running import Managed, managed
 from tests.support.provider import Reply
+from tests.support.shipped import served
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ async def shadowed(
         more: of `managed`.
     """
     model, made = ScriptedModel(shadow_turns), []
-    controls = Controls(TreeLibrary([trees.FOLDER], registry=REGISTRY))
+    controls = Controls(served())
     chosen = await shadow_control(control, controls=controls, store=store, registry=REGISTRY)
 
     def follow(it: Harness, metrics: Metrics) -> Follower:

@@ -87,6 +87,7 @@ async def test_chunks_are_committed_although_no_caller_waits_for_that(store: Sto
     await chunks.aclose()
 
 
+@pytest.mark.long("a hundred runs with followers")
 async def test_a_worker_is_notified_of_the_chunks_of_all_runs_of_a_commit(postgresql_url: str) -> None:
     async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
         names = [f"{number:064}" for number in range(120)]  # more text than one notification takes

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from sqlalchemy import func, select
 
 from oracle.runs.storage.schema import prompt, prompt_use
@@ -64,6 +65,7 @@ async def test_a_prompt_that_comes_after_its_run_was_forgotten_goes_with_retenti
     assert await count(store, prompt_use) == 2
 
 
+@pytest.mark.long("twenty rounds of two workers")
 async def test_workers_that_keep_and_delete_at_the_same_time_lose_no_text(postgresql_url: str) -> None:
     async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
         for _ in range(20):

@@ -140,6 +140,7 @@ async def test_space_that_is_free_again_is_no_reason_to_delete_more(timed: Store
     assert 2 <= left.count(True) <= 5
 
 
+@pytest.mark.long("thousands of events")
 async def test_more_runs_than_a_batch_and_more_events_than_a_portion_go_as_well(timed: Store, clock: Hands) -> None:
     one = await ended(timed, chunks=3_000)
     row = await timed.database.read(lambda connection: connection.execute(select(run)).one()._asdict())

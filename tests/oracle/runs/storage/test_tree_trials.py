@@ -3,6 +3,8 @@
 import asyncio
 from itertools import count
 
+import pytest
+
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.trees import TreeTrial
 
@@ -22,6 +24,7 @@ async def test_the_last_result_is_found_by_what_was_tried(store_url: str) -> Non
         assert tested == TreeTrial({"oracle": {"passed": 1, "scenarios": 2}}, tested.at)
 
 
+@pytest.mark.long("a thousand commits")
 async def test_of_many_results_the_newest_are_kept(store_url: str) -> None:
     ticks = count()
     async with open_store(store_url, worker="one", now=lambda: float(next(ticks))) as store:
