@@ -7,9 +7,9 @@
 It knows no model, no HTTP and no prompt. Node kinds and blackboard keys come from a `Registry`; `BUILTIN_KINDS` are the
 kinds that every tree has, and `@node` makes more.
 
-The public names are those of `bt_runtime.public`, which is loaded on first use; so importing `bt_runtime.text` loads
-nothing else, and a name of `_LIGHT` its own module alone. A module must not have a public name's name: it would hide
-that name.
+The public names are those of `bt_runtime.public`, and each loads the module that defines it when it is first used; so
+importing `bt_runtime.text`, or the name of an error, loads no node kind and no picture. A module must not have a public
+name's name: it would hide that name.
 """
 
 from importlib import import_module
@@ -19,23 +19,51 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from bt_runtime.public import *  # noqa: F403
     from bt_runtime.public import __all__  # noqa: F401
 
-_LIGHT = {
-    "CauseKind": "bt_runtime.record.recording",
-    "Clock": "bt_runtime.nodes.clock",
-    "PausableClock": "bt_runtime.nodes.clock",
-    "SystemClock": "bt_runtime.nodes.clock",
+_HOMES = {
+    "bt_runtime.drawing.rendering": "render",
+    "bt_runtime.drawing.schema": "tree_schema",
+    "bt_runtime.drawing.visiting": "Visiting",
+    "bt_runtime.kinds": "BUILTIN_KEYS BUILTIN_KINDS",
+    "bt_runtime.kinds.standard": "STANDARD load",
+    "bt_runtime.language.definition": "NodeDefinition TreeDefinition",
+    "bt_runtime.language.differences": "Change Difference difference",
+    "bt_runtime.language.errors": "BTError BlackboardError ExpressionError HotLoopError KindError RunError "
+    "StalledError TreeError TreeFileError TreeNotFoundError",
+    "bt_runtime.language.explanation": "Clause Evaluation Figure Operand Stepped Words Write",
+    "bt_runtime.language.kind": "ActionUse CallUse DeliveryUse ExpressionUse Facts HostAction Key KeyUse Kind "
+    "NodeSettings Slot TreeUse Use",
+    "bt_runtime.language.registry": "Registry",
+    "bt_runtime.language.rule": "Event EventPattern EventType Rule",
+    "bt_runtime.language.rules.monitor": "Monitor Monitors",
+    "bt_runtime.library.named": "TreeLibrary",
+    "bt_runtime.library.reloading": "ReloadingTrees TreeState",
+    "bt_runtime.nodes.base": "Action Condition Decorator Guard Node",
+    "bt_runtime.nodes.blackboard": "Blackboard",
+    "bt_runtime.nodes.clock": "Clock PausableClock SystemClock",
+    "bt_runtime.nodes.context": "Host Request RunContext working_node",
+    "bt_runtime.nodes.registration": "NoSettings action_kind condition_kind node",
+    "bt_runtime.record.recording": "CauseKind ForcedResult Journal NodeError Observer Outcome Recording TickRecord "
+    "forced_path",
+    "bt_runtime.record.status": "Status",
+    "bt_runtime.runtime.builder": "LiveTree build",
+    "bt_runtime.runtime.replaying": "Replay Replaying Retrace Retraced did_the_same event_ticks replay",
+    "bt_runtime.runtime.run_loop": "RunLoop run",
+    "bt_runtime.runtime.stepper": "Pacer RunResult Standing Stepper Supervisor",
+    "bt_runtime.runtime.tracing": "Trace Visit deciding path_to",
+    "bt_runtime.text": "Edit Fix Mistake Place format_mistakes",
 }
-"""What is used where no tree is: loading all takes a quarter of a second."""
+"""By module, the names that it has, separated by spaces; a test compares them with `bt_runtime.public`."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
-    if name in _LIGHT:
-        return getattr(import_module(_LIGHT[name]), name)
-    public = import_module("bt_runtime.public")
-    if name != "__all__" and name not in public.__all__:
+    if name == "__all__":
+        return sorted(_HOME_OF)
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(public, name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(import_module("bt_runtime.public").__all__)
+    return sorted(_HOME_OF)

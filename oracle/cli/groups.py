@@ -1,13 +1,12 @@
 """The groups of commands: they suggest a name for a misspelt one, and import a command when it is called."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, Final, cast
 
 import click
 
 from bt_runtime.text import did_you_mean
-from oracle.core.loading import collector_paused
+from oracle.core.loading import imported
 
 
 class SuggestingGroup(click.Group):
@@ -44,9 +43,7 @@ class LazyGroup(SuggestingGroup):
         del ctx
         if cmd_name not in self.commands_at:
             return None
-        module, _, attribute = self.commands_at[cmd_name][0].partition(":")
-        with collector_paused():
-            return cast("click.Command", getattr(import_module(module), attribute))
+        return cast("click.Command", imported(self.commands_at[cmd_name][0]))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands with their summaries."""

@@ -1,13 +1,11 @@
-"""`oracle serve`: the service over HTTP."""
+"""`oracle serve`: the service over HTTP. It is imported when it is started, so that help is there at once."""
 
 from pathlib import Path
 from typing import Final
 
 import click
 
-from oracle.cli.setup import settings_for
-from oracle.runs.storage.database import may_be_shared
-from oracle.server.process.process import Listening, run_service
+from oracle.core.loading import imported
 from oracle.server.settings.table import settings_table
 
 MOST_WORKERS: Final = 64
@@ -68,20 +66,14 @@ def serve(
       2    an option is unknown or has no value, or --workers one that is not possible
       130  a second Ctrl-C came before the service had stopped (143: SIGTERM)
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    settings = settings_for(
-        log="info", strict=True, data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault
-    )
-    if workers > 1 and not may_be_shared(settings.database_address):
-        raise click.BadParameter(
-            "an SQLite file belongs to one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://…",
-            param_hint="--workers",
+    return int(
+        imported("oracle.cli.serving:serve")(
+            host=host,
+            port=port,
+            workers=workers,
+            data_dir=data_dir,
+            trees_dir=trees,
+            project_dir=project,
+            vault_dir=vault,
         )
-    return run_service(settings, host=host, port=port, announce=_announce, workers=workers)
-
-
-def _announce(listening: Listening) -> None:
-    click.echo(
-        f"Oracle is listening on {listening.url}\n"
-        f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}\n"
-        f"  next: open {listening.url}/ in a browser; Ctrl-C here ends the service"
     )

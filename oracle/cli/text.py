@@ -8,8 +8,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.core.chunks import Source
-
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _CONTROLS = [*map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\u2028", "\u2029", *_BIDI]
 _ESCAPES = {
@@ -35,14 +33,6 @@ def call_label(name: str, arguments: Mapping[str, Any]) -> str:
     """A tool call on one line: `search_code(query="auth", limit=3)`."""
     listed = ", ".join(f"{one_line(str(key), longest=40)}={_value(value)}" for key, value in arguments.items())
     return one_line(f"{name}({listed})", longest=400)
-
-
-def source_label(source: Source) -> str:
-    """A source on one line: `auth/login.py:12`, `decisions.md:3 (vault)`, or an address."""
-    place = one_line(source.path, longest=400)
-    if source.line is not None:
-        place = f"{place}:{source.line}"
-    return place if source.source_type in {"code", "web"} else f"{place} ({source.source_type})"
 
 
 def _value(value: object) -> str:

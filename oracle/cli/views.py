@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from oracle.cli.streams import SafeStream
-from oracle.cli.text import call_label, clean, one_line, source_label
+from oracle.cli.text import call_label, clean, one_line
 from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
 
 Clock = Callable[[], float]
@@ -97,6 +97,14 @@ def finished_call(answer: Answer, returned: ToolReturned) -> tuple[str, str, str
 def is_answered(answer: Answer) -> bool:
     """Whether the model produced text and the query did not end with an error; the exit code rests on it."""
     return answer.has_text and answer.done is not None and answer.done.termination_reason != "error"
+
+
+def source_label(source: Source) -> str:
+    """A source on one line: `auth/login.py:12`, `decisions.md:3 (vault)`, or an address."""
+    place = one_line(source.path, longest=400)
+    if source.line is not None:
+        place = f"{place}:{source.line}"
+    return place if source.source_type in {"code", "web"} else f"{place} ({source.source_type})"
 
 
 def source_labels(sources: Sequence[Source]) -> list[str]:

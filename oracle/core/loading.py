@@ -51,6 +51,18 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+def imported(place: str) -> Any:  # noqa: ANN401  any object of a module
+    """The object at a place (`module:name`), whose module is imported now.
+
+    The collector never looks at what was imported: it lives as long as the process.
+    """
+    module, _, name = place.partition(":")
+    with collector_paused():
+        found = getattr(import_module(module), name)
+        gc.freeze()
+    return found
+
+
 def lazy_door(door: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A `__getattr__` for a package whose public names are loaded when they are first used.
 

@@ -10,17 +10,13 @@ from typing import Any, Final
 
 from oracle.console.built import EXPORT_PAGE
 from oracle.core.encoding import to_json
-from oracle.core.errors import OperatorError
+from oracle.replay.exports.errors import PageNotBuiltError
 from oracle.replay.histories.codec import plain
 from oracle.replay.histories.model import History
 
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LONGEST_TITLE: Final = 120
 _TITLE, _DATA = "RUN_TITLE", "RUN_DATA"
-
-
-class PageNotBuiltError(OperatorError):
-    """The page of exported runs has not been built here; the message says how to build it."""
 
 
 def render_page(history: History, *, tick: int | None) -> str:

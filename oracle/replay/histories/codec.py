@@ -1,5 +1,6 @@
 """Histories as JSON: the form of exports, and of what the HTTP API returns."""
 
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -9,7 +10,6 @@ from oracle.replay.histories.foreign import DamagedHistoryError, check_depth, ch
 from oracle.replay.histories.model import FORMAT, VERSION, History
 from oracle.replay.histories.view import add_view
 
-_HISTORY: Final[TypeAdapter[History]] = TypeAdapter(History)
 _ANY: Final[TypeAdapter[Any]] = TypeAdapter(Any)
 _LONGEST_PLACE: Final = 200
 
@@ -22,6 +22,11 @@ def history_to_json(history: History) -> bytes:
 def plain(data: Any) -> Any:  # noqa: ANN401  any part of a history
     """Any part of a history as JSON data."""
     return _ANY.dump_python(data, mode="json", warnings=False)
+
+
+@cache
+def _reader() -> TypeAdapter[History]:
+    return TypeAdapter(History)  # slow to make, and of no use where nothing is imported
 
 
 def history_from_json(data: bytes | str) -> History:
@@ -44,7 +49,7 @@ def history_from_json(data: bytes | str) -> History:
     check_depth(found)
     del found  # a large part of the memory
     try:
-        history = _HISTORY.validate_json(data, strict=True)
+        history = _reader().validate_json(data, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]

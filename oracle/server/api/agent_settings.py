@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from bt_runtime import TreeFileError
 from oracle.agent.control.choosing import DEFAULT_TREE
-from oracle.decision import AgentConfig, ConfigError, DecisionTreeError, bounds
+from oracle.decision import AgentConfig, DecisionTreeError, bounds
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Limits
@@ -20,6 +20,7 @@ from oracle.server.api.described import refusals
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.replies import AgentSettings
+from oracle.server.api.user_limits import config_of
 
 log = structlog.get_logger(__name__)
 
@@ -54,20 +55,6 @@ async def reset_settings(parts: Parts, caller: CallerNow) -> Response:
     """Forget what the user has set."""
     await parts.store.settings.reset(caller.user_id)
     return json_answer(_values(parts, await config_of(parts, caller.user_id)))
-
-
-async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
-    """The user's own limits; a missing field is the default.
-
-    A saved value that is out of bounds (they were others when it was saved) counts as missing.
-    """
-    config = AgentConfig()
-    for field, value in (await parts.store.settings.load(user_id)).items():
-        try:
-            config = config.with_limits({field: value})
-        except ConfigError as error:
-            log.warning("setting.skipped", field=field, problem=str(error))
-    return config
 
 
 def _values(parts: ServiceParts, config: AgentConfig, tree: str = DEFAULT_TREE) -> dict[str, Any]:

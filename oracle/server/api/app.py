@@ -1,32 +1,16 @@
 """`build_app`: the calls, what stands in front of them, and how they are described."""
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
-from oracle.server.api import (
-    agent_settings,
-    console,
-    conversations,
-    debugging,
-    editing,
-    me,
-    operations,
-    queries,
-    recorded,
-    run_list,
-    runs,
-    shadows,
-    sources,
-    trees,
-    watching,
-    whole_runs,
-)
+from oracle.server.api import console, operations, queries, runs
 from oracle.server.api.described import DescribedApp
 from oracle.server.api.errors import add_error_answers
+from oracle.server.api.further import FurtherCalls
 from oracle.server.api.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard, RequestLimit
 from oracle.server.api.parameters import refuse_unknown_parameters
 from oracle.server.api.parts import ServiceParts
@@ -40,6 +24,22 @@ settings;
 where live debugging is on they pause and change them.
 Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
 """
+
+_FURTHER: Final = (
+    "sources",
+    "run_list",
+    "recorded",
+    "watching",
+    "whole_runs",
+    "conversations",
+    "agent_settings",
+    "editing",
+    "trees",
+    "debugging",
+    "shadows",
+    "me",
+)
+"""The modules of the calls that the console and operators make, beyond asking and reading what is answered."""
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """FastAPI's own would hand the texts of requests that were refused to whatever OpenTelemetry finds in the process; who
@@ -78,25 +78,14 @@ def _with_calls(*, has_auth: bool) -> FastAPI:
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (
-        queries,
-        runs,
-        sources,
-        run_list,
-        recorded,
-        watching,
-        whole_runs,
-        conversations,
-        agent_settings,
-        editing,
-        trees,
-        debugging,
-        shadows,
-        me,
-    ):
-        app.include_router(module.router, dependencies=[*strict, *bearer] if has_auth else strict)
+    guarded = [*strict, *bearer] if has_auth else strict
+    for module in (queries, runs):
+        app.include_router(module.router, dependencies=guarded)
     app.include_router(operations.router, dependencies=strict)
     app.include_router(console.router)
+    further = [f"oracle.server.api.{module}:router" for module in _FURTHER]
+    app.further = FurtherCalls(app, further, dependencies=guarded)
+    app.router.routes.append(app.further)
     add_error_answers(app)
     return app
 

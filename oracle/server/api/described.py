@@ -7,7 +7,7 @@ from typing import Any, get_args
 from fastapi import FastAPI
 
 from oracle.core.chunks import CHUNK, Chunk, Source, SystemNotice
-from oracle.server.api.history_replies import TICK_STREAM
+from oracle.server.api.further import FurtherCalls
 from oracle.server.api.replies import ErrorAnswer, InvalidRequest, Metadata
 
 _REF = "#/components/schemas/{model}"
@@ -72,9 +72,14 @@ def event_stream(example: str, *, model: str = "Chunk") -> dict[str, Any]:
 class DescribedApp(FastAPI):
     """FastAPI with the types of streamed events among the components of its document; no call returns one as JSON."""
 
+    further: FurtherCalls
+
     def openapi(self) -> dict[str, Any]:
         """The document; built once."""
         if self.openapi_schema is None:
+            from oracle.server.api.history_replies import TICK_STREAM  # noqa: PLC0415  for the document alone
+
+            self.further.add()
             document = super().openapi()
             components: dict[str, Any] = document["components"]["schemas"]
             chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)

@@ -26,7 +26,7 @@ from oracle.agent.query import QuestionError
 from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.core.errors import OperatorError, TreeAuthorError, UserError
 from oracle.decision import ConfigError
-from oracle.replay.exports.page import PageNotBuiltError
+from oracle.replay.exports.errors import PageNotBuiltError
 from oracle.replay.histories.sharing import TooManyPassesError
 from oracle.runs.debugging.commands import DebugRefusedError
 from oracle.runs.errors import DrainingError

@@ -12,7 +12,6 @@ from oracle.core.traces.spans import place_of
 from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, conversation_id, with_texts
-from oracle.server.api.agent_settings import config_of
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import QueryRequest
@@ -22,6 +21,7 @@ from oracle.server.api.idempotency import KeyHeader, key_of
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
 from oracle.server.api.replies import WholeAnswer
+from oracle.server.api.user_limits import config_of
 from oracle.server.api.waiting import whole_answer
 
 router = APIRouter(tags=["queries"])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oracle.agent.answering import Ask
-from oracle.cli.ask import show_answer
+from oracle.cli.asking import show_answer
 from oracle.cli.errors import FAILED
 from oracle.cli.interrupts import Interrupts
 from oracle.llm.protocol import Usage

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.cli.text import call_label, clean, one_line, source_label
+from oracle.cli.text import call_label, clean, one_line
+from oracle.cli.views import source_label
 from oracle.core.chunks import Source
 
 OBEYED = {"Cc"}

@@ -10,8 +10,9 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.replay.exports import page
+from oracle.replay.exports.errors import PageNotBuiltError
 from oracle.replay.exports.formats import render_run
-from oracle.replay.exports.page import PageNotBuiltError, embedded, render_page
+from oracle.replay.exports.page import embedded, render_page
 from oracle.replay.exports.redaction import without_texts
 from oracle.replay.histories.model import History
 from oracle.replay.histories.view import add_view
