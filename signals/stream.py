@@ -15,7 +15,6 @@ It does no I/O, and its clock is its only source of time. Rules:
 """
 
 import re
-from collections import deque
 
 from .errors import StreamClosedError
 from .fenced import Wrapping, only_signal
@@ -54,7 +53,7 @@ class SignalStream:
         self._buffer = "\n" * _CONTEXT_CHARS  # begins with the last characters that were shown
         self._offset = -_CONTEXT_CHARS  # how much was cut off before it, counted from any place while nothing is held
         self._shown = self._at = _CONTEXT_CHARS  # the ends of what is shown or dropped, and of what is decided
-        self._held: deque[int] = deque()  # places, plus `_offset`, of signals in code that may prove not to be code
+        self._held: list[int] = []  # places, plus `_offset`, of signals in code that may prove not to be code
         self._wrapping: Wrapping | None = None  # the fence around the first of them, if that may be a wrapping
         self._until = ""  # text that must arrive before another attempt to decide
         self._idle = True  # nothing is held or undecided, and no backtick is open
@@ -239,7 +238,7 @@ class SignalStream:
 
     def _release(self) -> None:
         """The first of the held places is code."""
-        self._held.popleft()
+        del self._held[0]
         if self._wrapping is not None and self._wrapping.end is not None:
             self._code.end_paragraph()
         self._wrapping = None

@@ -9,8 +9,11 @@ from contextlib import contextmanager
 
 from oracle.runs.storage.records import StoredChunk
 
-MOST_BYTES = 256 * 1024
-"""Of one run in memory; older chunks are read from the database."""
+MOST_BYTES = 16 * 1024
+"""Of one run in memory: the text of some seconds, longer than a follower is late where a process is overloaded. What is
+older, or was missed by a slow follower, is read from the database."""
+_OBJECTS_BYTES = 100
+"""What a chunk takes beside its data."""
 
 
 class Tail:
@@ -37,7 +40,7 @@ class Tail:
     def publish(self, chunks: Sequence[StoredChunk]) -> None:
         """These chunks are committed; they follow the last ones."""
         self._chunks.extend(chunks)
-        self._bytes += sum(len(chunk.data) for chunk in chunks)
+        self._bytes += sum(map(_size, chunks))
         if self._bytes > MOST_BYTES:
             self._shorten()
         self.last_n = max(self.last_n, chunks[-1].n)
@@ -89,7 +92,7 @@ class Tail:
         """Drop the oldest half, but never the latest chunk; at once, because each time costs a copy."""
         gone = 0
         while self._bytes > MOST_BYTES // 2 and gone < len(self._chunks) - 1:
-            self._bytes -= len(self._chunks[gone].data)
+            self._bytes -= _size(self._chunks[gone])
             gone += 1
         del self._chunks[:gone]
 
@@ -102,6 +105,10 @@ class Tail:
         """Wait until the watchers have been woken more than `commits` times."""
         if self.commits <= commits:
             await _wait_in(self._watching)
+
+
+def _size(chunk: StoredChunk) -> int:
+    return len(chunk.data) + _OBJECTS_BYTES
 
 
 def _release(waiting: set["asyncio.Future[None]"]) -> None:

@@ -116,6 +116,9 @@ class BoundedProtocol(HttpToolsProtocol):
     which is rare in the service.
     """
 
+    # With more than 30 attributes in its dictionary an object has one of its own, of 1.6 KB.
+    __slots__ = ("_answering", "_head_timer", "_held", "_unparsed")
+
     flow: _Flow
     head_s = 60.0
     """For the whole of a head, from the connection or its first byte on."""
