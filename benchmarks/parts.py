@@ -9,6 +9,7 @@ import structlog
 from bt_runtime import SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.classify import HeuristicIntentClassifier
@@ -25,9 +26,14 @@ def quiet() -> None:
 
 
 def oracle_over(
-    model: Model, tools: ToolRegistry, *, control: Literal["tree", "loop"] = "tree", thinking_tokens: int = 0
+    model: Model,
+    tools: ToolRegistry,
+    *,
+    control: Literal["tree", "loop"] = "tree",
+    thinking_tokens: int = 0,
+    conversations: Conversations | None = None,
 ) -> Oracle:
-    """The shipped trees and prompts over a model and tools."""
+    """The shipped trees and prompts over a model and tools, and conversations in memory unless others are given."""
     ids = count()
     equipment = Equipment(
         model=model,
@@ -41,7 +47,7 @@ def oracle_over(
     return Oracle(
         equipment=equipment,
         trees=TreeLibrary([FOLDER], registry=REGISTRY),
-        conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
+        conversations=conversations or MemoryConversations(new_id=lambda: f"c{next(ids)}"),
         new_id=lambda: f"r{next(ids)}",
         control=control,
     )

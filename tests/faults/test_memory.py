@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,16 +12,23 @@ from pathlib import Path
 import pytest
 import uvloop
 
+from benchmarks.parts import oracle_over
 from benchmarks.service_client import Stream, call
+from oracle.agent.answering import Ask, Oracle
+from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.core.logs.configuring import configure_logging
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.server.process.process import serve
 from oracle.server.settings.reading import read_settings
 from oracle.testing import ScriptedModel, ScriptedTurn
+from oracle.tools import ToolRegistry
 
 RUNS, WARM_UP, AT_ONCE = 50_000, 3_000, 12
 MOST_GROWTH_BYTES = 20_000_000
 MOST_PAUSE_S = 0.05
+QUERIES, QUERIES_TO_WARM_UP = 100_000, 2_000
+MOST_BLOCKS_OF_A_QUERY = 0.02
 
 
 class Churning(ScriptedModel):
@@ -134,3 +142,40 @@ async def measure(tmp_path: Path, *, runs: int) -> None:
     )
     assert grown < MOST_GROWTH_BYTES
     assert longest_s() < MOST_PAUSE_S
+
+
+class Forgetful(MemoryConversations):
+    """Keeps no conversation, so that what grows is what queries leave behind."""
+
+    async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
+        return Conversation("c", user_id, project_id)
+
+    async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
+        pass
+
+
+async def answered(oracle: Oracle, queries: int) -> None:
+    for number in range(queries):
+        query = await oracle.open(Ask(f"How does part {number % 1_000} work?"), emit=lambda _: None)
+        await query.run()
+
+
+@pytest.mark.soak
+async def test_a_hundred_thousand_queries_of_an_embedding_program_leave_nothing_behind() -> None:
+    configure_logging("critical")
+    queries = int(os.environ.get("ORACLE_TEST_QUERIES", QUERIES))
+    conversations = Forgetful(new_id=lambda: "c")
+    oracle = oracle_over(Churning(), ToolRegistry([]), conversations=conversations)
+    await answered(oracle, QUERIES_TO_WARM_UP)
+    gc.collect()
+    blocks, before, began_s = sys.getallocatedblocks(), rss_bytes(), time.process_time()
+    await answered(oracle, queries)
+    gc.collect()
+    of_a_query = (sys.getallocatedblocks() - blocks) / queries
+    grown, took_s = rss_bytes() - before, time.process_time() - began_s
+    print(  # noqa: T201  the figure is what the test is run for
+        f"\n{queries} queries in {took_s:.0f} s of CPU: {before / 1e6:.0f} MB before, {grown / 1e6:+.1f} MB after, "
+        f"{grown / queries:.0f} bytes and {of_a_query:.4f} blocks a query"
+    )
+    assert of_a_query < MOST_BLOCKS_OF_A_QUERY
+    assert grown < MOST_GROWTH_BYTES
