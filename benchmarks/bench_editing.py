@@ -4,7 +4,8 @@ The tree has 400 nodes: composites five levels deep, with expressions, messages 
 the text to the mistakes that an editor shows, with the warnings; the changed text is broken in one place, as while
 typing.
 
-Aim: under 100 ms a change, so that mistakes come while the next key is pressed.
+Aims: under 100 ms a change for everything, so that mistakes come while the next key is pressed; no more than 60 of them
+for a check.
 """
 
 import tempfile
@@ -23,6 +24,7 @@ from oracle.authoring.editing.symbols import references
 from trees import FOLDER
 
 AIM_MS = 100.0
+AIMS_MS = {"check": 60.0, "check with a mistake": 60.0}
 NODES = 400
 ROUNDS = 7
 _BLOCK = """\
@@ -91,7 +93,8 @@ def main() -> None:
         }
         for kind, work in works.items():
             took_ms = least_ms(work)
-            print(f"  {kind:<24}{took_ms:7.1f} ms {took_ms / floor_ms:5.1f}")
+            aim = f"   (aim: at most {AIMS_MS[kind]:.0f} ms)" if kind in AIMS_MS else ""
+            print(f"  {kind:<24}{took_ms:7.1f} ms {took_ms / floor_ms:5.1f}{aim}")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def _in_texts(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if not any(isinstance(use, KeyUse) for use in _sample_uses(node)):
         return
     for name in _TEXTS:
-        text = getattr(node.settings, name, None)
+        text = vars(node.settings).get(name)
         for inside in _BRACES.findall(text) if isinstance(text, str) else ():
             if not inside.isidentifier() and _is_expression(flow, node, inside):
                 message = f"only a name in braces is replaced: '{{{brief(inside)[1:-1]}}}' stays as it is"
@@ -60,7 +60,7 @@ def _in_texts(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _sample_uses(node: NodeDefinition) -> list[object]:
     """What the node's settings would use if its texts named a key: nothing if braces are not replaced in them."""
-    changed = {name: "{turn}" for name in _TEXTS if isinstance(getattr(node.settings, name, None), str)}
+    changed = {name: "{turn}" for name in _TEXTS if isinstance(vars(node.settings).get(name), str)}
     return list(node.settings.model_copy(update=changed).uses()) if changed else []
 
 

@@ -96,7 +96,7 @@ def is_inverted_guard(flow: Flow, node: NodeDefinition) -> bool:
 
 def _always_raises(flow: Flow, node: NodeDefinition) -> bool:
     """Whether an expression of a node fails it each time; that is a warning about the expression."""
-    when = getattr(node.settings, "when", None)
+    when = vars(node.settings).get("when")
     if node.kind == "set":
         return flow.results(node) == {"failure"}
     if not isinstance(when, str) or flow.results(node) != {"failure"}:
@@ -198,7 +198,7 @@ def _hint(parent: NodeDefinition) -> str | None:
 
 def _conditions(flow: Flow) -> Iterator[Mistake]:
     for node in flow.nodes:
-        when = getattr(node.settings, "when", None)
+        when = vars(node.settings).get("when")
         if not isinstance(when, str) or not names_in(when) or not flow.is_reached(node):
             continue
         true, false, _ = flow.walk.split(node, when, flow.states(node))
@@ -287,7 +287,7 @@ def _known_at(flow: Flow, node: NodeDefinition, text: str) -> str:
 
 def _begun_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """Waits in a node without memory, which begin again while what comes after them is running."""
-    if getattr(node.settings, "memory", True):
+    if vars(node.settings).get("memory", True):
         return
     children = node.children["children"]
     for position, child in enumerate(children[:-1]):
@@ -319,7 +319,7 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             )
             yield warning(flow, at, "retry-without-failure", message, hint)
         yield from _same_failures(flow, node)
-    times = getattr(node.settings, "attempts" if node.kind == "retry" else "times", None)
+    times = vars(node.settings).get("attempts" if node.kind == "retry" else "times")
     if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
         message = f"{node.kind!r} runs its child once, as if it were not there"
         yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")

@@ -38,7 +38,7 @@ def said(flow: Flow, node: NodeDefinition) -> str:
 
 def number_of(node: NodeDefinition, setting: str) -> float | None:
     """A setting of a node that is a number; `None` for an expression, and where there is none."""
-    value = getattr(node.settings, setting, None)
+    value = vars(node.settings).get(setting)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

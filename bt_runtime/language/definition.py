@@ -82,7 +82,8 @@ class NodeDefinition:
 
     def has(self, *roles: str) -> bool:
         """Whether its kind has one of these roles."""
-        return any(role in self.facts.roles for role in roles)
+        own = self.facts.roles
+        return bool(own) and any(role in own for role in roles)
 
     @property
     def label(self) -> str:
@@ -103,7 +104,8 @@ class NodeDefinition:
         while waiting:
             node = waiting.pop()
             yield node
-            waiting += [child for nodes in reversed(tuple(node.children.values())) for child in reversed(nodes)]
+            if node.children:
+                waiting += [child for nodes in reversed(tuple(node.children.values())) for child in reversed(nodes)]
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def joined(one: Mapping[str, Domain] | None, other: Mapping[str, Domain] | None)
 @lru_cache(maxsize=8192)
 def _analysed(text: str, tested: bool, domains: tuple[tuple[str, Domain], ...]) -> Analysis:  # noqa: FBT001
     walk = AbstractEvaluation()
-    outcome = walk.run(_parsed(text), dict(domains), tested=tested)
+    outcome = walk.run(parse(text), dict(domains), tested=tested)
     findings = [
         PartFinding(kind, *_span(node, text), part=_part(node, text), why=why)
         for node, (kind, why) in walk.found.items()
@@ -118,12 +118,7 @@ def _analysed(text: str, tested: bool, domains: tuple[tuple[str, Domain], ...]) 
 
 @lru_cache(maxsize=8192)
 def _refined(text: str, truth: bool, domains: tuple[tuple[str, Domain], ...]) -> Domains | None:  # noqa: FBT001
-    return AbstractEvaluation().refined(_parsed(text), dict(domains), truth=truth)
-
-
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> ast.expr:
-    return parse(text)
+    return AbstractEvaluation().refined(parse(text), dict(domains), truth=truth)
 
 
 def _span(node: ast.expr, text: str) -> tuple[int, int]:

@@ -6,6 +6,7 @@ unknown escapes, numbers such as `0x1F` or `1or`.
 
 import ast
 import re
+from functools import lru_cache
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.text import Suggestion
@@ -33,8 +34,11 @@ _INSTEAD = {"&&": "and", "||": "or", "!": "not ", "===": "==", "=": "==", "<>": 
 """What an editor writes for a slip."""
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> ast.expr:
     """The syntax tree of an expression; columns in it count bytes without leading white space, see `column_of`.
+
+    A text has one tree, which nobody changes.
 
     Raises:
         ExpressionError: it is empty, too long, or not an expression.

@@ -154,7 +154,7 @@ def _repeats_cause(node: NodeDefinition, at: NodeDefinition) -> bool:
             return False
         for below in way.walk():
             asked = below.children.get("guards") or ()
-            if not getattr(below.settings, "memory", True):
+            if not vars(below.settings).get("memory", True):
                 asked = below.children["children"][:-1]
             when = [getattr(each.settings, "when", "true") for guard in asked for each in guard.walk()]
             if any(names & set(names_in(text)) for text in when if isinstance(text, str)):

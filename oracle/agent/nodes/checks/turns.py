@@ -133,14 +133,12 @@ def _is_judged(flow: Flow, state: State) -> bool:
 
 def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """The end of a query, or another turn, before the way on which the same calls would be run."""
-    if getattr(node.settings, "reason", "completed") != "completed" or not _is_before_tools(flow, node):
-        return
-    if _is_of_turn_without_tools(flow, node):
+    if getattr(node.settings, "reason", "completed") != "completed":
         return
     states = [
         state for state in flow.states(node) if is_exactly(state, "calls", "open") and _is_unsignalled(flow, state)
     ]
-    if states:
+    if states and _is_before_tools(flow, node) and not _is_of_turn_without_tools(flow, node):
         callers = flow.named(path for state in states for path in state.facts.get("called by", ()))
         caller = said(flow, callers[0]) if callers else "the last turn"
         message = f"the tools that {caller} may have called are never run: {node.kind!r} comes before"
