@@ -81,6 +81,7 @@ async def test_a_trial_that_takes_too_long_is_ended_and_leaves_nothing_behind(fo
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.long("starts a process of its own")
 async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(folder, temporary, monkeypatch):
     monkeypatch.setattr("oracle.authoring.trials._MOST_BYTES", 10)
     with pytest.raises(TrialError, match="there is more to say than an answer holds; try fewer runs"):
@@ -88,6 +89,7 @@ async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(fo
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.long("starts a process of its own")
 async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tmp_path):
     async with open_store(f"sqlite:///{tmp_path / 'data' / 'oracle.db'}", worker="worker-1"):
         with pytest.raises(TrialError, match="newest1") as caught:
@@ -95,6 +97,7 @@ async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tm
     assert os.sep not in str(caught.value)
 
 
+@pytest.mark.long("starts a process of its own")
 async def test_a_verification_beside_the_service_has_a_bound_on_its_memory_of_its_own(folder):
     tried = trials(folder, most_megabytes=1)
     found = await tried.verify("some", LOOPING, of="some", turns=3, states=5_000)

@@ -149,9 +149,8 @@ def test_two_states_that_are_taken_for_one_do_the_same(compared):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 
-@pytest.mark.parametrize(
-    ("most", "pairs"), [(60, 4), pytest.param(400, 20, marks=pytest.mark.long("explores a large tree twice"))]
-)
+@pytest.mark.long("explores a large tree twice")
+@pytest.mark.parametrize(("most", "pairs"), [(60, 4), (400, 20)])
 def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pairs):
     compared = Comparison(shipped(), turns=2, states=most)
     found = spared(compared)
@@ -160,6 +159,7 @@ def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pair
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 
+@pytest.mark.long("plays each form of the responses in each state")
 def test_replies_that_are_one_response_in_a_state_are_written_alike_and_do_the_same():
     compared = Comparison(TREES["signals"], turns=2, states=60)
     world, seen = compared.full.world, set()
@@ -182,11 +182,13 @@ def did(exploration, place, event):
     return exploration.world.path[:], exploration.identity.of(exploration.extra())
 
 
+@pytest.mark.long("explores a tree for three turns")
 def test_no_state_is_spared_where_the_tree_reads_how_many_tokens_are_used():
     tree = guarded("sequence: [llm_turn, { selector: [{ condition: tokens_used < 100 }, { stop: completed }] }]")
     assert spared(Comparison(tree, turns=3, states=60)) == []
 
 
+@pytest.mark.long("explores a tree twice")
 def test_a_rule_about_a_value_that_is_written_is_told_apart_by_the_value_before():
     """Writing the value that a key has is no event; so a key that is written counts as one that is read."""
     compared = Comparison(guarded(WRITTEN, more="  last: { type: str, default: '' }"), turns=3, states=100)
@@ -225,6 +227,7 @@ def test_what_matters_only_where_the_tokens_are_used_up_is_tried_there():
     assert observed(compared.full, place).keys() == observed(compared.reduced, place).keys()
 
 
+@pytest.mark.long("explores a tree without the reductions")
 def test_an_exploration_without_the_reductions_comes_to_the_same_verdicts():
     tree = guarded(DOUBTFUL_AT_ONCE)
     exploration = exploration_of(tree, Scope(turns=1, bounds=Bounds(states=3_000)), options=EveryForm)

@@ -30,6 +30,7 @@ def story(report, name):
     return [step.text for step in report.result(name).story.steps]
 
 
+@pytest.mark.long("explores the shipped tree")
 def test_the_shipped_tree_keeps_every_property_for_two_turns():
     report = verified(shipped())
     assert report.bound == ""
@@ -79,6 +80,7 @@ root:
     assert len(report.result("ends").story.steps) == 1
 
 
+@pytest.mark.long("explores a whole tree")
 def test_an_error_of_the_service_that_a_tree_swallows_goes_round():
     report = verified(guarded("{ force_success: llm_turn }"), turns=1, states=300)
     assert report.result("ends").verdict == "refuted"
@@ -250,6 +252,7 @@ def test_a_tree_with_too_many_states_is_stopped_at_the_bound_and_says_so():
     assert report.result("saved").problem == "not decided within 60 states"
 
 
+@pytest.mark.long("looks for nodes of the shipped tree")
 def test_no_time_at_all_is_a_bound_too():
     report = verified(shipped(), seconds=0)
     assert report.bound == "0 s"
