@@ -7,8 +7,9 @@ them; one that is still coming when its answer is complete is bounded by `EarlyA
 
 None of this can be had by uvicorn's settings. Its other implementation, on h11, bounds a head by one
 (`h11_max_incomplete_event_size`), but not the time that it takes, and needs more than twice the time for each streamed
-piece. So its classes are overridden, and `tests/oracle/server/process/test_protocol.py` fails where a new version
-differs.
+piece. Granian 2.8, another server, takes 1.0 to 1.2 times as long for a piece, and runs the application in processes of
+its own. So uvicorn's classes are overridden, and `tests/oracle/server/process/test_protocol.py` fails where a new
+version differs.
 """
 
 import asyncio

@@ -5,14 +5,17 @@ import asyncio
 import pytest
 from sqlalchemy import text, update
 
+from oracle.agent.answering import Ask, Checked
 from oracle.agent.conversations.history import history_for_model
 from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.decision import AgentConfig, decision_tree
 from oracle.runs.storage import schema
 from oracle.runs.storage.conversation_pages import PAGE_CHARS
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError
 from oracle.runs.storage.records import RunEnd
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.agent.conversations.contract import CLASSIFICATION, CONTRACT, STEP, Promise, exchange, texts_of
+from tests.oracle.runs.storage.making import new_run
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 
@@ -49,6 +52,18 @@ async def test_what_was_kept_is_there_after_a_restart(store_url: str) -> None:
     assert found is not None
     assert [message.content for message in found.messages] == ["Q?", "A."]
     assert found.classification == CLASSIFICATION
+
+
+async def test_the_conversation_that_a_run_begins_is_at_hand_as_it_would_be_read(store: Store) -> None:
+    record = await store.runs.begin(new_run(project_id="shop"))
+
+    def checked(context_id: str | None) -> Checked:
+        ask = Ask("Why?", "ann", context_id=context_id, project_id="shop")
+        asked = Checked(ask, ask.question, AgentConfig(), decision_tree("default"))
+        return asked.for_run(record.id, context_id=record.context_id, asked_at="2026-11-26T10:00:00Z")
+
+    assert checked(None).begun == await store.conversations.load("ann", record.context_id)
+    assert checked(record.context_id).begun is None
 
 
 async def test_a_conversation_that_a_run_began_can_be_continued(store: Store) -> None:
