@@ -47,6 +47,7 @@ def imported(path):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.long("parses every module")
 def test_all_that_the_product_imports_is_declared():
     rooms = ("bt_runtime", "oracle", "prompts", "signals", "trees")
     names = {name for room in rooms for path in (ROOT / room).rglob("*.py") for name in imported(path)}

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.oracle.replay.shadow.conftest import shadowed
 
 PAGE = (Path(__file__).parents[1] / "docs" / "shadow.md").read_text(encoding="utf-8")
 (COMMAND,) = re.findall(r"^```sh\n(oracle shadow .*)\n```", PAGE, re.MULTILINE)
+DESCRIPTION = cache(describe_service)
 (SHOWN,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -66,7 +68,7 @@ def test_its_metrics_exist(name):
 @pytest.mark.parametrize("call", re.findall(r"`GET (/api/[^`?]+)\?([^`]*)` \|", PAGE), ids=str)
 def test_its_calls_exist(call):
     path, query = call
-    parameters = describe_service()["paths"][path.replace("primary_run_id", "run_id")]["get"]["parameters"]
+    parameters = DESCRIPTION()["paths"][path.replace("primary_run_id", "run_id")]["get"]["parameters"]
     assert {part.partition("=")[0] for part in query.split("&")} <= {each["name"] for each in parameters}
 
 

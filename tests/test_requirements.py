@@ -1,6 +1,5 @@
 """`docs/requirements.md` tells the truth: every requirement has a row, every test named there exists, and is named."""
 
-import ast
 import re
 from fnmatch import fnmatchcase
 from functools import cache
@@ -37,6 +36,7 @@ IDS = {
     ],
 }
 _ROW = re.compile(r"^\| ([A-Z][A-Za-z0-9]*-\d+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+_TEST = re.compile(r"^ *(?:async )?def (test_\w+)\(", re.MULTILINE)
 _NAME = re.compile(r"`(test_[A-Za-z0-9_]+\*?)`")
 
 
@@ -54,12 +54,8 @@ def rows(number: str) -> dict[str, tuple[str, str]]:
 @cache
 def known_tests() -> frozenset[str]:
     """The names of all tests, read, not run."""
-    names: set[str] = set()
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-                names.add(node.name)
-    return frozenset(names)
+    paths = (ROOT / "tests").rglob("test_*.py")
+    return frozenset(name for path in paths for name in _TEST.findall(path.read_text(encoding="utf-8")))
 
 
 WRITTEN = [number for number in IDS if section(number)]

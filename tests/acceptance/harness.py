@@ -47,7 +47,6 @@ from oracle.llm.anthropic import AnthropicModel, RetryPolicy
 from oracle.llm.protocol import Model, ModelRequest
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
-from prompts import load_segments
 from signals import parse
 from tests.acceptance.requests import as_body, check_requests
 from tests.acceptance.scripts import (
@@ -70,7 +69,7 @@ from tests.acceptance.scripts import (
     tool_results_of,
 )
 from tests.support.provider import PromptCache, Reply, StandInProvider
-from tests.support.shipped import served
+from tests.support.shipped import segments, served
 
 ControlName = Literal["tree", "loop"]
 ChunkT = TypeVar("ChunkT", bound=Chunk)
@@ -419,7 +418,7 @@ async def harness(
             equipment=Equipment(
                 model=model,
                 tools=ToolRegistry(_tools(folder, tools, has_web_search=model.has_web_search)),
-                segments=equipment.pop("segments", None) or load_segments(),
+                segments=equipment.pop("segments", None) or segments(),
                 intents=equipment.pop("intents", None) or HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=equipment.pop("timestamp", None) or (lambda: TIMESTAMP),

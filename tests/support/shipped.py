@@ -1,25 +1,51 @@
-"""The trees that ship, read once by each process: reading them anew takes longer than a query with them."""
+"""What ships, read once by each process: reading the trees anew takes longer than a query with them."""
 
 from functools import cache
 from pathlib import Path
 
-from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary
+from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
+from bt_runtime.library.reloading import TreeState
+from bt_runtime.library.tree_files import TreeFiles
 from oracle.agent.nodes import REGISTRY
+from prompts import SegmentLibrary, load_segments
 from trees import FOLDER
 
 
+class Trees(ReloadingTrees):
+    """The trees of folders; one that ships, with all its parts as they ship, is not read again."""
+
+    def _read(self, name: str, files: TreeFiles, before: TreeState | None) -> TreeState:
+        if before is None and self.library.registry is REGISTRY:
+            state = _state(name)
+            if state and all(files.found.get(each) == source for each, source in state.asked.items()):
+                return state
+        return super()._read(name, files, before)
+
+
 @cache
-def _read() -> ReloadingTrees:
+def _reading() -> ReloadingTrees:
     return ReloadingTrees(TreeLibrary([FOLDER], registry=REGISTRY))
+
+
+@cache
+def _state(name: str) -> TreeState | None:
+    try:
+        return _reading().state(name)
+    except TreeNotFoundError:
+        return None
 
 
 def shipped(name: str = "oracle") -> TreeDefinition:
     """A tree that ships."""
-    return _read().load(name)
+    return _reading().load(name)
 
 
 def served(*folders: Path) -> ReloadingTrees:
-    """The trees of these folders and those that ship; `oracle` is read again where a folder has a part of it."""
-    found = ReloadingTrees(TreeLibrary([*folders, FOLDER], registry=REGISTRY))
-    found._states["oracle"] = _read().state("oracle")
-    return found
+    """The trees of these folders and those that ship."""
+    return Trees(TreeLibrary([*folders, FOLDER], registry=REGISTRY))
+
+
+@cache
+def segments() -> SegmentLibrary:
+    """The segments of the prompts that ship."""
+    return load_segments()

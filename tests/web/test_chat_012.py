@@ -95,7 +95,6 @@ async def test_us2_4_only_what_the_main_chain_has_said_is_saved(tab, desk, user)
     await expect(said(tab, "Part 1.")).to_have_count(0)
 
 
-@pytest.mark.smoke
 async def test_us5_1_a_notification_is_a_system_message_with_a_style_of_its_own(tab, desk, user) -> None:
     await with_limits(user, max_iterations=3)
     desk.play(*searches(2), answers("It is there."))

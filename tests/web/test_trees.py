@@ -110,7 +110,6 @@ async def test_the_other_links_of_a_row_lead_where_they_say(tab, user, desk) -> 
     await tab.page.wait_for_url("**/runs?tree=short")
 
 
-@pytest.mark.smoke
 async def test_a_new_tree_is_a_copy_that_is_checked_and_saved(tab, folder) -> None:
     tab.watch.allow("status of 404")  # the service is asked for it before it exists
     await tab.go("/trees")

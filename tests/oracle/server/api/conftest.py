@@ -17,7 +17,7 @@ import uvicorn
 from starlette.routing import BaseRoute
 
 import trees
-from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
+from bt_runtime import Clock, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
@@ -44,8 +44,8 @@ from oracle.server.api.sse import StreamTiming
 from oracle.server.settings.fields import Settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
-from prompts import load_segments
 from tests.oracle.server.api.streams import Streamed, read_stream
+from tests.support import shipped
 from tests.support.databases import DATABASES
 from tests.support.stores import sqlite_url
 
@@ -136,14 +136,14 @@ async def running_service(
         store = await stack.enter_async_context(open_store(url, worker=worker))
         metrics = Metrics()
         library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
-        served = ReloadingTrees(library, closed=[trees_folder or folder])
+        served = shipped.Trees(library, closed=[trees_folder or folder])
         editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
         await editor.start()
         oracle = Oracle(
             equipment=Equipment(
                 model=model,
                 tools=ToolRegistry(_tools(folder)),
-                segments=load_segments(),
+                segments=shipped.segments(),
                 intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
                 timestamp=lambda: TIMESTAMP,
