@@ -1,6 +1,7 @@
 """The command line as a user has it: a folder of its own, only the settings of the test, the real entry point."""
 
 import asyncio
+import shutil
 import signal
 import sys
 from dataclasses import dataclass
@@ -98,6 +99,13 @@ def provided(monkeypatch):
         monkeypatch.setenv("ANTHROPIC_API_KEY", key)
 
     return use
+
+
+@pytest.fixture
+def data(made, tmp_path):
+    """A copy of the data folder that the module has made, and the rows of its runs."""
+    folder, records = made
+    return shutil.copytree(folder, tmp_path / "data"), records
 
 
 @pytest.fixture(params=DATABASES)

@@ -67,7 +67,6 @@ async def test_an_editor_sees_mistakes_while_it_types(tmp_path: Path) -> None:
         assert await here.diagnostics(uri) == []
 
 
-@pytest.mark.long("starts a language server")
 async def test_the_newest_of_many_changes_is_what_is_shown(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
     async with editor_inside() as here:
@@ -79,7 +78,6 @@ async def test_the_newest_of_many_changes_is_what_is_shown(tmp_path: Path) -> No
         assert "'nudge39'" in found.message
 
 
-@pytest.mark.long("starts a language server")
 async def test_a_text_that_is_not_saved_counts_for_the_trees_that_include_it(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
     async with editor_inside() as here:
@@ -97,7 +95,6 @@ async def test_a_text_that_is_not_saved_counts_for_the_trees_that_include_it(tmp
         assert await here.diagnostics(mine, none=True) == []  # the file itself is right
 
 
-@pytest.mark.long("starts a language server")
 async def test_a_file_that_changes_on_disk_is_checked_again(tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(PART)
     async with editor_inside() as here:
@@ -138,7 +135,6 @@ async def test_completion_and_hover(tmp_path: Path) -> None:
         assert "What the user asked." in said.contents.value
 
 
-@pytest.mark.long("starts a language server")
 async def test_without_tab_stops_an_editor_gets_plain_text(tmp_path: Path) -> None:
     async with editor_inside() as here:
         await here.start(tmp_path)
@@ -216,7 +212,6 @@ async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path) -> None:
         assert (edit.new_text, edit.range) == ("timeout_s", shown.range)
 
 
-@pytest.mark.long("starts a language server")
 async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path) -> None:
     text = "tree: mine\nroot: finish\n"
     async with editor_inside() as here:
@@ -240,7 +235,6 @@ async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path) -> None:
         assert shown.code not in {each.code for each in left}
 
 
-@pytest.mark.long("starts a language server")
 async def test_other_yaml_files_are_left_alone(tmp_path: Path) -> None:
     async with editor_inside() as here:
         await here.start(tmp_path)
@@ -250,7 +244,6 @@ async def test_other_yaml_files_are_left_alone(tmp_path: Path) -> None:
         assert await here.client.text_document_completion_async(where) is None
 
 
-@pytest.mark.long("starts a language server")
 async def test_a_huge_text_is_one_mistake_and_does_not_stop_the_server(tmp_path: Path) -> None:
     async with editor_inside() as here:
         await here.start(tmp_path)
@@ -263,7 +256,6 @@ async def test_a_huge_text_is_one_mistake_and_does_not_stop_the_server(tmp_path:
         assert await here.diagnostics(uri) == []
 
 
-@pytest.mark.long("starts a language server")
 async def test_a_request_that_makes_no_sense_does_not_stop_the_server(tmp_path: Path) -> None:
     async with editor_inside() as here:
         await here.start(tmp_path)

@@ -9,17 +9,16 @@ from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 
 
-@pytest.fixture
-def data(tmp_path, capfd):
-    """A data folder with two queries."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data folder with two queries, and their rows."""
+    folder = tmp_path_factory.mktemp("made")
 
     async def ask():
-        async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:
+        async with open_store(f"sqlite:///{folder}/oracle.db", worker="w") as store:
             return [await recorded(store, name) for name in ("an answer", "stuck twice")]
 
-    records = asyncio.run(ask())
-    capfd.readouterr()  # the log of the queries
-    return tmp_path / "data", records
+    return folder, asyncio.run(ask())
 
 
 def test_a_recorded_run_becomes_a_scenario_file_that_passes(oracle, data, tmp_path):

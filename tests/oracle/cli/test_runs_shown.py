@@ -18,20 +18,19 @@ PATIENCE_S = 30
 STOP_LINE = 1 + (trees.FOLDER / "fallback.yaml").read_text().splitlines().index("              - stop: stuck")
 
 
-@pytest.fixture
-def data(tmp_path, capfd):
-    """A data folder with three queries, and their rows."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data folder with three queries and one whose texts are gone, and their rows."""
+    folder = tmp_path_factory.mktemp("made")
 
     async def ask():
-        async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:
+        async with open_store(f"sqlite:///{folder}/oracle.db", worker="w") as store:
             runs = [await recorded(store, name) for name in ("an answer", "stuck twice", "a limit")]
             gone = await recorded(store, "an answer", question="A secret?")
             await store.conversations.forget(gone.user_id, gone.context_id)
             return [*runs, gone]
 
-    records = asyncio.run(ask())
-    capfd.readouterr()  # the log of the queries
-    return tmp_path / "data", records
+    return folder, asyncio.run(ask())
 
 
 def test_a_run_is_shown_at_the_tick_that_decided_its_end(oracle, data):

@@ -26,17 +26,16 @@ rules:
 """
 
 
-@pytest.fixture
-def data(tmp_path, capfd):
-    """A data folder with four queries of the shipped tree."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data folder with four queries of the shipped tree, and their rows."""
+    folder = tmp_path_factory.mktemp("made")
 
     async def ask():
-        async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:
+        async with open_store(f"sqlite:///{folder}/oracle.db", worker="w") as store:
             return [await recorded(store, name) for name in ("an answer", "stuck twice", "another turn", "a tool")]
 
-    records = asyncio.run(ask())
-    capfd.readouterr()  # the log of the queries
-    return tmp_path / "data", records
+    return folder, asyncio.run(ask())
 
 
 def ruled(tmp_path, rules=RULES):
