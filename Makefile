@@ -20,10 +20,10 @@ run: install ## build the console if its sources are newer, and start the servic
 	@$(WEB) build || echo "The service starts all the same."
 	$(BIN)/oracle serve $(ARGS)
 
-test: .venv/dev console-tests ## run the tests but the long ones; some twelve minutes on two cores
+test: .venv/dev console-tests ## run the tests but the long ones; some four minutes on two cores
 	@echo "Left out: most tests in a browser and of processes, PostgreSQL for what the store's own tests show, process kills, faults,"
 	@echo "the installed wheel, the benchmarks' own tests, and most examples of each property; make check runs them"
-	@echo "Running the other tests: some twelve minutes on two quiet cores"
+	@echo "Running the other tests: some four minutes on two quiet cores"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --ignore tests/benchmarks -m "not soak and not long"
 
 lint: .venv/dev ## ruff, mypy, import-linter; tsc, eslint, prettier
@@ -35,7 +35,7 @@ console-tests: .venv/dev # what the tests of the console need, and those of its 
 	$(WEB) test --if-possible
 	$(WEB) browser --if-possible
 
-check: lint console-tests ## what CI runs: the linters and all tests; some twenty-five minutes on two cores
+check: lint console-tests ## what CI runs: the linters and all tests; some twenty minutes on two cores
 	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile whole --cpu-limit 1.5 -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
