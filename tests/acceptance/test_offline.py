@@ -1,6 +1,7 @@
 """The embedded model end to end: no key, no network, searches with the offered tools, cites, signals (the contract)."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk, Content, Done, SourceFound, SystemNotice, ToolCalled
 from oracle.llm.offline import NAME, OfflineModel
 from oracle.server.settings.fields import Settings
-from oracle.server.wiring.agent import build_model, build_oracle
+from oracle.server.wiring.agent import build_model, build_oracle, build_tools
+from oracle.tools import Tool, ToolRegistry
 from signals import parse
 
 REPOSITORY = Path(__file__).parents[2]
@@ -59,13 +61,31 @@ def vault(tmp_path: Path) -> Path:
     return folder
 
 
-async def ask(question: str, *, vault: Path, project: Path = REPOSITORY, **fields: object) -> Asked:
-    """Ask an Oracle that was put together as `oracle ask` does it, with nothing set but the folders."""
+@cache
+def tools_of_repository() -> dict[str, Tool]:
+    """The tools for this repository, whose index is made once."""
+    tools = build_tools(Settings(llm="offline", project_dir=REPOSITORY), has_web_search=False).tools
+    return {tool.name: tool for tool in tools if tool.group == "code"}
+
+
+async def ask(question: str, *, vault: Path, project: Path = REPOSITORY, anew: bool = False, **fields: object) -> Asked:
+    """Ask an Oracle that was put together as `oracle ask` does it, with nothing set but the folders.
+
+    Args:
+        question: what is asked.
+        vault: its folder.
+        project: its folder.
+        anew: make an index of the repository for this question.
+        fields: of `Ask`.
+    """
     settings = Settings(llm="offline", project_dir=project, vault_dir=vault)
     model = build_model(settings, {})
     assert isinstance(model, OfflineModel)
     chunks: list[Chunk] = []
-    query = await build_oracle(settings, model=model).open(Ask(question, **fields), emit=chunks.append)
+    tools = build_tools(settings, has_web_search=model.has_web_search)
+    if project == REPOSITORY and not anew:
+        tools = ToolRegistry(tools_of_repository().get(tool.name, tool) for tool in tools.tools)
+    query = await build_oracle(settings, model=model, tools=tools).open(Ask(question, **fields), emit=chunks.append)
     await query.run()
     return Asked(chunks, [record.type for record in query.agent.signals.audit])
 
@@ -197,9 +217,15 @@ async def test_it_says_what_it_is(vault: Path) -> None:
     assert asked.answer.startswith("I am the offline model: no language model")
 
 
-@pytest.mark.parametrize("question", ["What did we decide about caching?", "How does the run loop sleep?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did we decide about caching?",
+        pytest.param("How does the run loop sleep?", marks=pytest.mark.long("indexes the repository")),
+    ],
+)
 async def test_it_is_deterministic(question: str, vault: Path) -> None:
-    first, second = await ask(question, vault=vault), await ask(question, vault=vault)
+    first, second = await ask(question, vault=vault), await ask(question, vault=vault, anew=True)
     assert first.answer == second.answer
     assert first.calls == second.calls
     assert first.sources == second.sources
