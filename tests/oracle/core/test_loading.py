@@ -15,6 +15,8 @@ gc.callbacks.append(lambda phase, info: looks.append(phase))
 from oracle.cli.entry import cli
 before = len(looks)
 cli.get_command(None, "ask")
+from oracle.core.loading import imported
+imported("oracle.cli.asking:ask")
 from oracle.server.wiring.agent import build_model
 from oracle.server.settings.fields import Settings
 build_model(Settings(llm="anthropic"), {}).load()
