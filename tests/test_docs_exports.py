@@ -45,6 +45,7 @@ def plain(text, runs):
     return re.sub(r"@[0-9a-f]{7}|in [\d,]+ ms|\.yaml:\d+", "", text)
 
 
+@pytest.mark.long("exports a run in every format")
 def test_its_commands_print_what_it_shows(runs, capfd):
     printed = ""
     for kind, block in BLOCKS:

@@ -47,6 +47,7 @@ async def check_tree(root: Any, **options: Any) -> None:
 
 @examples(60)
 @WILD
+@pytest.mark.long("asks whole queries of many trees")
 async def test_any_tree_ends_in_time_within_its_limits_and_says_why(root: Any, **options: Any) -> None:
     await check_tree(root, **options)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ LIMITS = st.fixed_dictionaries(
     limits=LIMITS,
     control=st.sampled_from(["tree", "loop"]),
 )
+@pytest.mark.long("asks whole queries of many scripts")
 async def test_012_sc_002_and_sc_005_hold_for_any_script_and_any_limits(
     turns: list[ScriptedTurn], limits: dict[str, int], control: Any
 ) -> None:

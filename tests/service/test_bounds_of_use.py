@@ -50,6 +50,7 @@ async def test_of_runs_begun_at_the_same_moment_no_more_than_the_bound_are_let_i
     assert statuses == [200] * RUNS_PER_USER + [429] * 4
 
 
+@pytest.mark.long("sends more requests than a minute allows")
 async def test_a_user_sends_so_many_requests_a_minute_and_others_are_not_held_up(
     guarded_server: Server, bob: Client, connect: Connect
 ) -> None:

@@ -194,6 +194,7 @@ texts = st.text(alphabet="漢\u0301\x1b[m\r\n\t🧑\u200d x\u202e", max_size=60)
 
 
 @given(texts, st.integers(80, 200))
+@pytest.mark.long("many examples of a line")
 def test_each_run_is_one_line_of_a_list(question: str, width: int) -> None:
     listed = [ListedRun(replace(RUN, question=question, tree=question))]
     (line,) = run_list(listed, width=width, now=made.NOW, has_head=False)

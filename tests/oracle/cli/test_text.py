@@ -57,6 +57,7 @@ def test_a_tool_call_is_written_like_a_function_call():
 
 
 @given(st.text(), st.dictionaries(st.text(), st.recursive(st.none() | st.floats() | st.text(), st.lists)))
+@pytest.mark.long("many examples of a long text")
 def test_any_tool_call_is_one_clean_line(name, arguments):
     label = call_label(name, arguments)
     assert "\n" not in label

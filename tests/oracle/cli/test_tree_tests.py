@@ -20,6 +20,7 @@ def trees(tmp_path):
     return folder
 
 
+@pytest.mark.long("plays every scenario that ships")
 def test_the_scenarios_beside_the_shipped_trees_are_the_default(oracle):
     ran = oracle("trees", "test", "--coverage")
     assert ran.code == 0, ran.out
@@ -55,6 +56,7 @@ def test_the_trees_beside_a_file_are_the_ones_that_are_tested(oracle, trees):
     assert oracle("trees", "test", "my-trees/scenarios/own.yaml").code == 1
 
 
+@pytest.mark.long("plays every scenario that ships")
 def test_the_operators_folder_is_tested_by_default(oracle, trees, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "my-trees")
     (trees / "scenarios" / "own.yaml").write_text(FAILS)
@@ -107,6 +109,7 @@ def test_a_path_that_does_not_exist_is_an_error(oracle):
     assert ran.err == "Error: there is no file or folder 'nowhere'\n"
 
 
+@pytest.mark.long("plays every scenario that ships")
 def test_scenario_files_are_not_taken_for_trees(oracle, trees):
     oracle("trees", "init", "my-trees")
     ran = oracle("trees", "check", "my-trees")

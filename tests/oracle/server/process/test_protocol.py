@@ -162,6 +162,7 @@ class Patient(BoundedProtocol):
         Patient.most_queued = max(Patient.most_queued, len(self.pipeline))
 
 
+@pytest.mark.long("sends 20,000 requests")
 async def test_requests_that_do_not_wait_for_answers_are_queued_in_bounded_number_and_all_answered() -> None:
     many = 20_000
     Patient.most_queued = 0
