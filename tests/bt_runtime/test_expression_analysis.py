@@ -277,7 +277,7 @@ def _holds(text, values, domains):
 
 
 @given(cases())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=settings().max_examples * 4, deadline=None)
 def test_what_happens_was_expected(case):
     _holds(*case)
 

@@ -168,7 +168,11 @@ def work_trees(draw: st.DrawFn) -> tuple[list[str], dict[str, list[str]], list[s
     return paths, ignore_files, draw(st.lists(st.sampled_from(paths), unique=True))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=settings().max_examples * 2 // 5,
+    deadline=None,
+)
 @given(work_tree=work_trees(), version=st.sampled_from("24"))
 def test_the_list_equals_that_of_git(
     tmp_path_factory: pytest.TempPathFactory,

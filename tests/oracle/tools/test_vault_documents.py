@@ -130,7 +130,11 @@ _LINES = st.sampled_from(
 _TEXTS = st.lists(_LINES, max_size=6).map("\n".join)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=settings().max_examples * 3 // 5,
+    deadline=None,
+)
 @example(begin="# log\n", added=[f"\n## {TIME}", "x\nmore\n", f"\n## {TIME}\n\nmore"], edit_at=9)
 @example(begin="# log\n", added=[f"## {TIME}\n## {TIME}\n\nx\n", "y\n"], edit_at=9)  # an entry without text
 @given(

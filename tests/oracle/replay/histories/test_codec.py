@@ -63,13 +63,13 @@ def read(data: bytes) -> bool:
     return True
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings().max_examples * 4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(place=st.sampled_from(PLACES), value=JSON)
 def test_any_part_may_be_anything(place: tuple[Any, ...], value: Any):
     read(to_json(changed(place, value)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=settings().max_examples * 2, deadline=None)
 @given(data=st.data())
 def test_any_bytes_may_be_missing_or_others(data: st.DataObject):
     whole = to_json(EXPORT)
@@ -78,7 +78,7 @@ def test_any_bytes_may_be_missing_or_others(data: st.DataObject):
     read(whole[:start] + data.draw(st.binary(max_size=10)) + whole[end:])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 @given(value=JSON)
 def test_any_json_may_be_given(value: Any):
     assert not read(to_json(value))
