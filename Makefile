@@ -36,7 +36,7 @@ console-tests: .venv/dev # what the tests of the console need, and those of its 
 	$(WEB) browser --if-possible
 
 check: lint console-tests ## what CI runs: the linters and all tests; some twenty minutes on two cores
-	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile whole --cpu-limit 1.5 -m "not soak"
+	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile whole --cpu-limit 3 -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear .venv/lowest

@@ -12,6 +12,7 @@ def test_unmarked(): sum(range(100_000))
 
 def test_of_two_lines(): assert not "one\\ntwo"
 """
+pytestmark = pytest.mark.long("each test is a run of pytest")
 WITHOUT_A_REASON = ["long", "long()", "long('')", "long('a', 'b')", "long(reason='a')", "long(3)"]
 
 
