@@ -16,7 +16,7 @@ from oracle.decision import AgentConfig, DecisionTreeError, bounds
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Limits
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.replies import AgentSettings
@@ -24,7 +24,7 @@ from oracle.server.api.user_limits import config_of
 
 log = structlog.get_logger(__name__)
 
-router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"])
+router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"], route_class=DescribedRoute)
 
 
 @router.get("", summary="The limits, and what holds of them", response_model=AgentSettings, responses=refusals())

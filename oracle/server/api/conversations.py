@@ -13,11 +13,11 @@ from oracle.runs.storage.conversation_pages import ConversationSummary, StoredMe
 from oracle.server.api.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import ForkRequest, Name, TitleChange
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import ConversationBody, ConversationHead, ConversationList
 
-router = APIRouter(prefix="/api/oracle/conversations", tags=["conversations"])
+router = APIRouter(prefix="/api/oracle/conversations", tags=["conversations"], route_class=DescribedRoute)
 
 
 @router.get("", summary="One's conversations", response_model=ConversationList, responses=refusals(404))

@@ -2,14 +2,15 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from bt_runtime import ForcedResult
 from oracle.runs.record.debug import ResumeCause
 from oracle.runs.storage.breakpoints import BreakpointKind
+from oracle.server.api.replies import Reply
 
 
-class DebugHit(BaseModel):
+class DebugHit(Reply):
     """The breakpoint that has paused a run."""
 
     breakpoint: str = Field(description="Its id.")
@@ -19,7 +20,7 @@ class DebugHit(BaseModel):
     error: str | None = Field(description="What the node raised, as `Type: message`.")
 
 
-class DebugBody(BaseModel):
+class DebugBody(Reply):
     """How a run stands for a debugger."""
 
     run_id: str
@@ -37,7 +38,7 @@ class DebugBody(BaseModel):
     why: ResumeCause | None = Field(description="Why it went on, where it did last.")
 
 
-class BreakpointBody(BaseModel):
+class BreakpointBody(Reply):
     """Where runs are paused."""
 
     id: str
@@ -53,7 +54,7 @@ class BreakpointBody(BaseModel):
     problem: str | None = Field(description="Why no new run can hit it, such as a tree without that node; else null.")
 
 
-class BreakpointList(BaseModel):
+class BreakpointList(Reply):
     """All breakpoints, oldest first."""
 
     breakpoints: list[BreakpointBody]

@@ -17,11 +17,11 @@ from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import BreakpointChange, BreakpointNew, DebugRequest
 from oracle.server.api.debug_replies import BreakpointBody, BreakpointList, DebugBody
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import UnknownBreakpointError, UnknownRunError
 from oracle.server.api.parts import ServiceParts
 
-router = APIRouter(tags=["debugging"])
+router = APIRouter(tags=["debugging"], route_class=DescribedRoute)
 
 
 async def debugger_of(parts: Parts, _: Annotated[Caller, Depends(operator_of)]) -> Debugger:

@@ -1,10 +1,12 @@
-"""Descriptions of error responses and event streams for `/openapi.json`."""
+"""Descriptions of responses and event streams for `/openapi.json`."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, get_args
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 
 from oracle.core.chunks import CHUNK, Chunk, Source, SystemNotice
 from oracle.server.api.further import FurtherCalls
@@ -69,8 +71,53 @@ def event_stream(example: str, *, model: str = "Chunk") -> dict[str, Any]:
     return {"text/event-stream": {"x-itemSchema": event, "example": example}}
 
 
+_MODELS: dict[str, Any] = {}
+"""The models of responses by the names that the document has for them."""
+
+
+class DescribedRoute(APIRoute):
+    """A route that describes its responses by references to their models.
+
+    Given the models, FastAPI would build a validator for each response of each call at the start, and another one at
+    the first request. No response is validated: calls write their bodies themselves. So the models are for the
+    document alone, which is built when it is asked for.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        response_model: Any = None,  # noqa: ANN401  as FastAPI declares it
+        responses: Mapping[int | str, Mapping[str, Any]] | None = None,
+        **settings: Any,  # noqa: ANN401
+    ) -> None:
+        described = dict(responses or {})
+        if response_model:
+            status = settings.get("status_code") or 200
+            described[status] = {**described.get(status, {}), "model": response_model}
+        super().__init__(
+            path,
+            endpoint,
+            response_model=None,
+            responses={status: _by_reference(each) for status, each in described.items()},
+            **settings,
+        )
+
+
+def _by_reference(response: Mapping[str, Any]) -> dict[str, Any]:
+    described = dict(response)
+    model = described.pop("model", None)
+    if model is not None:
+        if _MODELS.setdefault(model.__name__, model) is not model:
+            raise ValueError(f"two models of responses are called {model.__name__!r}; rename one")
+        schema = {"$ref": _REF.format(model=model.__name__)}
+        described["content"] = {"application/json": {"schema": schema}}
+    return described
+
+
 class DescribedApp(FastAPI):
-    """FastAPI with the types of streamed events among the components of its document; no call returns one as JSON."""
+    """FastAPI with a document that has the models of responses, and the types of streamed events."""
 
     further: FurtherCalls
 
@@ -81,7 +128,12 @@ class DescribedApp(FastAPI):
 
             self.further.add()
             document = super().openapi()
-            components: dict[str, Any] = document["components"]["schemas"]
+            models: list[tuple[str, Literal["serialization"], TypeAdapter[Any]]] = [
+                (name, "serialization", TypeAdapter(model)) for name, model in _MODELS.items()
+            ]
+            of_responses = TypeAdapter.json_schemas(models, ref_template=_REF)[1]["$defs"]
+            components = dict(sorted({**document["components"]["schemas"], **of_responses}.items()))
+            document["components"]["schemas"] = components
             chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)
             components |= chunk.pop("$defs")
             components["Chunk"] = chunk | {"title": "Chunk", "description": "The `data` of one event of a stream."}

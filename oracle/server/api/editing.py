@@ -23,7 +23,7 @@ from oracle.authoring.editor import CheckedText
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import TextToCheck, TreeCursor, TreeWord
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.tree_bodies import mistake_bodies
 from oracle.server.api.tree_replies import TreeCheck, TreeCompletions, TreeHover, TreePlaces
@@ -31,7 +31,7 @@ from oracle.server.api.waiting import while_present
 
 T = TypeVar("T")
 
-router = APIRouter(prefix="/api/trees", tags=["trees"])
+router = APIRouter(prefix="/api/trees", tags=["trees"], route_class=DescribedRoute)
 
 _MOST_COMPLETIONS = 500
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from oracle.replay.histories.differences import HistoryDifference
 from oracle.replay.histories.model import (
@@ -18,9 +18,10 @@ from oracle.replay.histories.model import (
     TreeFacts,
     TurnFacts,
 )
+from oracle.server.api.replies import Reply
 
 
-class _Belonging(BaseModel):
+class _Belonging(Reply):
     turns: list[TurnFacts]
     calls: list[CallFacts]
     notices: list[NoticeFacts]
@@ -50,7 +51,7 @@ class HistoryPage(_Belonging):
     next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
 
-class RunTree(BaseModel):
+class RunTree(Reply):
     """The version of the tree that a run has used, and its blackboard before the first tick."""
 
     run_id: str
@@ -59,7 +60,7 @@ class RunTree(BaseModel):
     problem: str = Field(description="Why something is missing; empty if nothing is.")
 
 
-class TurnList(BaseModel):
+class TurnList(Reply):
     """Turns of the model, oldest first."""
 
     run_id: str
@@ -67,7 +68,7 @@ class TurnList(BaseModel):
     next: int | None = Field(description="The `after` of the next page; null if there are no more turns yet.")
 
 
-class RunComparison(BaseModel):
+class RunComparison(Reply):
     """Two recorded runs beside each other; `old` is the run of the path."""
 
     run_id: str
@@ -99,6 +100,6 @@ class EndEvent(_Belonging):
 
 
 TICK_STREAM: TypeAdapter[TickEvent | EndEvent] = TypeAdapter(
-    Annotated[TickEvent | EndEvent, Field(discriminator="type")]
+    Annotated[TickEvent | EndEvent, Field(discriminator="type")], config=ConfigDict(defer_build=True)
 )
 """The `data` of any event of the stream of ticks."""

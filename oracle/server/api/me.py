@@ -11,11 +11,11 @@ from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.core.chunks import SourceType
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.replies import Me
 
-router = APIRouter(tags=["me"])
+router = APIRouter(tags=["me"], route_class=DescribedRoute)
 
 _VERSION: Final = version("oracle-bt")
 

@@ -6,11 +6,11 @@ from starlette.responses import Response
 from oracle.core.metrics import CONTENT_TYPE
 from oracle.server.api.access import Parts
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import MISTAKES
+from oracle.server.api.described import MISTAKES, DescribedRoute
 from oracle.server.api.errors import later
 from oracle.server.api.replies import ErrorAnswer, Health
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(tags=["operations"], route_class=DescribedRoute)
 
 
 @router.head("/healthz", include_in_schema=False)

@@ -15,7 +15,7 @@ from oracle.server.api.access import CallerNow, Parts, conversation_id, with_tex
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import QueryRequest
-from oracle.server.api.described import event_stream, refusals
+from oracle.server.api.described import DescribedRoute, event_stream, refusals
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.idempotency import KeyHeader, key_of
 from oracle.server.api.parts import ServiceParts
@@ -24,7 +24,7 @@ from oracle.server.api.replies import WholeAnswer
 from oracle.server.api.user_limits import config_of
 from oracle.server.api.waiting import whole_answer
 
-router = APIRouter(tags=["queries"])
+router = APIRouter(tags=["queries"], route_class=DescribedRoute)
 
 _MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
 

@@ -19,7 +19,7 @@ from oracle.runs.record.reading import read_signal_page, read_tick_page
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.server.api.answers import raw_json
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.history_replies import HistoryPage, RunTree, TurnList
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
@@ -31,7 +31,7 @@ T = TypeVar("T")
 _PAGE_BYTES = 1_000_000
 _MOST_BYTES = 8_000_000
 
-router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
+router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=DescribedRoute)
 
 _REASONS = ("turn", "decision", "headline", "marks", "why", "visits")
 

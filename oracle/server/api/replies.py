@@ -15,7 +15,13 @@ from signals import SignalRecord
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
 
 
-class Metadata(BaseModel):
+class Reply(BaseModel):
+    """The body of a response. Calls write their bodies themselves, so it is built for the document alone."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Metadata(Reply):
     """The numbers behind a notification; which there are depends on `system_type`."""
 
     model_config = ConfigDict(extra="allow")
@@ -26,13 +32,13 @@ class Metadata(BaseModel):
     limit_type: Literal["iteration", "token", "timeout"] | None = None
 
 
-class ErrorAnswer(BaseModel):
+class ErrorAnswer(Reply):
     """The reason for an error response."""
 
     detail: str
 
 
-class RequestMistake(BaseModel):
+class RequestMistake(Reply):
     """One mistake in a request."""
 
     __qualname__ = "Mistake"  # its name in `/openapi.json`
@@ -45,13 +51,13 @@ class RequestMistake(BaseModel):
     ctx: dict[str, Any] | None = None
 
 
-class InvalidRequest(BaseModel):
+class InvalidRequest(Reply):
     """Everything that is wrong with a request."""
 
     detail: list[RequestMistake]
 
 
-class WholeAnswer(BaseModel):
+class WholeAnswer(Reply):
     """A query's answer as one object."""
 
     answer: str
@@ -68,14 +74,14 @@ class WholeAnswer(BaseModel):
     error_type: ErrorType | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
 
 
-class TreeVersionBody(BaseModel):
+class TreeVersionBody(Reply):
     """The tree that drives a run; a decision tree in Python has no version."""
 
     name: str
     version: str | None
 
 
-class RunSummaryBody(BaseModel):
+class RunSummaryBody(Reply):
     """The figures of a finished run."""
 
     notices: int = Field(description="System notifications that were sent.")
@@ -88,7 +94,7 @@ class RunSummaryBody(BaseModel):
     )
 
 
-class RunBody(BaseModel):
+class RunBody(Reply):
     """The state of a run, or how it ended."""
 
     run_id: str
@@ -125,7 +131,7 @@ class RunBody(BaseModel):
     )
 
 
-class RunCountsBody(BaseModel):
+class RunCountsBody(Reply):
     """How many runs a list has, over all pages."""
 
     total: int
@@ -133,7 +139,7 @@ class RunCountsBody(BaseModel):
     is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
 
 
-class RunList(BaseModel):
+class RunList(Reply):
     """Runs, newest first."""
 
     runs: list[RunBody]
@@ -141,7 +147,7 @@ class RunList(BaseModel):
     counts: RunCountsBody | None = Field(description="Null where it was not asked for.")
 
 
-class TickOutcome(BaseModel):
+class TickOutcome(Reply):
     """How a request of a node ended; its value is not included."""
 
     key: str = Field(description="The request: `path@n` for the n-th of that node in this run.")
@@ -150,7 +156,7 @@ class TickOutcome(BaseModel):
     kept: bool = Field(default=False, description="It has a value, or failed.")
 
 
-class Tick(BaseModel):
+class Tick(Reply):
     """One tick of the tree: its input, and what it did. Nodes are referred to by their index in `nodes`."""
 
     tick: int = Field(description="1, 2, 3, …")
@@ -176,7 +182,7 @@ class Tick(BaseModel):
     visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
 
 
-class TickList(BaseModel):
+class TickList(Reply):
     """Recorded ticks, oldest first."""
 
     run_id: str
@@ -187,7 +193,7 @@ class TickList(BaseModel):
     next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
 
-class SignalList(BaseModel):
+class SignalList(Reply):
     """The signals of the model, and the action taken on each, oldest first."""
 
     run_id: str
@@ -195,7 +201,7 @@ class SignalList(BaseModel):
     next: int | None = Field(description="The `after` of the next page; null if there are no more signals yet.")
 
 
-class SourceText(BaseModel):
+class SourceText(Reply):
     """Lines of a source that a run has cited, as its file is now."""
 
     run_id: str
@@ -209,14 +215,14 @@ class SourceText(BaseModel):
     is_whole: bool = Field(description="The file was read to its end; of one that is very large only the beginning is.")
 
 
-class CancelAnswer(BaseModel):
+class CancelAnswer(Reply):
     """The cancel was accepted; `done` follows in the stream unless the run has ended."""
 
     run_id: str
     status: Literal["running", "finished"]
 
 
-class _MessageHead(BaseModel):
+class _MessageHead(Reply):
     n: int = Field(description="1, 2, 3, … in the conversation.")
     content: str
     at: str = Field(description="ISO 8601, UTC.")
@@ -224,7 +230,7 @@ class _MessageHead(BaseModel):
     run_id: str = Field(description="The query that it belongs to.")
 
 
-class MessageToolCall(BaseModel):
+class MessageToolCall(Reply):
     """A tool call and its result; long arguments and results are shortened, with a mark that says so."""
 
     __qualname__ = "ToolUse"  # its name in `/openapi.json`
@@ -247,7 +253,7 @@ class UserMessage(_MessageHead):
     metadata: dict[str, Any]
 
 
-class AnswerMetadata(BaseModel):
+class AnswerMetadata(Reply):
     """The sources of an answer, and why it ended."""
 
     run_id: str
@@ -276,7 +282,7 @@ class SystemMessage(_MessageHead):
 Message = Annotated[UserMessage | AssistantMessage | SystemMessage, Field(discriminator="role")]
 
 
-class LiveBody(BaseModel):
+class LiveBody(Reply):
     """The query that a conversation is answering; question and answer become messages when its run ends."""
 
     run_id: str
@@ -284,7 +290,7 @@ class LiveBody(BaseModel):
     created_at: str = Field(description="ISO 8601, UTC.")
 
 
-class ConversationHead(BaseModel):
+class ConversationHead(Reply):
     """A conversation in a list."""
 
     context_id: str
@@ -296,7 +302,7 @@ class ConversationHead(BaseModel):
     updated_at: str = Field(description="Time of the last question or answer.")
 
 
-class ConversationList(BaseModel):
+class ConversationList(Reply):
     """Conversations, the most recently used first."""
 
     conversations: list[ConversationHead]
@@ -311,14 +317,14 @@ class ConversationBody(ConversationHead):
     next: int | None = Field(description="The `before` of the page of earlier messages; null if there are none.")
 
 
-class NamedTree(BaseModel):
+class NamedTree(Reply):
     """A tree that a question may name."""
 
     name: str
     description: str = Field(description="Empty if it has none.")
 
 
-class Me(BaseModel):
+class Me(Reply):
     """The caller, and what a question may choose."""
 
     user_id: str
@@ -341,14 +347,14 @@ class ConfigValues(AgentConfig):
     model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
 
 
-class Cap(BaseModel):
+class Cap(Reply):
     """The cap that keeps a field below the user's value."""
 
     limit: int
     by: Literal["operator", "tree"]
 
 
-class SettingBody(BaseModel):
+class SettingBody(Reply):
     """A field of the settings; a value beyond its bounds is refused, one beyond a ceiling is lowered to it."""
 
     description: str
@@ -368,7 +374,7 @@ class AgentSettings(ConfigValues):
     tree: str = Field(description="The tree that would answer, which `effective`, `capped` and `fields` speak of.")
 
 
-class Health(BaseModel):
+class Health(Reply):
     """The process is alive."""
 
     status: Literal["ok", "ready"]

@@ -11,12 +11,12 @@ from oracle.runs.storage.records import RunStatus
 from oracle.runs.storage.run_pages import RunCounts, RunFilter
 from oracle.server.api.access import CallerNow, Parts, find_run, is_id
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.parameters import TEXT, When, seconds_of
 from oracle.server.api.replies import RunList
 from oracle.server.api.run_bodies import body_of
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
 
 async def by_end(

@@ -5,13 +5,13 @@ from starlette.responses import Response
 
 from oracle.server.api.access import CallerNow, OwnRun, Parts, ReadableRun
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import event_stream, refusals
+from oracle.server.api.described import DescribedRoute, event_stream, refusals
 from oracle.server.api.queries import STREAM_EXAMPLE
 from oracle.server.api.reading import AfterId, LastEventId, last_seen, resume_stream
 from oracle.server.api.replies import CancelAnswer, RunBody
 from oracle.server.api.run_bodies import body_of
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
 
 @router.get("/api/oracle/runs/{run_id}", summary="How a run stands", response_model=RunBody, responses=refusals(404))

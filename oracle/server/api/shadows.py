@@ -4,22 +4,23 @@ from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from oracle.replay.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
 from oracle.runs.storage.shadow_pairs import PairFilter
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.parameters import TEXT, When, seconds_of
+from oracle.server.api.replies import Reply
 
-router = APIRouter(prefix="/api/shadow", tags=["shadows"])
+router = APIRouter(prefix="/api/shadow", tags=["shadows"], route_class=DescribedRoute)
 
 Label = Annotated[str | None, Query(max_length=255, pattern=TEXT)]
 
 
-class PairList(BaseModel):
+class PairList(Reply):
     """Finished pairs, those that are farthest apart first."""
 
     pairs: list[PairFacts]

@@ -19,14 +19,14 @@ from oracle.runs.record.reading import read_sources
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import OwnRun, Parts
 from oracle.server.api.answers import json_answer
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import UnknownSourceError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import SourceText
 from oracle.tools import Around, ToolError
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
 FileType = Literal["code", "vault", "thread"]
 Lines = Annotated[int, Query(ge=0, le=500, description="How many lines, at most.")]

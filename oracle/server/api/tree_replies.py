@@ -2,14 +2,14 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 
 from oracle.authoring.trial_results import ScenarioFile
 from oracle.core.chunks import TerminationReason
-from oracle.server.api.replies import InvalidRequest
+from oracle.server.api.replies import InvalidRequest, Reply
 
 
-class EditBody(BaseModel):
+class EditBody(Reply):
     """A replacement of the text between two places; line and column count from 1."""
 
     line: int
@@ -19,14 +19,14 @@ class EditBody(BaseModel):
     text: str
 
 
-class FixBody(BaseModel):
+class FixBody(Reply):
     """A change that removes a mistake."""
 
     title: str
     edits: list[EditBody]
 
 
-class TreeMistake(BaseModel):
+class TreeMistake(Reply):
     """A mistake in a tree file, with its place."""
 
     file: str = Field(description="The name of the file: `follow_signal.yaml`.")
@@ -42,7 +42,7 @@ class TreeMistake(BaseModel):
     fixes: list[FixBody] = Field(description="The best one first. A check also offers declarations and silences.")
 
 
-class TreeRuns(BaseModel):
+class TreeRuns(Reply):
     """How many queries have ended how."""
 
     completed: int
@@ -51,7 +51,7 @@ class TreeRuns(BaseModel):
     running: int
 
 
-class VerifiedTree(BaseModel):
+class VerifiedTree(Reply):
     """The strongest verdict on all behaviours of a tree: a counterexample, or that of the most turns."""
 
     verdict: Literal["proven", "refuted", "not_decided"]
@@ -61,7 +61,7 @@ class VerifiedTree(BaseModel):
     stopped_at: str | None = Field(description="What has stopped the exploration; null if it is complete.")
 
 
-class TestedTree(BaseModel):
+class TestedTree(Reply):
     """How the scenarios that reach a tree went, the last time that they were played."""
 
     passed: int
@@ -69,7 +69,7 @@ class TestedTree(BaseModel):
     at: str = Field(description="ISO 8601, UTC.")
 
 
-class TreeHead(BaseModel):
+class TreeHead(Reply):
     """A tree in a list."""
 
     name: str
@@ -95,7 +95,7 @@ class TreeHead(BaseModel):
     runs_of_day: TreeRuns = Field(description="Those of the last 24 hours that named it; for operators everybody's.")
 
 
-class TreeList(BaseModel):
+class TreeList(Reply):
     """The trees, by name."""
 
     trees: list[TreeHead]
@@ -103,7 +103,7 @@ class TreeList(BaseModel):
     folder: str | None = Field(description="For operators: where trees are saved; read before the shipped ones.")
 
 
-class TreeNode(BaseModel):
+class TreeNode(Reply):
     """A node of a tree; its index in the list is the one that ticks of its runs have."""
 
     path: str
@@ -125,7 +125,7 @@ class TreeBody(TreeHead):
     warnings: list[TreeMistake]
 
 
-class TreeMistakes(BaseModel):
+class TreeMistakes(Reply):
     """Why a tree is not saved: all mistakes that it would bring, in its file and in those that include it."""
 
     detail: list[TreeMistake]
@@ -135,7 +135,7 @@ class TreeRefusal(RootModel[TreeMistakes | InvalidRequest]):
     """Mistakes in the tree, or in the request itself."""
 
 
-class TreeConflict(BaseModel):
+class TreeConflict(Reply):
     """Why a tree is not saved: the edit was not made from the present version, or the folder cannot be written."""
 
     detail: str
@@ -148,7 +148,7 @@ class TreeConflict(BaseModel):
     )
 
 
-class TreeCheck(BaseModel):
+class TreeCheck(Reply):
     """The result of a check."""
 
     ok: bool = Field(description="There are no mistakes; there may be warnings.")
@@ -156,7 +156,7 @@ class TreeCheck(BaseModel):
     warnings: list[TreeMistake]
 
 
-class TreeCompletion(BaseModel):
+class TreeCompletion(Reply):
     """Something that can be typed at a position."""
 
     label: str = Field(description="What a list shows.")
@@ -171,19 +171,19 @@ class TreeCompletion(BaseModel):
     snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
 
 
-class TreeCompletions(BaseModel):
+class TreeCompletions(Reply):
     """What can be typed at a position, the likeliest first."""
 
     items: list[TreeCompletion]
 
 
-class TreeHover(BaseModel):
+class TreeHover(Reply):
     """What a word of a tree file means."""
 
     markdown: str | None = Field(description="Null if there is nothing to say about it.")
 
 
-class TreePlace(BaseModel):
+class TreePlace(Reply):
     """A place in a tree file; line and column count from 1, the end is behind the last character."""
 
     tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
@@ -194,20 +194,20 @@ class TreePlace(BaseModel):
     end_column: int
 
 
-class TreePlaces(BaseModel):
+class TreePlaces(Reply):
     """Where a name is declared."""
 
     places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
 
 
-class ReplayOperand(BaseModel):
+class ReplayOperand(Reply):
     """A value that a condition has read."""
 
     name: str
     value: Any
 
 
-class ReplayAnswer(BaseModel):
+class ReplayAnswer(Reply):
     """What a condition of the text would have answered."""
 
     yes: bool
@@ -215,7 +215,7 @@ class ReplayAnswer(BaseModel):
     operands: list[ReplayOperand]
 
 
-class ReplayDifference(BaseModel):
+class ReplayDifference(Reply):
     """Where a recorded query would first have gone another way."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -232,14 +232,14 @@ class ReplayDifference(BaseModel):
     )
 
 
-class ReplayedCell(BaseModel):
+class ReplayedCell(Reply):
     """A tick in which a node was asked."""
 
     tick: int
     status: Literal["success", "failure", "running", "invalid"]
 
 
-class ReplayTrack(BaseModel):
+class ReplayTrack(Reply):
     """What a node did around the first difference."""
 
     path: str
@@ -248,7 +248,7 @@ class ReplayTrack(BaseModel):
     new: list[ReplayedCell]
 
 
-class ReplayedRun(BaseModel):
+class ReplayedRun(Reply):
     """A recorded query on the present tree and on the text."""
 
     tree: str = Field(description="The tree that it named.")
@@ -266,20 +266,20 @@ class ReplayedRun(BaseModel):
     )
 
 
-class TreeComparison(BaseModel):
+class TreeComparison(Reply):
     """Which recorded queries would have gone another way: the named one, then those of each tree, newest first."""
 
     runs: list[ReplayedRun]
 
 
-class TreeTest(BaseModel):
+class TreeTest(Reply):
     """The scenarios, with the text in place."""
 
     passed: bool
     files: list[ScenarioFile]
 
 
-class NodeAnswersBody(BaseModel):
+class NodeAnswersBody(Reply):
     """What a node of a tree's file has answered."""
 
     path: str = Field(description="In its own tree.")
@@ -289,7 +289,7 @@ class NodeAnswersBody(BaseModel):
     no: int = Field(description="Ticks in which it answered FAILURE.")
 
 
-class TreeAnswersBody(BaseModel):
+class TreeAnswersBody(Reply):
     """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
 
     name: str
@@ -301,7 +301,7 @@ class TreeAnswersBody(BaseModel):
     nodes: list[NodeAnswersBody] = Field(description="In the order of the file.")
 
 
-class TreeEditBody(BaseModel):
+class TreeEditBody(Reply):
     """A version of a tree's file."""
 
     version: str
@@ -315,14 +315,14 @@ class TreeEditBody(BaseModel):
     is_present: bool = Field(description="It is the text of the present file.")
 
 
-class TreeEditList(BaseModel):
+class TreeEditList(Reply):
     """Versions of a tree, newest first."""
 
     name: str
     versions: list[TreeEditBody]
 
 
-class TreeTextBody(BaseModel):
+class TreeTextBody(Reply):
     """The text of a version."""
 
     name: str

@@ -24,7 +24,7 @@ from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import TreePresent, TreeProof, TreeReplay, TreeSave, TreeVersionNow
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.tree_bodies import figures_for, mistake_bodies
@@ -41,7 +41,7 @@ from oracle.server.api.tree_replies import (
 )
 from oracle.server.api.waiting import while_present
 
-router = APIRouter(prefix="/api/trees", tags=["trees"])
+router = APIRouter(prefix="/api/trees", tags=["trees"], route_class=DescribedRoute)
 
 _LONGEST_MESSAGE = 1_000
 

@@ -14,13 +14,13 @@ from oracle.runs.record.events import Ticked
 from oracle.runs.storage.records import RunRecord, StoredChunk
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.server.api.auth import Caller
-from oracle.server.api.described import event_stream, refusals
+from oracle.server.api.described import DescribedRoute, event_stream, refusals
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID, AfterId, LastEventId, is_stalled, last_seen
 from oracle.server.api.run_bodies import end_for
 from oracle.server.api.sse import EventStreamResponse
 
-router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
+router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=DescribedRoute)
 
 _EXAMPLE = """\
 id: 1

@@ -21,13 +21,13 @@ from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, find_run, with_figures
 from oracle.server.api.answers import raw_json
-from oracle.server.api.described import refusals
+from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.history_replies import RunComparison
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
 
-router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
+router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=DescribedRoute)
 
 MOST_TICKS: Final = 2_000
 """Of a run that is exported or compared here; the command line does it with longer ones."""
