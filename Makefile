@@ -21,7 +21,7 @@ run: install ## build the console if its sources are newer, and start the servic
 	$(BIN)/oracle serve $(ARGS)
 
 test: .venv/dev console-tests ## run the tests but the long ones; some four minutes on two cores
-	@echo "Left out: most tests in a browser and of processes, PostgreSQL for what the store's own tests show, process kills, faults,"
+	@echo "Left out: most tests in a browser, of processes and of trials of trees, PostgreSQL for what the store's own tests show, process kills, faults,"
 	@echo "the installed wheel, the benchmarks' own tests, and most examples of each property and of the longest lists; make check runs them"
 	@echo "Running the other tests: some four minutes on two quiet cores"
 	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --ignore tests/benchmarks -m "not soak and not long"

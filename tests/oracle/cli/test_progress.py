@@ -39,6 +39,7 @@ def test_an_exploration_that_is_stopped_reports_what_it_has_found():
     assert report.result("saved").problem == "not decided within an interruption"
 
 
+@pytest.mark.long("starts a process")
 def test_ctrl_c_prints_the_verdicts_so_far():
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "oracle", "trees", "verify", "oracle", "--turns", "5"]

@@ -34,6 +34,7 @@ def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
     assert "explored: up to 1 turns" in printed.out
 
 
+@pytest.mark.long("explores the shipped tree")
 def test_a_bound_that_is_reached_exits_with_3(capsys):
     assert main(["trees", "verify", "oracle", "--seconds", "0"]) == 3
     assert "not decided within 0 s" in capsys.readouterr().out

@@ -89,6 +89,7 @@ async def test_an_operators_tree_in_the_place_of_a_shipped_one_is_marked(start, 
     assert (trees["outer"]["node_count"], trees["inner"]["node_count"]) == (5, 1)
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_results_of_trials_are_remembered_for_what_is_served(start, folder, database_url):
     service = await start(trees_folder=folder, url=database_url)
     assert [(await listed(service))["outer"][each] for each in ("verified", "tested")] == [None, None]
@@ -110,6 +111,7 @@ async def test_results_of_trials_are_remembered_for_what_is_served(start, folder
     assert [changed["outer"][each] for each in ("verified", "tested")] == [None, None]
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_verdict_within_weaker_bounds_does_not_replace_a_stronger_one(start, folder, database_url):
     (folder / "outer.yaml").write_text(LOOPING, encoding="utf-8")
     service = await start(trees_folder=folder, url=database_url)
@@ -127,6 +129,7 @@ async def test_a_verdict_within_weaker_bounds_does_not_replace_a_stronger_one(st
     assert await shown(turns=1) == ("proven", 2, None)
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_counterexample_stands_within_any_bounds(start, folder):
     (folder / "outer.yaml").write_text("tree: outer\nroot: {sequence: [classify_query, stop: completed]}\n")
     service = await start(trees_folder=folder)
@@ -135,6 +138,7 @@ async def test_a_counterexample_stands_within_any_bounds(start, folder):
         assert (await listed(service))["outer"]["verified"]["verdict"] == "refuted"
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_trial_of_another_text_says_nothing_of_the_present_one(start, folder):
     service = await start(trees_folder=folder)
     body = {"name": "outer", "source": OUTER.replace("completed", "stuck")}

@@ -418,6 +418,7 @@ async def test_half_a_character_is_refused(library):
     assert response.status_code == 422
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_tree_is_verified_with_a_text_in_place(library, folder):
     body = {"name": "inner", "source": INNER.replace("- stop: completed", "- stop: user_cancelled"), "turns": 1}
     found = (await library.client.post("/api/trees/verify", json=body)).json()
@@ -429,6 +430,7 @@ async def test_a_tree_is_verified_with_a_text_in_place(library, folder):
     assert (folder / "inner.yaml").read_text(encoding="utf-8") == INNER
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_part_is_verified_in_a_tree_that_includes_it(library):
     body = {"name": "inner", "source": INNER.replace("- stop: completed", "- stop: stuck"), "of": "outer", "turns": 1}
     found = (await library.client.post("/api/trees/verify", json=body)).json()
@@ -436,6 +438,7 @@ async def test_a_part_is_verified_in_a_tree_that_includes_it(library):
     assert (await library.client.post("/api/trees/verify", json={**body, "of": "nothing"})).status_code == 404
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_an_exploration_that_stops_early_says_where(library):
     body = {"name": "inner", "source": INNER.replace("- llm_turn", "- llm_turn\n    - llm_turn"), "states": 1}
     found = (await library.client.post("/api/trees/verify", json=body)).json()
@@ -443,6 +446,7 @@ async def test_an_exploration_that_stops_early_says_where(library):
     assert found["verdict"] != "proven"
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_text_with_mistakes_is_not_verified(library):
     response = await library.client.post("/api/trees/verify", json={"name": "inner", "source": WRONG})
     assert response.status_code == 409
@@ -525,6 +529,7 @@ scenarios:
 """
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_recorded_queries_are_replayed_on_a_text_that_is_not_saved(library, folder):
     body = {"name": "inner", "source": INNER.replace("- llm", "- say: First of all.\n    - llm"), "runs": 5}
     assert (await library.client.post("/api/trees/compare", json=body)).json() == {"runs": []}
@@ -546,6 +551,7 @@ async def test_recorded_queries_are_replayed_on_a_text_that_is_not_saved(library
     assert (folder / "inner.yaml").read_bytes() == INNER.encode()
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_one_recorded_query_is_replayed_with_the_values_of_the_condition_that_decides(library):
     run_id = (await library.ask("the older one", tree="outer")).run_id
     await library.ask("the newer one", tree="outer")
@@ -586,6 +592,7 @@ async def test_a_trial_ends_when_its_client_goes(library, monkeypatch, trial):
         await ended.wait()
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_a_trial_of_a_text_with_mistakes_says_so(library):
     await library.ask(tree="outer")
     body = {"name": "outer", "source": OUTER.replace("subtree", "subtee")}
@@ -595,6 +602,7 @@ async def test_a_trial_of_a_text_with_mistakes_says_so(library):
     assert "/tmp" not in response.json()["detail"]
 
 
+@pytest.mark.long("tries a tree in a process")
 async def test_scenarios_are_played_with_a_text_in_place(library, folder):
     (folder / "scenarios").mkdir()
     (folder / "scenarios" / "part.yaml").write_text(SCENARIO_FILE, encoding="utf-8")
