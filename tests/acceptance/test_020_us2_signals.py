@@ -10,6 +10,7 @@ from oracle.core.chunks import Content
 from oracle.core.control_notes import marked
 from signals import SIGNAL_MODELS
 from tests.acceptance.harness import (
+    CHAT,
     CODE_QUESTION,
     NEED_TURN,
     SUFFICIENT,
@@ -406,3 +407,9 @@ async def test_020_fr_009_a_signal_of_work_beside_the_answer_is_on_record_and_no
     assert audited(answered)[0] == (1, "accepted", "stuck", "beside_the_answer")
     assert answered.answer == "This is the answer."
     assert answered.reason == "completed"
+
+
+async def test_020_fr_001_a_whole_response_keeps_what_only_begins_like_a_signal() -> None:
+    async with harness([says("A signal begins with <signal")]) as it:
+        answered = await it.ask(CHAT)
+    assert answered.answer == "A signal begins with <signal"
