@@ -108,6 +108,7 @@ async def test_the_weather_is_beyond_it_and_it_says_so(vault: Path) -> None:
     assert asked.answer.count("To answer this fully I would need") == 1
 
 
+@pytest.mark.long("indexes the repository")
 async def test_the_code_question_of_the_readme_is_answered_with_places_in_bt_runtime(vault: Path) -> None:
     assert README_QUESTION is not None
     asked = await ask(README_QUESTION[1], vault=vault)

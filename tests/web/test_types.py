@@ -12,6 +12,7 @@ from tests.web.built import TASKS, WEB
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="There is no node.")
 @pytest.mark.skipif(not TASKS["has_packages"](), reason="web/node_modules is not that of the lock file: run `npm ci`.")
+@pytest.mark.long("starts Node.js and the service's description")
 def test_the_types_are_made_of_the_description_and_stay_while_it_does(tmp_path):
     written = tmp_path / "schema.ts"
 

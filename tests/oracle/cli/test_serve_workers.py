@@ -73,6 +73,7 @@ async def content(lines):
     raise AssertionError(f"the stream ended: {seen}")
 
 
+@pytest.mark.long("starts a service of several workers")
 async def test_a_run_is_streamed_and_cancelled_by_the_worker_that_does_not_have_it(run, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -183,6 +184,7 @@ async def test_workers_end_with_their_parent(run):
     assert [json.loads(line)["event"] for line in err.splitlines()].count("service.stopped") == 2
 
 
+@pytest.mark.long("starts a service of several workers")
 async def test_what_keeps_the_first_worker_from_starting_is_said_once(start, postgresql_url, monkeypatch, tmp_path):
     monkeypatch.setenv("ORACLE_DATABASE_URL", postgresql_url)
     process = await start("serve", "--port", "0", "--workers", 3, "--project", tmp_path / "none")
