@@ -18,9 +18,11 @@ from benchmarks import (
     bench_shadows,
     bench_signals,
     bench_start,
+    bench_tests,
     bench_ticks,
     bench_traces,
     bench_turns,
+    bench_verify,
     bench_watching,
     bench_workers,
 )
@@ -33,6 +35,7 @@ _ALL = (
     bench_turns,
     bench_traces,
     bench_check,
+    bench_verify,
     bench_editing,
     bench_encoder,
     bench_explain,
@@ -48,6 +51,7 @@ _ALL = (
     bench_watching,
     bench_offers,
     bench_classify,
+    bench_tests,
 )
 
 

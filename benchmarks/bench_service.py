@@ -35,6 +35,7 @@ AIM_MS_OF_200 = 40
 AIM_CPU = 3.0
 AIM_RATIO = 0.5
 AIM_OF_EACH = 1.66
+AIM_KB = 80
 STREAMS = (200, 500)
 RAMP_S = 2.0
 """Over which the streams begin: users do not all ask in the same millisecond."""
@@ -277,6 +278,7 @@ async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -
         print(f"    {late} (aim: under {AIM_MS_OF_200} ms)")
     elif streams == STREAMS[1]:
         print(f"    {late} (aim: under {AIM_MS} ms)")
+        print(f"    {done.run_kb:.0f} KB for a run under way (aim: {AIM_KB} KB at most)")
     _complain(done, pace)
 
 
