@@ -57,6 +57,7 @@ class Debugger:
         self.now = now
         self._sessions: dict[str, DebugSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._reloads: dict[str, asyncio.Task[None]] = {}  # the latest of each run
 
     async def open(
         self, run: RunRecord, definition: TreeDefinition, record: Callable[[Debugged], None]
@@ -90,6 +91,7 @@ class Debugger:
 
     def close(self, run_id: str) -> None:
         """Forget the session of a run; does nothing if there is none."""
+        self._reloads.pop(run_id, None)
         session = self._sessions.pop(run_id, None)
         if session is not None:
             session.detach()
@@ -132,8 +134,15 @@ class Debugger:
         if session is None:
             return
         if command.kind == RELOAD:
-            self._begin(self._reload(session))
+            self._reloads[command.run_id] = self._begin(self._reload(session))
             return
+        reload = self._reloads.get(command.run_id)
+        if reload is None or reload.done():
+            self._do(session, command)
+        else:  # it was sent after the breakpoints were changed, and counts on them
+            reload.add_done_callback(lambda _: self._do(session, command))
+
+    def _do(self, session: DebugSession, command: RunCommand) -> None:
         try:
             session.command(DebugCommand.from_data(command.data))
         except (DebugRefusedError, WrongCommandError, ValueError) as error:  # the run went on in the meantime
@@ -165,12 +174,16 @@ class Debugger:
     async def announce(self, changed: Breakpoint) -> None:
         """Have the runs under way that a breakpoint means read their breakpoints again.
 
+        A run of this process that it names has done so when this returns; the others do when they get the command.
+
         Raises:
-            StoreUnavailableError: nothing could be written for longer than the patience.
+            StoreUnavailableError: nothing could be written for longer than the patience, or nothing can be read.
         """
         await self._store.commands.send_to_all(
             RELOAD, tree=changed.tree, run_id=changed.run_id, user_id=changed.user_id
         )
+        if changed.run_id is not None and (session := self._sessions.get(changed.run_id)) is not None:
+            await self._reload(session)
 
     async def _reload(self, session: DebugSession) -> None:
         run = await self._store.runs.find(session.run_id)
@@ -183,7 +196,7 @@ class Debugger:
     async def _extend(self, run_id: str, seconds: float) -> None:
         await self._store.runs.extend_deadline(run_id, by_s=seconds)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Do something in the background; the run does not depend on it."""
 
         async def done() -> None:
@@ -195,3 +208,4 @@ class Debugger:
         task = asyncio.get_running_loop().create_task(done(), name="debugger")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

@@ -62,7 +62,7 @@ class DebugSession(Pacer):
         lease_s: float,
         now: Callable[[], float],
         record: Callable[[Debugged], None],
-        on_paused: Callable[[float], None],
+        on_paused: Callable[[float], object],
     ) -> None:
         self.run_id = run_id
         self.clock = PausableClock(clock)

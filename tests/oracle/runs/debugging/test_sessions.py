@@ -11,11 +11,13 @@ from oracle.agent.nodes import REGISTRY
 from oracle.llm.protocol import ModelRequest
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
-from oracle.runs.debugging.commands import DebugRefusedError, WrongCommandError
+from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError
+from oracle.runs.debugging.debugger import COMMAND, RELOAD
 from oracle.runs.options import RunOptions
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.storage.archive import open_archive
-from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.breakpoints import Breakpoint
+from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.debugging.sessions import LLM_TURN, Operator, notices
@@ -277,6 +279,22 @@ async def test_a_breakpoint_that_is_set_while_a_run_is_under_way_holds_for_it(st
         await olga.does(live, "resume")
         await it.told(live.record)
         await it.told(other.record)
+
+
+async def test_a_command_that_comes_after_a_change_of_breakpoints_waits_until_they_are_read(store: Store) -> None:
+    async with managed(store, [answers()], debug_lease_s=120) as it:
+        olga = Operator(it)
+        await olga.breaks("first", kind="start")
+        live = await it.start()
+        await olga.until(live, "paused")
+        await store.breakpoints.add(Breakpoint("second", "node", "olga", run_id=live.record.id, path=LLM_TURN))
+        olga.debugger.take(RunCommand(live.record.id, RELOAD))
+        olga.debugger.take(RunCommand(live.record.id, COMMAND, DebugCommand("resume", "olga").to_data()))
+        paused = await olga.until(live, "paused", after=0)
+        assert paused.hit is not None
+        assert paused.hit.breakpoint == "second"
+        await olga.does(live, "resume")
+        await it.told(live.record)
 
 
 async def test_an_operator_pauses_a_run_that_waits_for_the_model_after_its_next_tick(store: Store) -> None:
