@@ -32,7 +32,7 @@ def working_node() -> str:
     return working.get()
 
 
-class Ticked(Protocol):
+class TickedNode(Protocol):
     """A node with a status."""
 
     index: int
@@ -165,7 +165,7 @@ class RunContext:
         self.again: str | None = None
         self.errors: tuple[NodeError, ...] = ()
         self._visited: list[int] = []
-        self._changes: dict[Ticked, Status] = {}  # by node, its status at the end of the tick before
+        self._changes: dict[TickedNode, Status] = {}  # by node, its status at the end of the tick before
         self._deadlines: dict[int, float] = {}
         self._watches: dict[int, tuple[str, tuple[tuple[str, Any], ...]]] = {}
         self._root: weakref.ref[Any] | None = None

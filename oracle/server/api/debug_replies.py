@@ -7,10 +7,10 @@ from pydantic import Field
 from bt_runtime import ForcedResult
 from oracle.runs.record.debug import ResumeCause
 from oracle.runs.storage.breakpoints import BreakpointKind
-from oracle.server.api.replies import Reply
+from oracle.server.api.replies import ReplyBody
 
 
-class DebugHit(Reply):
+class DebugHit(ReplyBody):
     """The breakpoint that has paused a run."""
 
     breakpoint: str = Field(description="Its id.")
@@ -20,7 +20,7 @@ class DebugHit(Reply):
     error: str | None = Field(description="What the node raised, as `Type: message`.")
 
 
-class DebugBody(Reply):
+class DebugBody(ReplyBody):
     """How a run stands for a debugger."""
 
     run_id: str
@@ -38,7 +38,7 @@ class DebugBody(Reply):
     why: ResumeCause | None = Field(description="Why it went on, where it did last.")
 
 
-class BreakpointBody(Reply):
+class BreakpointBody(ReplyBody):
     """Where runs are paused."""
 
     id: str
@@ -54,7 +54,7 @@ class BreakpointBody(Reply):
     problem: str | None = Field(description="Why no new run can hit it, such as a tree without that node; else null.")
 
 
-class BreakpointList(Reply):
+class BreakpointList(ReplyBody):
     """All breakpoints, oldest first."""
 
     breakpoints: list[BreakpointBody]

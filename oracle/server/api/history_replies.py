@@ -18,10 +18,10 @@ from oracle.replay.histories.model import (
     TreeFacts,
     TurnFacts,
 )
-from oracle.server.api.replies import Reply
+from oracle.server.api.replies import ReplyBody
 
 
-class _Belonging(Reply):
+class _Belonging(ReplyBody):
     turns: list[TurnFacts]
     calls: list[CallFacts]
     notices: list[NoticeFacts]
@@ -51,7 +51,7 @@ class HistoryPage(_Belonging):
     next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
 
-class RunTree(Reply):
+class RunTree(ReplyBody):
     """The version of the tree that a run has used, and its blackboard before the first tick."""
 
     run_id: str
@@ -60,7 +60,7 @@ class RunTree(Reply):
     problem: str = Field(description="Why something is missing; empty if nothing is.")
 
 
-class TurnList(Reply):
+class TurnList(ReplyBody):
     """Turns of the model, oldest first."""
 
     run_id: str
@@ -68,7 +68,7 @@ class TurnList(Reply):
     next: int | None = Field(description="The `after` of the next page; null if there are no more turns yet.")
 
 
-class RunComparison(Reply):
+class RunComparison(ReplyBody):
     """Two recorded runs beside each other; `old` is the run of the path."""
 
     run_id: str

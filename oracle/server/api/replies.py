@@ -15,13 +15,13 @@ from signals import SignalRecord
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
 
 
-class Reply(BaseModel):
+class ReplyBody(BaseModel):
     """The body of a response. Calls write their bodies themselves, so it is built for the document alone."""
 
     model_config = ConfigDict(defer_build=True)
 
 
-class Metadata(Reply):
+class Metadata(ReplyBody):
     """The numbers behind a notification; which there are depends on `system_type`."""
 
     model_config = ConfigDict(extra="allow")
@@ -32,13 +32,13 @@ class Metadata(Reply):
     limit_type: Literal["iteration", "token", "timeout"] | None = None
 
 
-class ErrorAnswer(Reply):
+class ErrorAnswer(ReplyBody):
     """The reason for an error response."""
 
     detail: str
 
 
-class RequestMistake(Reply):
+class RequestMistake(ReplyBody):
     """One mistake in a request."""
 
     __qualname__ = "Mistake"  # its name in `/openapi.json`
@@ -51,13 +51,13 @@ class RequestMistake(Reply):
     ctx: dict[str, Any] | None = None
 
 
-class InvalidRequest(Reply):
+class InvalidRequest(ReplyBody):
     """Everything that is wrong with a request."""
 
     detail: list[RequestMistake]
 
 
-class WholeAnswer(Reply):
+class WholeAnswer(ReplyBody):
     """A query's answer as one object."""
 
     answer: str
@@ -74,14 +74,14 @@ class WholeAnswer(Reply):
     error_type: ErrorType | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
 
 
-class TreeVersionBody(Reply):
+class TreeVersionBody(ReplyBody):
     """The tree that drives a run; a decision tree in Python has no version."""
 
     name: str
     version: str | None
 
 
-class RunSummaryBody(Reply):
+class RunSummaryBody(ReplyBody):
     """The figures of a finished run."""
 
     notices: int = Field(description="System notifications that were sent.")
@@ -94,7 +94,7 @@ class RunSummaryBody(Reply):
     )
 
 
-class RunBody(Reply):
+class RunBody(ReplyBody):
     """The state of a run, or how it ended."""
 
     run_id: str
@@ -131,7 +131,7 @@ class RunBody(Reply):
     )
 
 
-class RunCountsBody(Reply):
+class RunCountsBody(ReplyBody):
     """How many runs a list has, over all pages."""
 
     total: int
@@ -139,7 +139,7 @@ class RunCountsBody(Reply):
     is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
 
 
-class RunList(Reply):
+class RunList(ReplyBody):
     """Runs, newest first."""
 
     runs: list[RunBody]
@@ -147,7 +147,7 @@ class RunList(Reply):
     counts: RunCountsBody | None = Field(description="Null where it was not asked for.")
 
 
-class TickOutcome(Reply):
+class TickOutcome(ReplyBody):
     """How a request of a node ended; its value is not included."""
 
     key: str = Field(description="The request: `path@n` for the n-th of that node in this run.")
@@ -156,7 +156,7 @@ class TickOutcome(Reply):
     kept: bool = Field(default=False, description="It has a value, or failed.")
 
 
-class Tick(Reply):
+class Tick(ReplyBody):
     """One tick of the tree: its input, and what it did. Nodes are referred to by their index in `nodes`."""
 
     tick: int = Field(description="1, 2, 3, …")
@@ -182,7 +182,7 @@ class Tick(Reply):
     visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
 
 
-class TickList(Reply):
+class TickList(ReplyBody):
     """Recorded ticks, oldest first."""
 
     run_id: str
@@ -193,7 +193,7 @@ class TickList(Reply):
     next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
 
-class SignalList(Reply):
+class SignalList(ReplyBody):
     """The signals of the model, and the action taken on each, oldest first."""
 
     run_id: str
@@ -201,7 +201,7 @@ class SignalList(Reply):
     next: int | None = Field(description="The `after` of the next page; null if there are no more signals yet.")
 
 
-class SourceText(Reply):
+class SourceText(ReplyBody):
     """Lines of a source that a run has cited, as its file is now."""
 
     run_id: str
@@ -215,14 +215,14 @@ class SourceText(Reply):
     is_whole: bool = Field(description="The file was read to its end; of one that is very large only the beginning is.")
 
 
-class CancelAnswer(Reply):
+class CancelAnswer(ReplyBody):
     """The cancel was accepted; `done` follows in the stream unless the run has ended."""
 
     run_id: str
     status: Literal["running", "finished"]
 
 
-class _MessageHead(Reply):
+class _MessageHead(ReplyBody):
     n: int = Field(description="1, 2, 3, … in the conversation.")
     content: str
     at: str = Field(description="ISO 8601, UTC.")
@@ -230,7 +230,7 @@ class _MessageHead(Reply):
     run_id: str = Field(description="The query that it belongs to.")
 
 
-class MessageToolCall(Reply):
+class MessageToolCall(ReplyBody):
     """A tool call and its result; long arguments and results are shortened, with a mark that says so."""
 
     __qualname__ = "ToolUse"  # its name in `/openapi.json`
@@ -253,7 +253,7 @@ class UserMessage(_MessageHead):
     metadata: dict[str, Any]
 
 
-class AnswerMetadata(Reply):
+class AnswerMetadata(ReplyBody):
     """The sources of an answer, and why it ended."""
 
     run_id: str
@@ -282,7 +282,7 @@ class SystemMessage(_MessageHead):
 Message = Annotated[UserMessage | AssistantMessage | SystemMessage, Field(discriminator="role")]
 
 
-class LiveBody(Reply):
+class LiveBody(ReplyBody):
     """The query that a conversation is answering; question and answer become messages when its run ends."""
 
     run_id: str
@@ -290,7 +290,7 @@ class LiveBody(Reply):
     created_at: str = Field(description="ISO 8601, UTC.")
 
 
-class ConversationHead(Reply):
+class ConversationHead(ReplyBody):
     """A conversation in a list."""
 
     context_id: str
@@ -302,7 +302,7 @@ class ConversationHead(Reply):
     updated_at: str = Field(description="Time of the last question or answer.")
 
 
-class ConversationList(Reply):
+class ConversationList(ReplyBody):
     """Conversations, the most recently used first."""
 
     conversations: list[ConversationHead]
@@ -317,14 +317,14 @@ class ConversationBody(ConversationHead):
     next: int | None = Field(description="The `before` of the page of earlier messages; null if there are none.")
 
 
-class NamedTree(Reply):
+class NamedTree(ReplyBody):
     """A tree that a question may name."""
 
     name: str
     description: str = Field(description="Empty if it has none.")
 
 
-class Me(Reply):
+class Me(ReplyBody):
     """The caller, and what a question may choose."""
 
     user_id: str
@@ -347,14 +347,14 @@ class ConfigValues(AgentConfig):
     model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
 
 
-class Cap(Reply):
+class Cap(ReplyBody):
     """The cap that keeps a field below the user's value."""
 
     limit: int
     by: Literal["operator", "tree"]
 
 
-class SettingBody(Reply):
+class SettingBody(ReplyBody):
     """A field of the settings; a value beyond its bounds is refused, one beyond a ceiling is lowered to it."""
 
     description: str
@@ -374,7 +374,7 @@ class AgentSettings(ConfigValues):
     tree: str = Field(description="The tree that would answer, which `effective`, `capped` and `fields` speak of.")
 
 
-class Health(Reply):
+class Health(ReplyBody):
     """The process is alive."""
 
     status: Literal["ok", "ready"]

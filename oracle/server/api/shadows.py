@@ -13,14 +13,14 @@ from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.parameters import TEXT, When, seconds_of
-from oracle.server.api.replies import Reply
+from oracle.server.api.replies import ReplyBody
 
 router = APIRouter(prefix="/api/shadow", tags=["shadows"], route_class=DescribedRoute)
 
 Label = Annotated[str | None, Query(max_length=255, pattern=TEXT)]
 
 
-class PairList(Reply):
+class PairList(ReplyBody):
     """Finished pairs, those that are farthest apart first."""
 
     pairs: list[PairFacts]

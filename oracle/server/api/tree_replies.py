@@ -6,10 +6,10 @@ from pydantic import ConfigDict, Field, RootModel
 
 from oracle.authoring.trial_results import ScenarioFile
 from oracle.core.chunks import TerminationReason
-from oracle.server.api.replies import InvalidRequest, Reply
+from oracle.server.api.replies import InvalidRequest, ReplyBody
 
 
-class EditBody(Reply):
+class EditBody(ReplyBody):
     """A replacement of the text between two places; line and column count from 1."""
 
     line: int
@@ -19,14 +19,14 @@ class EditBody(Reply):
     text: str
 
 
-class FixBody(Reply):
+class FixBody(ReplyBody):
     """A change that removes a mistake."""
 
     title: str
     edits: list[EditBody]
 
 
-class TreeMistake(Reply):
+class TreeMistake(ReplyBody):
     """A mistake in a tree file, with its place."""
 
     file: str = Field(description="The name of the file: `follow_signal.yaml`.")
@@ -42,7 +42,7 @@ class TreeMistake(Reply):
     fixes: list[FixBody] = Field(description="The best one first. A check also offers declarations and silences.")
 
 
-class TreeRuns(Reply):
+class TreeRuns(ReplyBody):
     """How many queries have ended how."""
 
     completed: int
@@ -51,7 +51,7 @@ class TreeRuns(Reply):
     running: int
 
 
-class VerifiedTree(Reply):
+class VerifiedTree(ReplyBody):
     """The strongest verdict on all behaviours of a tree: a counterexample, or that of the most turns."""
 
     verdict: Literal["proven", "refuted", "not_decided"]
@@ -61,7 +61,7 @@ class VerifiedTree(Reply):
     stopped_at: str | None = Field(description="What has stopped the exploration; null if it is complete.")
 
 
-class TestedTree(Reply):
+class TestedTree(ReplyBody):
     """How the scenarios that reach a tree went, the last time that they were played."""
 
     passed: int
@@ -69,7 +69,7 @@ class TestedTree(Reply):
     at: str = Field(description="ISO 8601, UTC.")
 
 
-class TreeHead(Reply):
+class TreeHead(ReplyBody):
     """A tree in a list."""
 
     name: str
@@ -95,7 +95,7 @@ class TreeHead(Reply):
     runs_of_day: TreeRuns = Field(description="Those of the last 24 hours that named it; for operators everybody's.")
 
 
-class TreeList(Reply):
+class TreeList(ReplyBody):
     """The trees, by name."""
 
     trees: list[TreeHead]
@@ -103,7 +103,7 @@ class TreeList(Reply):
     folder: str | None = Field(description="For operators: where trees are saved; read before the shipped ones.")
 
 
-class TreeNode(Reply):
+class TreeNode(ReplyBody):
     """A node of a tree; its index in the list is the one that ticks of its runs have."""
 
     path: str
@@ -125,7 +125,7 @@ class TreeBody(TreeHead):
     warnings: list[TreeMistake]
 
 
-class TreeMistakes(Reply):
+class TreeMistakes(ReplyBody):
     """Why a tree is not saved: all mistakes that it would bring, in its file and in those that include it."""
 
     detail: list[TreeMistake]
@@ -135,7 +135,7 @@ class TreeRefusal(RootModel[TreeMistakes | InvalidRequest]):
     """Mistakes in the tree, or in the request itself."""
 
 
-class TreeConflict(Reply):
+class TreeConflict(ReplyBody):
     """Why a tree is not saved: the edit was not made from the present version, or the folder cannot be written."""
 
     detail: str
@@ -148,7 +148,7 @@ class TreeConflict(Reply):
     )
 
 
-class TreeCheck(Reply):
+class TreeCheck(ReplyBody):
     """The result of a check."""
 
     ok: bool = Field(description="There are no mistakes; there may be warnings.")
@@ -156,7 +156,7 @@ class TreeCheck(Reply):
     warnings: list[TreeMistake]
 
 
-class TreeCompletion(Reply):
+class TreeCompletion(ReplyBody):
     """Something that can be typed at a position."""
 
     label: str = Field(description="What a list shows.")
@@ -171,19 +171,19 @@ class TreeCompletion(Reply):
     snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
 
 
-class TreeCompletions(Reply):
+class TreeCompletions(ReplyBody):
     """What can be typed at a position, the likeliest first."""
 
     items: list[TreeCompletion]
 
 
-class TreeHover(Reply):
+class TreeHover(ReplyBody):
     """What a word of a tree file means."""
 
     markdown: str | None = Field(description="Null if there is nothing to say about it.")
 
 
-class TreePlace(Reply):
+class TreePlace(ReplyBody):
     """A place in a tree file; line and column count from 1, the end is behind the last character."""
 
     tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
@@ -194,20 +194,20 @@ class TreePlace(Reply):
     end_column: int
 
 
-class TreePlaces(Reply):
+class TreePlaces(ReplyBody):
     """Where a name is declared."""
 
     places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
 
 
-class ReplayOperand(Reply):
+class ReplayOperand(ReplyBody):
     """A value that a condition has read."""
 
     name: str
     value: Any
 
 
-class ReplayAnswer(Reply):
+class ReplayAnswer(ReplyBody):
     """What a condition of the text would have answered."""
 
     yes: bool
@@ -215,7 +215,7 @@ class ReplayAnswer(Reply):
     operands: list[ReplayOperand]
 
 
-class ReplayDifference(Reply):
+class ReplayDifference(ReplyBody):
     """Where a recorded query would first have gone another way."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -232,14 +232,14 @@ class ReplayDifference(Reply):
     )
 
 
-class ReplayedCell(Reply):
+class ReplayedCell(ReplyBody):
     """A tick in which a node was asked."""
 
     tick: int
     status: Literal["success", "failure", "running", "invalid"]
 
 
-class ReplayTrack(Reply):
+class ReplayTrack(ReplyBody):
     """What a node did around the first difference."""
 
     path: str
@@ -248,7 +248,7 @@ class ReplayTrack(Reply):
     new: list[ReplayedCell]
 
 
-class ReplayedRun(Reply):
+class ReplayedRun(ReplyBody):
     """A recorded query on the present tree and on the text."""
 
     tree: str = Field(description="The tree that it named.")
@@ -266,20 +266,20 @@ class ReplayedRun(Reply):
     )
 
 
-class TreeComparison(Reply):
+class TreeComparison(ReplyBody):
     """Which recorded queries would have gone another way: the named one, then those of each tree, newest first."""
 
     runs: list[ReplayedRun]
 
 
-class TreeTest(Reply):
+class TreeTest(ReplyBody):
     """The scenarios, with the text in place."""
 
     passed: bool
     files: list[ScenarioFile]
 
 
-class NodeAnswersBody(Reply):
+class NodeAnswersBody(ReplyBody):
     """What a node of a tree's file has answered."""
 
     path: str = Field(description="In its own tree.")
@@ -289,7 +289,7 @@ class NodeAnswersBody(Reply):
     no: int = Field(description="Ticks in which it answered FAILURE.")
 
 
-class TreeAnswersBody(Reply):
+class TreeAnswersBody(ReplyBody):
     """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
 
     name: str
@@ -301,7 +301,7 @@ class TreeAnswersBody(Reply):
     nodes: list[NodeAnswersBody] = Field(description="In the order of the file.")
 
 
-class TreeEditBody(Reply):
+class TreeEditBody(ReplyBody):
     """A version of a tree's file."""
 
     version: str
@@ -315,14 +315,14 @@ class TreeEditBody(Reply):
     is_present: bool = Field(description="It is the text of the present file.")
 
 
-class TreeEditList(Reply):
+class TreeEditList(ReplyBody):
     """Versions of a tree, newest first."""
 
     name: str
     versions: list[TreeEditBody]
 
 
-class TreeTextBody(Reply):
+class TreeTextBody(ReplyBody):
     """The text of a version."""
 
     name: str

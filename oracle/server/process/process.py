@@ -21,7 +21,7 @@ from oracle.server.api.parts import ServiceParts
 from oracle.server.process.figures import figures_of_all
 from oracle.server.process.server import SIGNALS, DrainingServer
 from oracle.server.process.sockets import ServingError, address, bind, is_loopback
-from oracle.server.process.workers import Worker, Workers
+from oracle.server.process.workers import Worker, WorkerProcesses
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS
 from oracle.server.wiring.service import open_service
@@ -57,7 +57,7 @@ class Listening:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkerPlace:
     """The place of a worker among all that its parent has forked, and what they have in common beside the store.
 
     Args:
@@ -74,9 +74,9 @@ class Place:
 def run_service(
     settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None], workers: int = 1
 ) -> int:
-    """Serve until a signal comes, in a new event loop or in those of several workers; see `serve` and `Workers.run`."""
+    """Serve until a signal comes, in a new event loop or in several workers; see `serve`, `WorkerProcesses.run`."""
 
-    def work(place: Place | None = None) -> int:
+    def work(place: WorkerPlace | None = None) -> int:
         with written_in_background(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(serve(settings, host=host, port=port, announce=announce, place=place))
 
@@ -85,8 +85,8 @@ def run_service(
     refuse_open_door(settings, host=host)
     listener = bind(host, port)
     figures = [bind("127.0.0.1", 0) for _ in range(workers)]
-    place = partial(Place, figures=figures, buckets=SharedBuckets())
-    return Workers(workers, listener=listener, work=lambda worker: work(place(worker))).run()
+    place = partial(WorkerPlace, figures=figures, buckets=SharedBuckets())
+    return WorkerProcesses(workers, listener=listener, work=lambda worker: work(place(worker))).run()
 
 
 async def serve(
@@ -96,7 +96,7 @@ async def serve(
     port: int,
     announce: Callable[[Listening], None],
     model: Model | None = None,
-    place: Place | None = None,
+    place: WorkerPlace | None = None,
 ) -> int:
     """Serve until a signal comes, then drain.
 

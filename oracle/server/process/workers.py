@@ -63,7 +63,7 @@ class Worker:
         os.close(self.ready)
 
 
-class Workers:
+class WorkerProcesses:
     """The workers of one parent, and what becomes of them.
 
     Args:

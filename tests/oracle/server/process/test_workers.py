@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.core.retry import Retry
-from oracle.server.process.workers import Worker, Workers
+from oracle.server.process.workers import Worker, WorkerProcesses
 
 GUARD_S = 30
 NEVER_S = 3600.0
@@ -27,7 +27,7 @@ def dying(folder: Path, *, lives: int, wait_s: float) -> int:
         return 5
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        return Workers(1, listener=listener, work=work, retry=Retry(wait_s, wait_s)).run()
+        return WorkerProcesses(1, listener=listener, work=work, retry=Retry(wait_s, wait_s)).run()
 
 
 async def parent(folder: Path, **options: float) -> asyncio.subprocess.Process:
