@@ -124,6 +124,7 @@ def check_numbered(number: int) -> None:
 # --- damaged files
 
 
+@pytest.mark.long("reads many damaged files")
 @given(NUMBERS)
 @example(653)
 @example(1939)

@@ -46,6 +46,7 @@ def test_a_run_is_shown_at_the_tick_that_decided_its_end(oracle, data):
     assert any("calls_since_strategy 0" in line and "→ no" in line for line in lines)
 
 
+@pytest.mark.long("shows a run once for each option")
 def test_each_option_shows_its_part(oracle, data):
     folder, (_, stuck, *_) = data
 

@@ -29,6 +29,7 @@ def edited(folder, old, new):
     return folder
 
 
+@pytest.mark.long("runs recorded queries again on another tree")
 def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, data, tmp_path):
     folder, (answer, stuck, tool) = data
     edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")

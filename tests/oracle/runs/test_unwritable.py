@@ -138,6 +138,7 @@ async def test_a_piece_that_no_budget_pays_for_ends_as_the_budget_though_all_is_
     assert max(len(chunk.get("content", "")) for chunk in told.chunks) <= 16_384
 
 
+@pytest.mark.long("takes a call of millions of characters")
 async def test_a_call_that_no_budget_pays_for_is_dropped_and_ends_as_the_budget(store: Store) -> None:
     turn = ScriptedTurn("I write.", tool_calls=(ScriptedCall("list_files", {"path": "x" * 5_000_000}),))
     async with managed(store, [turn]) as it:

@@ -150,6 +150,7 @@ def test_an_index_that_stays_locked_is_an_error(monkeypatch: pytest.MonkeyPatch)
 _TEXTS = st.lists(st.sampled_from(["one", "two", "twoTwo", "Two_three", "été", "缓存策略"]), max_size=4).map(" ".join)
 
 
+@pytest.mark.long("builds many indexes")
 @settings(max_examples=40)
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.lists(_TEXTS, min_size=1).map("|".join)), min_size=1))
 def test_after_any_changes_the_index_equals_a_new_one(versions: list[dict[str, str]]) -> None:

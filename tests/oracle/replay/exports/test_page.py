@@ -239,6 +239,7 @@ def test_a_run_without_texts_is_shown_with_its_figures(show, tools):
         assert page.problems() == []
 
 
+@pytest.mark.long("exports a run of thousands of ticks")
 def test_a_large_run_stays_usable(show):
     page = show(large(nodes=400, ticks=2000), tick=1999)
     assert where(page) == "Tick 1999"

@@ -93,6 +93,7 @@ def examples(number: int) -> Any:
 WILD = given(root=ROOTS, script=SCRIPTS, tools=TOOL_SCRIPTS, limits=LIMITS, cancel_at_s=CANCELS)
 
 
+@pytest.mark.long("runs trees at random and explains each of their ticks")
 @examples(8)
 @WILD
 async def test_random_trees(root: Any, **options: Any) -> None:

@@ -190,6 +190,7 @@ async def test_the_log_tells_the_wall_clock_of_each_tick_and_chunk(url: str) -> 
     assert (first_tick.at, said.at, events[-1].at) == (1_000_000.0, 1_000_000.0, 1_000_050.0)
 
 
+@pytest.mark.long("folds a long run")
 def test_a_long_run_has_a_short_shape() -> None:
     record = Record()
     notice = SystemNotice("fallback", "Hm.", "info", timestamp="2026-01-01T00:00:00Z")

@@ -130,6 +130,7 @@ async def test_a_query_that_does_not_end_in_time_gets_the_reason_and_is_kept():
         assert resumed[-len(rest) :] == rest
 
 
+@pytest.mark.long("starts a whole service")
 async def test_a_loop_that_is_late_again_and_again_takes_no_queries_until_it_keeps_up(monkeypatch):
     loop = asyncio.get_running_loop()
     real, late_s = loop.time, 0.0
