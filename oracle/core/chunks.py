@@ -32,8 +32,9 @@ Topic = Literal[
     "fallback",
 ]
 """What a notification of the control can be about."""
-SystemType = Literal[Topic, "paused"]
-"""What a notification can be about: `paused` comes from an operator who debugs the run, and from no control."""
+SystemType = Literal[Topic, "paused", "queued", "recovered"]
+"""What a notification can be about. The last three come from no control: `paused` from an operator who debugs the run,
+`queued` and `recovered` from the service, whose run waits for a place or goes on after its worker has died."""
 ErrorType = Literal[
     "provider_auth",
     "provider_overloaded",
@@ -43,8 +44,15 @@ ErrorType = Literal[
     "tree_failed",
     "service_stopping",
     "interrupted",
+    "not_continued",
     "internal",
 ]
+InterruptReason = Literal["tool_call", "input_required", "confirmation"]
+"""Why a run waits for a person: may this call be made, what is the answer to this question, may this be done?"""
+Decision = Literal["approve", "refuse", "edit", "answer"]
+"""What a person can do about it."""
+InterruptStatus = Literal["pending", "approved", "refused", "edited", "answered", "expired", "withdrawn"]
+"""How it stands; `withdrawn`: the run has ended, or no longer waits for it."""
 TerminationReason = Literal[
     "user_cancelled",
     "completed",
@@ -172,6 +180,62 @@ class SystemNotice(_Wire):
 
 
 @_kind
+class Interrupt(_Wire):
+    """Something that a run waits for a person to decide; the object is the same in chunks, lists and answers."""
+
+    id: str
+    reason: InterruptReason
+    message: Annotated[str, Field(description="For the person: what is asked, and why.")]
+    may: Annotated[tuple[Decision, ...], Field(description="The decisions that are possible.")]
+    response_schema: Annotated[
+        Mapping[str, Any], Field(description="JSON schema of `answer`, or of `arguments` where these may be edited.")
+    ]
+    on_expiry: Annotated[
+        Literal["refuse", "default", "fail"], Field(description="What counts when nobody has answered in time.")
+    ]
+    answerers: Annotated[
+        Literal["user", "operator", "not_asker"], Field(description="Who may answer: `not_asker` is anyone else.")
+    ] = "user"
+    status: InterruptStatus = "pending"
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    arguments: Annotated[Mapping[str, Any] | None, Field(description="Of the call that waits.")] = None
+    arguments_digest: Annotated[
+        str | None, Field(description="Of those arguments as canonical JSON: what is approved is exactly this call.")
+    ] = None
+    expires_at: Annotated[str | None, Field(description="ISO 8601, UTC.")] = None
+    answered_by: str | None = None
+    answered_at: Annotated[str | None, Field(description="ISO 8601, UTC.")] = None
+
+
+@_kind
+class ApprovalRequested(_Wire):
+    """The run asks whether it may make a call, or do something else; it waits for the answer."""
+
+    type: Literal["approval_requested"] = field(default="approval_requested", init=False)
+    interrupt: Interrupt
+
+
+@_kind
+class QuestionAsked(_Wire):
+    """The run asks a person a question, and waits for the answer."""
+
+    type: Literal["question"] = field(default="question", init=False)
+    interrupt: Interrupt
+
+
+@_kind
+class Answered(_Wire):
+    """What the run has waited for was decided: by a person, or because nobody has answered in time."""
+
+    type: Literal["answered"] = field(default="answered", init=False)
+    interrupt: Annotated[Interrupt, Field(description="As it stands now.")]
+    answer: Annotated[Any | None, Field(description="To a question.")] = None
+    arguments: Annotated[Mapping[str, Any] | None, Field(description="Those that a person has put in place.")] = None
+    comment: str | None = None
+
+
+@_kind
 class Failed(_Wire):
     """The query failed; earlier text stays, and `done` follows."""
 
@@ -194,7 +258,19 @@ class Done(_Wire):
     turns: Annotated[int, Field(description="Finished LLM turns.")]
 
 
-Chunk = Thinking | Content | SourceFound | ToolCalled | ToolReturned | SystemNotice | Failed | Done
+Chunk = (
+    Thinking
+    | Content
+    | SourceFound
+    | ToolCalled
+    | ToolReturned
+    | SystemNotice
+    | ApprovalRequested
+    | QuestionAsked
+    | Answered
+    | Failed
+    | Done
+)
 
 CHUNK: TypeAdapter[Chunk] = TypeAdapter(
     Annotated[Chunk, Field(discriminator="type")], config=ConfigDict(defer_build=True)
@@ -223,6 +299,7 @@ class Answer:
         notices: the system notices, oldest first.
         calls: tool calls by id, in order.
         results: of tool calls, by the id of the call.
+        interrupts: what the run has asked people, by id, as it stands now.
         failed: the last error; `None` if there was none.
         done: the last chunk; `None` while the query goes on.
         stopped: the reason that the last content chunk gives for the end; `None` if it gives none, or if an error
@@ -235,6 +312,7 @@ class Answer:
     notices: list[SystemNotice] = field(default_factory=list)
     calls: dict[str, ToolCall] = field(default_factory=dict)
     results: dict[str, ToolReturned] = field(default_factory=dict)
+    interrupts: dict[str, Interrupt] = field(default_factory=dict)
     failed: Failed | None = None
     done: Done | None = None
     stopped: TerminationReason | None = None
@@ -244,6 +322,11 @@ class Answer:
     def text(self) -> str:
         """The answer: the content chunks, joined."""
         return "".join(self.texts)
+
+    @property
+    def pending(self) -> list[Interrupt]:
+        """What people have not decided yet."""
+        return [each for each in self.interrupts.values() if each.status == "pending"]
 
     @property
     def open_calls(self) -> list[ToolCall]:
@@ -267,6 +350,8 @@ class Answer:
                 self.calls[call.id] = call
             case ToolReturned(call_id):
                 self.results[call_id] = chunk
+            case ApprovalRequested(interrupt) | QuestionAsked(interrupt) | Answered(interrupt):
+                self.interrupts[interrupt.id] = interrupt
             case Failed():
                 self.failed, self.stopped = chunk, None
             case Done():

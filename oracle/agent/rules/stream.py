@@ -85,8 +85,8 @@ class EventStream:
     def chunk(self, chunk: Chunk) -> Iterator[Event]:
         """The user got a chunk; notifications become events with the next tick record, or at the end."""
         match chunk:
-            case SystemNotice("paused"):
-                pass  # an operator's, not the tree's
+            case SystemNotice("paused" | "queued" | "recovered"):
+                pass  # an operator's or the service's, not the tree's
             case SystemNotice(kind, message, severity):
                 self.remarks += (Event("notify", kind, {"severity": severity, "message": message}),)
             case Closing():

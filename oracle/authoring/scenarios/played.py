@@ -11,10 +11,13 @@ from bt_runtime import Outcome, Status, TickRecord, TreeDefinition
 from oracle.agent.rules.recorded import Fact
 from oracle.core.chunks import (
     Answer,
+    Answered,
+    ApprovalRequested,
     Chunk,
     Content,
     Done,
     Failed,
+    QuestionAsked,
     SourceFound,
     SystemNotice,
     Thinking,
@@ -195,7 +198,7 @@ def count_visits(records: Sequence[TickRecord], paths: Sequence[str]) -> Mapping
     return counts
 
 
-def _stated(chunk: Chunk) -> tuple[str, Any]:
+def _stated(chunk: Chunk) -> tuple[str, Any]:  # noqa: C901, PLR0911  one case for each kind
     """A chunk as a kind and what is stated of it."""
     match chunk:
         case Thinking(text):
@@ -210,6 +213,10 @@ def _stated(chunk: Chunk) -> tuple[str, Any]:
             return ("tool_error" if chunk.is_error else "tool_result"), chunk.tool_result
         case SystemNotice():
             return "system", {chunk.system_type: chunk.system_message}
+        case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+            return chunk.type, interrupt.message
+        case Answered(interrupt):
+            return "answered", interrupt.status
         case Failed():
             return "error", {chunk.error_type: chunk.error}
         case Done():

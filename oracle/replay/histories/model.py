@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bt_runtime import CauseKind
-from oracle.runs.storage.records import Kept
+from oracle.runs.storage.records import Kept, RunStatus
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1
@@ -31,7 +31,7 @@ class RunFacts:
     user_id: str
     context_id: str
     question: str
-    status: Literal["running", "finished"]
+    status: RunStatus
     created_at: float
     finished_at: float | None
     tree: str

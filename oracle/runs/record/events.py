@@ -6,7 +6,7 @@ that it takes, and the sentence that closes an answer to the event with its reas
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from bt_runtime import Outcome, TickRecord
 from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
@@ -200,6 +200,61 @@ class RuleBroken:
 
 
 @dataclass(frozen=True, slots=True)
+class Intended:
+    """A tool that writes is about to be called; it is durable before the call begins."""
+
+    kind: ClassVar[EventKind] = "intent"
+    call_id: str
+    tool: str
+    step: str
+    """The request whose outcome will have the result."""
+
+
+class UnderWay(NamedTuple):
+    """Something that was under way when the worker of a run died, and what became of it.
+
+    Args:
+        what: a turn of the model, a tool call, or other work of a node.
+        name: of the tool, or the path of the node.
+        how: `continued` after what was said, `repeated` from its start, `kept` with the result that was there,
+            `unknown` whether it was carried out, `not_run` because the turn that asked for it has ended early.
+    """
+
+    what: Literal["turn", "tool", "node"]
+    name: str
+    how: Literal["continued", "repeated", "kept", "unknown", "not_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A worker goes on with a run that another one has left.
+
+    Args:
+        attempt: 1, 2, 3, … since the last turn or tool call that has ended.
+        pause_s: from the last event before to this one, by the wall clock.
+        counted_s: how much of it counts against the deadline.
+        clock_s: where the run's clock goes on.
+        under_way: what was under way.
+        version: of this package.
+        is_woken: the run was parked; it waited for a person or a time, and nothing was lost.
+    """
+
+    kind: ClassVar[EventKind] = "resumed"
+    attempt: int
+    pause_s: float
+    counted_s: float
+    clock_s: float
+    under_way: tuple[UnderWay, ...] = ()
+    version: str = ""
+    is_woken: bool = False
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> "Resumed":
+        """The event behind its fields."""
+        return cls(**{**fields, "under_way": tuple(UnderWay(*each) for each in fields["under_way"])})
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     """The last event; `RunLog.finish` writes it in one commit with the last chunk and the row."""
 
@@ -220,6 +275,8 @@ LogEvent = (
     | SignalRead
     | RuleBroken
     | Debugged
+    | Intended
+    | Resumed
     | RunEnded
 )
 
@@ -296,7 +353,7 @@ class LogDecoder:
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
             raise ValueError(f"event {entry.seq} ({entry.kind}) is damaged: {type(error).__name__}: {error}") from error
 
-    def _decoded(self, kind: str, data: bytes) -> LogEvent | None:  # noqa: C901, PLR0911  one case for each kind
+    def _decoded(self, kind: str, data: bytes) -> LogEvent | None:
         match kind:
             case "chunk":
                 return self._chunk(data)
@@ -306,22 +363,11 @@ class LogDecoder:
                 return TurnFinished(self._outcome(data))
             case "tool_end":
                 return ToolFinished(self._outcome(data))
-            case "request":
-                return _request(from_json(data))
-            case "signal":
-                return SignalRead(SignalRecord.model_validate(from_json(data)))
-            case "rule":
-                return RuleBroken(RuleBreach(**from_json(data)))
             case "closing":
                 self._closing = from_json(data)["reason"]
                 return ClosingBegun(self._closing)
-            case "debug":
-                return Debugged.from_json(data)
-            case "opened":
-                return Opened.from_json(data)
-            case "final":
-                return RunEnded(**from_json(data))
-        return None
+        decode = _DECODERS.get(kind)
+        return None if decode is None else decode(data)
 
     def _chunk(self, data: bytes) -> ChunkSent | None:
         if not self._has_texts and self._closing is None and data.startswith(_TEXTS):
@@ -348,6 +394,17 @@ def _request(found: Any) -> TurnRequested:  # noqa: ANN401  JSON data
     return TurnRequested(RequestRecord(**found | {name: tuple(found[name]) for name in ("segments", "tools")}))
 
 
+_DECODERS: Final[Mapping[str, Callable[[bytes], LogEvent]]] = {
+    "request": lambda data: _request(from_json(data)),
+    "signal": lambda data: SignalRead(SignalRecord.model_validate(from_json(data))),
+    "rule": lambda data: RuleBroken(RuleBreach(**from_json(data))),
+    "debug": Debugged.from_json,
+    "opened": Opened.from_json,
+    "intent": lambda data: Intended(**from_json(data)),
+    "resumed": lambda data: Resumed.from_json(from_json(data)),
+    "final": lambda data: RunEnded(**from_json(data)),
+}
+"""Of the kinds that refer to no other event."""
 _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
     Opened: Opened.to_json,
     TurnRequested: lambda event: to_json(event.request.to_json()),
@@ -359,6 +416,8 @@ _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
     SignalRead: lambda event: to_json(event.signal.to_json()),
     RuleBroken: lambda event: to_json(event.breach.to_json()),
     Debugged: Debugged.to_json,
+    Intended: lambda event: to_json(asdict(event)),
+    Resumed: lambda event: to_json(asdict(event)),
     RunEnded: lambda event: to_json(asdict(event)),
 }
 

@@ -27,9 +27,11 @@ from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
     ClosingBegun,
+    Intended,
     LogDecoder,
     LogEvent,
     Opened,
+    Resumed,
     RuleBroken,
     RunEnded,
     SignalRead,
@@ -68,7 +70,7 @@ class LogFigures:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # its texts cannot be told from its figures
 
-    def _reduced(self, event: LogEvent) -> LogEvent | None:  # noqa: PLR0911  one case for each kind
+    def _reduced(self, event: LogEvent) -> LogEvent | None:  # noqa: C901, PLR0911  one case for each kind
         match event:
             case Opened():
                 self._tools = frozenset(tool.name for tool in event.tools)
@@ -88,7 +90,9 @@ class LogFigures:
                 return RuleBroken(replace(breach, event=""))
             case Debugged(more=more):
                 return replace(event, more=_debugged(more))
-            case ClosingBegun() | RunEnded():
+            case Intended(tool=tool):
+                return replace(event, call_id="", tool=tool if tool in self._tools else UNKNOWN)
+            case ClosingBegun() | Resumed() | RunEnded():
                 return event
             case ChunkSent():
                 return None

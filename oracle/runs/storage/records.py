@@ -68,9 +68,22 @@ class RunSummary:
 
 
 EventKind = Literal[
-    "opened", "chunk", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "debug", "final"
+    "opened",
+    "chunk",
+    "request",
+    "intent",
+    "turn_end",
+    "tool_end",
+    "closing",
+    "tick",
+    "signal",
+    "rule",
+    "debug",
+    "resumed",
+    "final",
 ]
-RunStatus = Literal["running", "finished"]
+RunStatus = Literal["queued", "running", "parked", "finished"]
+"""Waits for a place; a worker has it; waits for a person; has ended."""
 Kept = Literal["whole", "figures", "gone"]
 """What the store has of a run: all; its row and the figures of its log, without texts; its row alone."""
 

@@ -9,7 +9,7 @@ from oracle.classify.encoder.protocol import EncoderState
 from oracle.core.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
-from oracle.runs.storage.records import Kept, SpanKind
+from oracle.runs.storage.records import Kept, RunStatus, SpanKind
 from signals import SignalRecord
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
@@ -101,7 +101,7 @@ class RunBody(ReplyBody):
     user_id: str
     context_id: str
     question: str = Field(description="Its first 300 characters; empty if its texts have been deleted.")
-    status: Literal["running", "finished"]
+    status: RunStatus
     created_at: str = Field(description="ISO 8601, UTC.")
     deadline_at: str
     finished_at: str | None
@@ -219,7 +219,7 @@ class CancelAnswer(ReplyBody):
     """The cancel was accepted; `done` follows in the stream unless the run has ended."""
 
     run_id: str
-    status: Literal["running", "finished"]
+    status: RunStatus
 
 
 class _MessageHead(ReplyBody):

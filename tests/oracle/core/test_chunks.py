@@ -1,6 +1,7 @@
 """A file holds the wire form of every chunk: public names are permanent (the contract's table of chunks)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -11,12 +12,19 @@ from hypothesis import strategies as st
 
 from oracle.core.chunks import (
     Answer,
+    Answered,
+    ApprovalRequested,
     Chunk,
     Closing,
     Content,
+    Decision,
     Done,
     ErrorType,
     Failed,
+    Interrupt,
+    InterruptReason,
+    InterruptStatus,
+    QuestionAsked,
     Severity,
     Source,
     SourceFound,
@@ -34,6 +42,28 @@ from oracle.core.chunks import (
 from oracle.core.encoding import from_json, to_json
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "chunks.json").read_text(encoding="utf-8"))
+APPROVAL = Interrupt(
+    id="r1.1",
+    reason="tool_call",
+    message="May this note be written?",
+    may=("approve", "refuse", "edit"),
+    response_schema={"type": "object"},
+    on_expiry="refuse",
+    tool_call_id="call_1",
+    tool_name="vault_write",
+    arguments={"path": "note.md", "body": "Text."},
+    arguments_digest="9f86d081",
+    expires_at="2026-01-09T03:04:05.000+00:00",
+)
+QUESTION = Interrupt(
+    id="r1.2",
+    reason="input_required",
+    message="Which one?",
+    may=("answer",),
+    response_schema={"enum": ["blue", "red"]},
+    on_expiry="fail",
+    answerers="not_asker",
+)
 CHUNKS: dict[str, Chunk] = {
     "thinking": Thinking("Hm."),
     "content": Content("Some text.\n"),
@@ -48,6 +78,17 @@ CHUNKS: dict[str, Chunk] = {
         "warning",
         "2026-01-02T03:04:05.000+00:00",
         metadata={"current_value": 7, "limit_value": 10, "percent": 70, "limit_type": "iteration"},
+    ),
+    "approval_requested": ApprovalRequested(APPROVAL),
+    "question": QuestionAsked(QUESTION),
+    "answered": Answered(
+        replace(APPROVAL, status="edited", answered_by="ada", answered_at="2026-01-02T03:05:06.000+00:00"),
+        arguments={"path": "note.md", "body": "Other text."},
+        comment="Shorter.",
+    ),
+    "answered-question": Answered(
+        replace(QUESTION, status="answered", answered_by="ada", answered_at="2026-01-02T03:05:06.000+00:00"),
+        answer="blue",
     ),
     "error": Failed("The model provider is overloaded. Try again in a moment.", "provider_overloaded"),
     "done": Done(
@@ -71,6 +112,9 @@ WORDS = {
     "severity": Severity,
     "source_type": SourceType,
     "error_type": ErrorType,
+    "reason": InterruptReason,
+    "may": Decision,
+    "status": InterruptStatus,
     "termination_reason": TerminationReason,
 }
 
@@ -78,6 +122,7 @@ WORDS = {
 @pytest.mark.parametrize("name", CHUNKS)
 def test_a_chunk_looks_on_the_wire_as_the_file_says(name: str) -> None:
     wire = CHUNKS[name].to_wire()
+    wire = json.loads(json.dumps(wire))  # tuples are lists
     assert wire == GOLDEN["chunks"][name]
     assert list(wire) == list(GOLDEN["chunks"][name])
     assert wire["type"] == CHUNKS[name].type
@@ -156,6 +201,17 @@ def test_the_answer_is_what_its_chunks_add_up_to() -> None:
     assert (answer.notices, answer.failed, answer.done) == ([CHUNKS["system"]], CHUNKS["error"], CHUNKS["done"])
     assert [call.name for call in answer.calls.values()] == ["search_code"]
     assert (answer.results, answer.open_calls) == ({"call_1": CHUNKS["tool_result"]}, [])
+    assert {each.id: each.status for each in answer.interrupts.values()} == {"r1.1": "edited", "r1.2": "answered"}
+    assert answer.pending == []
+
+
+def test_what_people_have_not_decided_is_pending() -> None:
+    answer = Answer()
+    for chunk in (ApprovalRequested(APPROVAL), QuestionAsked(QUESTION)):
+        answer.add(chunk)
+    assert answer.pending == [APPROVAL, QUESTION]
+    answer.add(Answered(replace(APPROVAL, status="refused")))
+    assert answer.pending == [QUESTION]
 
 
 def test_a_call_is_open_until_its_result_comes() -> None:
