@@ -11,6 +11,8 @@ Rules:
 """
 
 import asyncio
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -45,6 +47,9 @@ _LAST_TRIES = 2  # once the store is being closed
 _LAST_WAIT_S = 10.0  # for the thread to end
 _LOOK_S = 1.0  # how often a caller that waits checks the health of the store
 _MOST_ENTRIES = 10_000  # in one transaction
+_KILL_AFTER = (
+    "ORACLE_KILL_AFTER_COMMIT"  # for tests of crashes: the number of commits of events that the process survives
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class Writer:
         self._committer = Committer(database, worker=worker)
         self._observe = observe
         self._patience_s = patience_s
+        self._kill_after = int(os.environ.get(_KILL_AFTER, "0"))
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()  # of the next three
         self._queue: list[Entry] = []
@@ -244,6 +250,9 @@ class Writer:
                 self._closing.wait(_RETRY.wait_s(tries))
             else:
                 self.health.commit_since_s = None
+                self._kill_after -= group.events > 0
+                if self._kill_after == 0 and group.events:
+                    os.kill(os.getpid(), signal.SIGKILL)
                 figures = CommitFigures(group.events, began_s - taken.since_s, time.monotonic() - began_s)
                 self._post(partial(self._announce, group, taken, figures))
                 return
