@@ -57,6 +57,7 @@ class Ask:
         config: the user's own limits; `None` means the default ones.
         run_id: the name of the run; `None` makes one.
         trace: the place in a trace that the question comes from; `None` if it says none.
+        is_detached: its run needs no reader: it is not cancelled when the last one has left.
     """
 
     question: str
@@ -69,6 +70,7 @@ class Ask:
     config: AgentConfig | None = None
     run_id: str | None = None
     trace: SpanContext | None = None
+    is_detached: bool = False
 
 
 @dataclass(frozen=True, slots=True)

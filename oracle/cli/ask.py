@@ -24,7 +24,13 @@ _FOLDER = click.Path(path_type=Path)
 )
 @click.option("--model", metavar="NAME", help="The provider's model that answers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the chunks as JSON, one object a line, and nothing else.")
-def ask(
+@click.option("--detach", is_flag=True, help="Ask a running service, and print the id of the run.")
+@click.option(
+    "--url",
+    metavar="URL",
+    help="That service; its token is ORACLE_TOKEN. [default: ORACLE_URL or http://127.0.0.1:8000]",
+)
+def ask(  # noqa: PLR0913  one for each option
     *,
     question: tuple[str, ...],
     project: Path | None,
@@ -33,6 +39,8 @@ def ask(
     limits: tuple[str, ...],
     model: str | None,
     as_json: bool,
+    detach: bool,
+    url: str | None,
 ) -> int:
     """Ask one question, and see the answer as it comes.
 
@@ -40,6 +48,8 @@ def ask(
     from standard input if it is `-`, or if it is left out and standard input is not a terminal. On a terminal the
     answer is shown together with tool calls and notifications. Otherwise the answer and its sources go to standard
     output as plain text, and everything else to standard error. The query is not recorded; those of `oracle serve` are.
+
+    With --detach a service answers, whether or not anybody reads it; `oracle runs watch --answer RUN` shows it.
 
     Settings come from the environment and from a file `.env` in the working folder; `oracle serve --help` lists them.
 
@@ -51,14 +61,13 @@ def ask(
       130  interrupted with Ctrl-C (143: by SIGTERM); the answer so far is shown
       141  the reader of standard output closed it
     """  # noqa: D301  click's mark for lines that are not rewrapped
+    given = {"tree": tree, "limits": limits, "model": model, "as_json": as_json}
+    if not detach and url is not None:
+        raise click.UsageError("--url names the service that --detach asks; give both, or neither")
+    if detach and (project or vault):
+        raise click.UsageError("--project and --vault are not for --detach: a service has its own folders")
     return int(
-        imported("oracle.cli.asking:ask")(
-            " ".join(question) if question else None,
-            project=project,
-            vault=vault,
-            tree=tree,
-            limits=limits,
-            model=model,
-            as_json=as_json,
-        )
+        imported("oracle.cli.detaching:detach")(" ".join(question) or None, url=url, **given)
+        if detach
+        else imported("oracle.cli.asking:ask")(" ".join(question) or None, project=project, vault=vault, **given)
     )

@@ -2,32 +2,22 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import BinaryIO
 
 import click
-from rich.console import Console
 
 from oracle.agent.answering import Ask, Oracle
-from oracle.agent.query import LONGEST_QUESTION, checked_question
-from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
+from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
+from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
-from oracle.cli.streams import SafeStream, abandon_standard_output
-from oracle.cli.terminal import TerminalView
-from oracle.cli.views import JsonView, PlainView, QueryView, is_answered
-from oracle.core.chunks import Chunk
-from oracle.core.logs.configuring import is_interactive, wants_colour
+from oracle.cli.stage import Stage
+from oracle.core.logs.configuring import is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.wiring.agent import open_oracle, uses_provider
-
-_BROKEN_PIPE = INTERRUPTED + 13
-_MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
-"""UTF-8 has at most four bytes per character; the rest is room for surrounding white space."""
-_LONGEST_NUMBER = 18
 
 
 def ask(
@@ -54,7 +44,7 @@ def ask(
     with Interrupts() as interrupts:
         settings = settings_for(project_dir=project, vault_dir=vault)
         asked = Ask(
-            _read_question(question),
+            read_question(question),
             model=_checked_model(model, settings),
             tree=tree,
             limits=_checked_limits(limits, settings),
@@ -69,7 +59,7 @@ async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_
 
 async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
     """Run a query, show it on the standard streams, and return the exit code."""
-    stage = _Stage(as_json=as_json)
+    stage = Stage(as_json=as_json)
     query = await oracle.open(asked, emit=stage.show)
     loop = asyncio.get_running_loop()
     stage.begin(cancel=query.cancel)
@@ -84,61 +74,9 @@ async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_
     return interrupts.exit_code or stage.exit_code()
 
 
-class _Stage:
-    """Shows a query on the standard streams; a chunk that cannot be shown cancels the query, and never raises in it."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._cancel: Callable[[], None] = lambda: None
-        self._out = SafeStream(sys.stdout, on_failure=self._stop)
-        self._trouble: Exception | None = None
-        self.view = _choose_view(self._out, as_json=as_json)
-
-    def begin(self, *, cancel: Callable[[], None]) -> None:
-        """Start the view; `cancel` stops the query."""
-        self._cancel = cancel
-        self.view.start()
-
-    def show(self, chunk: Chunk) -> None:
-        """Show the next chunk."""
-        try:
-            self.view.show(chunk)
-        except Exception as error:  # noqa: BLE001  raised again when the query has ended
-            self._trouble = self._trouble or error
-            self._stop()
-
-    def exit_code(self) -> int:
-        """The exit code of a query that was not interrupted.
-
-        Raises:
-            CommandError: the answer could not be written.
-        """
-        failure = self._out.failure or (self._trouble if isinstance(self._trouble, OSError) else None)
-        if isinstance(failure, BrokenPipeError):
-            abandon_standard_output()
-            return _BROKEN_PIPE
-        if failure is not None:
-            abandon_standard_output()
-            raise CommandError(f"the answer could not be written: {failure.strerror}")
-        if self._trouble is not None:
-            raise self._trouble
-        return 0 if is_answered(self.view.answer) else FAILED
-
-    def _stop(self) -> None:
-        self._cancel()
-
-
-def _choose_view(out: SafeStream, *, as_json: bool) -> QueryView:
-    if as_json:
-        return JsonView(out)
-    if not is_interactive(sys.stdout):
-        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None))
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not wants_colour())
-    return TerminalView(console, out, redirects_errors=is_interactive(sys.stderr))
-
-
 def _checked_limits(given: Iterable[str], settings: Settings) -> dict[str, int]:
     """The limits of the query, lowered to those of the operator; prints a note for each that was lowered."""
-    named = _read_limits(given)
+    named = read_limits(given)
     wanted = AgentConfig().with_limits(named)
     allowed = settings.capped(wanted).model_dump()
     for field, value in wanted.model_dump().items():
@@ -162,62 +100,3 @@ def _checked_model(name: str | None, settings: Settings) -> str | None:
         known = ", ".join(dict.fromkeys((settings.model, *settings.models)))
         raise CommandError(f"--model {name!r} is not among the models that may be used: {known} (ORACLE_MODELS)")
     return name
-
-
-def _read_question(given: str | None) -> str:
-    """The question.
-
-    Args:
-        given: the argument; `-` or `None` means standard input, unless that is a terminal.
-
-    Raises:
-        CommandError: there is no question, or it cannot be read.
-        QuestionError: it is invalid.
-    """
-    if given not in (None, "-"):
-        return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
-    if given is None and sys.stdin.isatty():
-        raise CommandError('there is no question: oracle ask "How does …?", or write it to standard input')
-    return checked_question(_from_standard_input())
-
-
-def _read_limits(given: Iterable[str]) -> dict[str, int | str]:
-    """Parse `NAME=VALUE` items; a value that is not a whole number stays text, and is refused with all other mistakes.
-
-    Raises:
-        CommandError: an item has no `=`.
-    """
-    limits: dict[str, int | str] = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise CommandError(f"--limit takes NAME=VALUE, such as max_iterations=5, not {item[:80]!r}")
-        value = value.strip()
-        digits = value.removeprefix("-")
-        is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
-        limits[name.strip()] = int(value) if is_number else value[:80]
-    return limits
-
-
-def _from_standard_input() -> str:
-    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
-    if stream is None:
-        return sys.stdin.read(_MOST_BYTES).strip()
-    try:
-        data = stream.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise CommandError(f"standard input cannot be read: {error.strerror}") from None
-    if len(data) > _MOST_BYTES:
-        raise CommandError(
-            f"standard input has more than {_MOST_BYTES:,} bytes; a question has at most 20,000 characters"
-        )
-    return _as_text(data, whence="standard input").strip()
-
-
-def _as_text(data: bytes, *, whence: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{whence} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is none"
-        ) from None

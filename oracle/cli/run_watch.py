@@ -1,6 +1,7 @@
 """`oracle runs watch`: a run while it is under way."""
 
 import asyncio
+import os
 import time
 from contextlib import aclosing
 from pathlib import Path
@@ -13,6 +14,7 @@ from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, tick_line
 from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.cli.stage import Stage
 from oracle.replay.histories.model import History
 
 _FRAME_S = 0.1  # between two drawings
@@ -20,33 +22,42 @@ _FRAME_S = 0.1  # between two drawings
 
 @click.command("watch")
 @click.argument("run")
+@click.option("--answer", is_flag=True, help="Show the answer, as `oracle ask` does, in place of the ticks.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer's chunks as JSON, as `oracle ask --json` does.")
 @COLOR
 @RUN_SOURCE
-def watch(*, run: str, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
+def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
     """Watch the RUN tick by tick until it ends.
 
     On a terminal the view of `oracle runs show` is redrawn with each tick, and stays when the run has ended. Otherwise
     a line is printed for each tick. A run that has ended is shown as it is.
 
+    With --answer the answer is shown from its beginning, as `oracle ask` shows it. If ORACLE_URL is set, it names the
+    service, as --url does. A connection to a service that is lost is made again.
+
     \b
     Exit codes:
-      0    the run has ended
+      0    the run has ended; with --answer: as those of `oracle ask`
       1    there is no such run, or the runs cannot be read
       130  interrupted with Ctrl-C (143: by SIGTERM); the run goes on
     """  # noqa: D301  click's mark for lines that are not rewrapped
     screen = Screen(color)
+    stage = Stage(as_json=as_json) if answer or as_json else None
+    if url is None and data_dir is None:
+        url = os.environ.get("ORACLE_URL", "").strip() or None
     with Interrupts() as interrupts:
 
         async def work(source: RunSource) -> int:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
             assert task is not None  # noqa: S101  this coroutine runs in it
-            interrupts.bind(stop=lambda: loop.call_soon_threadsafe(task.cancel), give_up=screen.restore)
+            give_up = screen.restore if stage is None else stage.view.give_up
+            interrupts.bind(stop=lambda: loop.call_soon_threadsafe(task.cancel), give_up=give_up)
             try:
-                await _watch(source, run, screen)
+                await (_watch(source, run, screen) if stage is None else _show_answer(source, run, stage))
             except asyncio.CancelledError:
                 if interrupts.exit_code is None:
                     raise
-            return interrupts.exit_code or 0
+            return interrupts.exit_code or (0 if stage is None else stage.exit_code())
 
         return with_source(SourceOptions(data_dir, url), work)
 
@@ -64,6 +75,18 @@ async def _watch(source: RunSource, run: str, screen: Screen) -> None:
                     await asyncio.sleep(_FRAME_S)
     if history is not None:
         screen.write(_page(history, screen).lines)
+
+
+async def _show_answer(source: RunSource, run: str, stage: Stage) -> None:
+    stage.begin(cancel=lambda: None)
+    try:
+        async with aclosing(source.chunks(run)) as chunks:
+            async for chunk in chunks:
+                stage.show(chunk)
+                if stage.is_broken:
+                    return
+    finally:
+        stage.view.close()
 
 
 async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:

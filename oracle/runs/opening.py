@@ -76,6 +76,7 @@ class Opener:
                 "tree": ask.tree,
                 "limits": dict(ask.limits),
                 "turn_limit": checked.turn_limit,
+                **({"detached": True} if ask.is_detached else {}),
                 **noted(trace),
             },
             limits=checked.config.model_dump(),

@@ -1,7 +1,7 @@
 """The readers of runs, and what follows when the last one has left.
 
-A run that was never read goes on to its end, and so does one whose reader comes back. A run that was read and has had
-no reader for the grace time is cancelled.
+A run that was never read goes on to its end, and so do one whose reader comes back and one that was asked for without a
+reader (`detached`). Another run that was read and has had no reader for the grace time is cancelled.
 """
 
 import asyncio
@@ -120,6 +120,8 @@ class Attendance:
             self._readers.leave(command.run_id, reader)
 
     def _announce(self, run: RunRecord, kind: str, reader: str) -> None:
+        if run.input.get("detached"):  # whether somebody reads it changes nothing
+            return
         command = RunCommand(run.id, kind, {"reader": reader})
         if self._is_here(run.id):
             self.take(command)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
+from oracle.core.chunks import Chunk, read_chunk
 from oracle.replay.histories.model import History
 from oracle.replay.histories.rows import run_facts
 from oracle.runs.storage.archive import Archive
@@ -82,6 +84,24 @@ class LocalSource:
                     explainer.ended(record)
                 if is_new:
                     yield explainer.history
+                if record.status == "finished":
+                    return
+
+    async def chunks(self, run: str) -> AsyncGenerator[Chunk, None]:
+        """The chunks, looked at when something was committed."""
+        from oracle.replay.recorded import DELETED  # noqa: PLC0415  slow to load
+
+        found = await self._find(run)
+        if isinstance(found, History) or found.kept != "whole":
+            problem = "it was imported" if isinstance(found, History) else DELETED[found.kept]
+            raise CommandError(f"the chunks of the run {run!r} are not there: {problem}")
+        archive, record, seq = self._archive(), found, 0
+        async with aclosing(archive.changes()) as changes:
+            async for _ in changes:
+                record = await archive.find(record.id)  # before its chunks: the last one is there then
+                for event in await archive.events(record.id, kinds={"chunk"}, after_seq=seq):
+                    seq = event.seq
+                    yield read_chunk(event.data)
                 if record.status == "finished":
                     return
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from oracle.core.chunks import Chunk
 from oracle.replay.histories.model import History, RunFacts
 from oracle.runs.storage.records import RunSummary
 from oracle.runs.storage.run_pages import RunFilter
@@ -45,5 +46,14 @@ class RunSource(Protocol):
         Raises:
             UnclearRunError: there is no such run, or more than one.
             OracleError: the source cannot be read.
+        """
+        ...
+
+    def chunks(self, run: str) -> AsyncGenerator[Chunk, None]:
+        """What the run's user sees, from its first chunk on, until the run has ended.
+
+        Raises:
+            UnclearRunError: there is no such run, or more than one.
+            OracleError: the source cannot be read, or does not have the run's texts.
         """
         ...

@@ -1,12 +1,14 @@
 """Runs of a service, over its HTTP API.
 
 The pages of a run are parts of one history: their lists are joined. While the run goes on, its ticks come as a stream
-of server-sent events, each with what belongs to it.
+of server-sent events, each with what belongs to it; so do its chunks. A stream whose connection is lost is taken up
+again after the last event.
 """
 
 import os
+import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -15,11 +17,14 @@ from urllib.parse import quote, urlsplit
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
+from bt_runtime import Clock, SystemClock
 from bt_runtime.text import iso
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.cli.text import one_line
+from oracle.core.chunks import Chunk, read_chunk
 from oracle.core.encoding import from_json, to_json
+from oracle.core.retry import Retry, pause
 from oracle.core.server_sent_events import EventReader
 from oracle.replay.histories import model
 from oracle.replay.histories.codec import history_from_json
@@ -32,11 +37,16 @@ from oracle.runs.storage.run_pages import RunFilter
 from oracle.runs.storage.shadow_pairs import PairFilter
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
+URL_VARIABLE: Final = "ORACLE_URL"
 _LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
 _PAGE: Final = 200
 _MOST_SEARCHED = 1_000  # runs among which the beginning of an id is looked up
 _SILENCE_S = 60.0  # the service sends something every ten seconds
 _WHOLE_ID = 32
+_BEGIN_FOR_S = 5.0  # in which a question whose answer was lost is sent again
+_AGAIN = Retry(first_s=0.5, longest_s=15.0)
+_MOST_LOST = 30  # connections in a row without a new event: about six minutes
+_UNAVAILABLE = {httpx2.codes.BAD_GATEWAY, httpx2.codes.SERVICE_UNAVAILABLE, httpx2.codes.GATEWAY_TIMEOUT}
 
 _BELONGING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 _ITEMS: Mapping[str, TypeAdapter[Any]] = {
@@ -51,15 +61,51 @@ _REPORT = TypeAdapter(ShadowReport)
 _RUN, _TICK, _END = TypeAdapter(model.RunFacts), TypeAdapter(model.TickFacts), TypeAdapter(model.EndFacts | None)
 
 
+class ServiceLostError(CommandError):
+    """The service cannot be reached now; a moment later it may be there again."""
+
+
+def service_url() -> str:
+    """The address of the service that the environment names; the default one of `oracle serve` if it names none."""
+    return os.environ.get(URL_VARIABLE, "").strip() or "http://127.0.0.1:8000"
+
+
 class ServedSource:
     """The runs of a service.
 
     Args:
         client: knows its address, and has the token.
+        clock: times the waits before a lost connection is made again.
     """
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    def __init__(self, client: httpx2.AsyncClient, *, clock: Clock | None = None) -> None:
         self._client = client
+        self._clock = clock or SystemClock()
+
+    async def begin(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin a run that needs no reader; returns how it stands.
+
+        Raises:
+            CommandError: the service refuses, or cannot be reached; in the latter case the run may have begun.
+        """
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+
+        async def work() -> dict[str, Any]:
+            async with _troubles(self._client):
+                response = await self._client.post("/api/oracle/runs", json=dict(asked), headers=headers)
+                _check(response, "")
+                run: dict[str, Any] = from_json(response.content)
+                run["run_id"] = str(run["run_id"])
+                return run
+
+        return await _AGAIN.call(work, clock=self._clock, when=ServiceLostError, for_s=_BEGIN_FOR_S)
+
+    async def chunks(self, run: str) -> AsyncGenerator[Chunk, None]:
+        """The chunks as they come."""
+        path = f"/api/oracle/runs/{await self._find(run)}/stream"
+        async with aclosing(self._events(path, run=run, last="done")) as events:
+            async for event in events:
+                yield read_chunk(to_json(event))
 
     async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
         """The newest of those runs."""
@@ -90,7 +136,7 @@ class ServedSource:
         for items in (history.ticks, *(getattr(history, name) for name in _LISTS)):
             items.clear()  # they come with the stream, each once
         seen: dict[int, model.VisitFacts] = {}
-        async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run):
+        async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run, last="end"):
             for name in _LISTS:
                 getattr(history, name).extend(_ITEMS[name].validate_python(event.get(name, [])))
             if event["type"] == "tick":
@@ -164,19 +210,41 @@ class ServedSource:
             raise CommandError("the answer is not one of an Oracle service; check --url")
         return found
 
-    async def _events(self, path: str, *, run: str) -> AsyncIterator[dict[str, Any]]:
-        async with _troubles(self._client), self._client.stream("GET", path) as response:
+    async def _events(self, path: str, *, run: str, last: str) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a stream up to the one of the type `last`, over lost connections; their ids are 1, 2, 3, …."""
+        seen, lost, was_there = 0, 0, False
+        while True:
+            try:
+                async with aclosing(self._stream(path, run=run, after=seen)) as batches:
+                    async for batch in batches:
+                        was_there = True
+                        for event in batch:
+                            seen, lost = seen + 1, 0
+                            yield event
+                            if event["type"] == last:
+                                return
+            except ServiceLostError:
+                lost += 1
+                if not was_there or lost > _MOST_LOST:
+                    raise
+            await pause(_AGAIN.wait_s(lost), clock=self._clock)
+
+    async def _stream(self, path: str, *, run: str, after: int) -> AsyncGenerator[Sequence[dict[str, Any]], None]:
+        """The events of one connection; an empty list when it is there.
+
+        Raises:
+            ServiceLostError: it has ended.
+        """
+        parameters = {"after": after} if after else {}
+        async with _troubles(self._client), self._client.stream("GET", path, params=parameters) as response:
             if not response.is_success:
                 await response.aread()
             _check(response, run)
+            yield []
             reader = EventReader()
             async for piece in response.aiter_bytes():
-                for data in reader.feed(piece):
-                    event = _BELONGING.validate_json(data)
-                    yield event
-                    if event["type"] == "end":
-                        return
-        raise CommandError("the service has ended the stream; the run may go on: watch it again")
+                yield [_BELONGING.validate_json(data) for data in reader.feed(piece)]
+        raise ServiceLostError("the service has ended the stream; the run may go on: watch it again")
 
 
 @asynccontextmanager
@@ -208,7 +276,8 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
     try:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise CommandError(f"the service at {client.base_url} cannot be read: {one_line(str(error))}") from None
+        refused = ServiceLostError if isinstance(error, httpx2.TransportError) else CommandError
+        raise refused(f"the service at {client.base_url} cannot be read: {one_line(str(error))}") from None
     except (ValueError, KeyError) as error:
         problem = f"{type(error).__name__}: {one_line(str(error))}"
         raise CommandError(f"the answer is not one of an Oracle service ({problem}); check --url") from None
@@ -236,7 +305,7 @@ def _check(response: httpx2.Response, run: str) -> None:
         CommandError: the service refuses.
     """
     match response.status_code:
-        case httpx2.codes.OK:
+        case httpx2.codes.OK | httpx2.codes.ACCEPTED:
             return
         case httpx2.codes.NOT_FOUND if run:
             raise UnclearRunError(run)
@@ -246,8 +315,11 @@ def _check(response: httpx2.Response, run: str) -> None:
         detail = from_json(response.content)["detail"]
     except (ValueError, KeyError, TypeError):
         detail = ""
+    if isinstance(detail, list):  # of what is wrong with a body
+        detail = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in detail)
     said = f": {one_line(str(detail))}" if detail else ""
-    raise CommandError(f"the service answers with status {response.status_code}{said}")
+    refused = ServiceLostError if response.status_code in _UNAVAILABLE else CommandError
+    raise refused(f"the service answers with status {response.status_code}{said}")
 
 
 def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:

@@ -4,7 +4,8 @@ Rules:
 
 - The key is the client's, opaque, and its user's alone.
 - Two requests are the same if they ask the same: what is left out and what is given as `null` are, and so are the two
-  spellings of a limit. Which of the two query calls it was does not matter.
+  spellings of a limit. Whether the answer is read as a stream or whole does not matter; whether it is read at all does:
+  a run that needs no reader is another one.
 """
 
 import hashlib
@@ -32,8 +33,14 @@ KeyHeader = Annotated[
 """The header as `/openapi.json` describes it; `key_of` reads and checks it."""
 
 
-def key_of(request: Request, user_id: str, body: QueryRequest) -> RequestKey | None:
+def key_of(request: Request, user_id: str, body: QueryRequest, *, is_detached: bool = False) -> RequestKey | None:
     """The idempotency key of a request; `None` if it has none.
+
+    Args:
+        request: has the header.
+        user_id: who has sent it.
+        body: what is asked.
+        is_detached: its run needs no reader.
 
     Raises:
         InvalidRequestError: the header is not a valid key.
@@ -50,7 +57,7 @@ def key_of(request: Request, user_id: str, body: QueryRequest) -> RequestKey | N
             value=", ".join(given),
         )
     asked = body.model_dump(exclude={"limits"}) | {"limits": body.limits.given}
-    return RequestKey(_digest([user_id, key]), _digest(asked))
+    return RequestKey(_digest([user_id, key]), _digest(asked | {"detached": True} if is_detached else asked))
 
 
 def _digest(value: object) -> str:

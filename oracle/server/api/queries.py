@@ -1,5 +1,6 @@
-"""`POST /api/oracle/stream` and `POST /api/oracle`: a question, answered as a stream or whole."""
+"""Questions: `POST /api/oracle/stream` answers as a stream, `POST /api/oracle` whole, `POST /api/oracle/runs` later."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
@@ -20,7 +21,8 @@ from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.idempotency import KeyHeader, key_of
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
-from oracle.server.api.replies import WholeAnswer
+from oracle.server.api.replies import RunBody, WholeAnswer
+from oracle.server.api.run_bodies import body_of
 from oracle.server.api.user_limits import config_of
 from oracle.server.api.waiting import whole_answer
 
@@ -113,15 +115,44 @@ async def answer_query(
     return Response(status_code=204) if answer is None else json_answer(answer, headers=run_headers(run.id))
 
 
-async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, bool]:
+@router.post(
+    "/api/oracle/runs",
+    summary="Ask, and read the answer later",
+    status_code=202,
+    response_model=RunBody,
+    responses={202: {"headers": _RUN_HEADERS}, **refusals(404, 409, 410)},
+)
+async def begin_run(
+    body: QueryRequest,
+    request: Request,
+    parts: Parts,
+    caller: CallerNow,
+    _key: KeyHeader = None,
+    _traceparent: TraceparentHeader = None,
+    _tracestate: TracestateHeader = None,
+) -> Response:
+    """Ask a question without waiting for its answer: the run is not cancelled because nobody reads it.
+
+    Its answer is read at `GET /api/oracle/runs/{run_id}/stream`, at any time. Sent again with the same
+    `Idempotency-Key` it says how the same run stands.
+    """
+    run, _ = await _run_for(body, request, parts, caller, is_detached=True)
+    view = await body_of(run, parts.store.log, parts.progress, caller)
+    return json_answer(view, status=202, headers=run_headers(run.id))
+
+
+async def _run_for(
+    body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller, *, is_detached: bool = False
+) -> tuple[RunRecord, bool]:
     """The run that answers a request, and whether an earlier request has begun it."""
-    key = key_of(request, caller.user_id, body)
+    key = key_of(request, caller.user_id, body, is_detached=is_detached)
     for _ in range(_MOST_TRIES):
         run_id = None if key is None else await parts.store.request_keys.run_of(key)
         if run_id is None:
             parts.load.admit()
             try:
-                return (await parts.runs.start(await _ask(body, request, parts, caller), key=key)).record, False
+                ask = replace(await _ask(body, request, parts, caller), is_detached=is_detached)
+                return (await parts.runs.start(ask, key=key)).record, False
             except AlreadyBegunError as error:
                 run_id = error.run_id
         run = await parts.runs.begun(run_id)

@@ -265,6 +265,25 @@ async def test_a_reader_that_stays_away_has_the_run_cancelled(store: Store) -> N
     assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
 
 
+async def test_a_run_that_needs_no_reader_goes_on_when_its_last_one_has_left(store: Store) -> None:
+    gate = Gate()
+    async with managed(
+        store,
+        [says("Looking.", calls("probe")), answers()],
+        tools=[made_tool(gate)],
+        options=RunOptions(reader_grace_s=60),
+    ) as it:
+        live = await it.start(is_detached=True, limits={"timeout_seconds": 600})
+        await gate.begun.wait()
+        with it.manager.attach(live.record):
+            pass
+        await settle()
+        it.clock.advance(61)
+        await settle()
+        gate.open.set()
+        assert (await it.told(live.record)).record.termination_reason == "completed"
+
+
 async def test_a_run_that_was_never_read_and_one_whose_reader_came_back_go_on(store: Store) -> None:
     gates = [Gate(), Gate()]
     tools = [made_tool(gate, f"probe{n}") for n, gate in enumerate(gates)]

@@ -47,6 +47,18 @@ async def test_what_a_retrying_client_reads_is_each_chunk_once(start, database_u
     assert len(model.requests) == 1
 
 
+async def test_a_run_that_needs_no_reader_is_begun_once_and_is_not_the_run_of_a_stream(start, database_url):
+    model = ScriptedModel([TURN])
+    service = await start(model=model, url=database_url)
+    first, again = [await service.client.post("/api/oracle/runs", json=QUESTION, headers=KEY) for _ in range(2)]
+    assert (first.status_code, again.status_code, headers_of(again)) == (202, 202, headers_of(first))
+    assert (await service.resume(first.json()["run_id"])).text == "One two three."
+    ended = await service.client.post("/api/oracle/runs", json=QUESTION, headers=KEY)
+    assert (ended.status_code, ended.json()["status"]) == (202, "finished")
+    assert (await service.client.post("/api/oracle/stream", json=QUESTION, headers=KEY)).status_code == 422
+    assert len(model.requests) == 1
+
+
 async def test_the_last_id_may_stand_in_the_query_and_behind_done_the_stream_is_empty(service):
     first = await service.ask(headers=KEY)
     again = await service.client.post("/api/oracle/stream?after=1", json=QUESTION, headers=KEY)

@@ -9,6 +9,7 @@ from tests.oracle.server.api.conftest import ALICE, TOKENS, in_shared_loop
 CALLS = {
     ("post", "/api/oracle/stream"): {200, 404, 409, 410},
     ("post", "/api/oracle"): {200, 404, 409, 410},
+    ("post", "/api/oracle/runs"): {202, 404, 409, 410},
     ("get", "/api/oracle/runs/{run_id}/stream"): {200, 204, 404, 410},
     ("get", "/api/oracle/runs/{run_id}"): {200, 404},
     ("post", "/api/oracle/runs/{run_id}/cancel"): {202, 404},

@@ -310,6 +310,41 @@ async def test_a_run_goes_on_while_one_of_its_readers_is_there(start):
     assert second.text == "One. \n\nTwo."
 
 
+async def test_a_run_that_needs_no_reader_is_told_of_at_once_and_outlives_its_readers(start, database_url):
+    gate = asyncio.Event()
+    service = await start(
+        model=ScriptedModel([ScriptedTurn(text=("One ", "two."), delay_s=1)], sleep=lambda _: gate.wait()),
+        options=RunOptions(reader_grace_s=0.0),
+        url=database_url,
+    )
+    begun = await service.client.post("/api/oracle/runs", json={"question": "hello"})
+    told = begun.json()
+    assert (begun.status_code, told["status"], told["question"]) == (202, "running", "hello")
+    assert begun.headers["location"] == f"/api/oracle/runs/{told['run_id']}"
+    assert begun.headers["x-run-id"] == told["run_id"]
+    async with service.resuming(told["run_id"]):
+        pass  # a reader comes and leaves, and there is no grace time
+    gate.set()
+    read = await service.resume(told["run_id"])
+    assert (read.text, read.done["termination_reason"]) == ("One two.", "completed")
+
+
+async def test_a_run_that_needs_no_reader_is_refused_and_counted_like_any_other(start):
+    service = await start([HANGS], runs_per_user=1)
+    for body, status in (
+        ({}, 422),
+        ({"question": "q", "tree": "none"}, 422),
+        ({"question": "q", "context_id": "x"}, 404),
+    ):
+        assert (await service.client.post("/api/oracle/runs", json=body)).status_code == status
+    first = (await service.client.post("/api/oracle/runs", json={"question": "q"})).json()
+    assert (await service.client.post("/api/oracle/runs", json={"question": "q"})).status_code == 429
+    busy = {"question": "q", "context_id": first["context_id"]}
+    assert (await service.client.post("/api/oracle/runs", json=busy)).status_code in {409, 429}
+    await service.client.post(f"/api/oracle/runs/{first['run_id']}/cancel")
+    assert (await service.resume(first["run_id"])).done["termination_reason"] == "user_cancelled"
+
+
 async def _read_on(service, call):
     async with service.client.stream("POST", call, json={"question": "hello"}) as response:
         async for _ in response.aiter_raw():
