@@ -39,7 +39,7 @@ _HOMES = {
     "bt_runtime.library.reloading": "ReloadingTrees TreeState",
     "bt_runtime.nodes.base": "Action Condition Decorator Guard Node",
     "bt_runtime.nodes.blackboard": "Blackboard",
-    "bt_runtime.nodes.clock": "Clock PausableClock SystemClock",
+    "bt_runtime.nodes.clock": "Clock ContinuedClock PausableClock SystemClock",
     "bt_runtime.nodes.context": "Host Request RunContext working_node",
     "bt_runtime.nodes.registration": "NoSettings action_kind condition_kind node",
     "bt_runtime.record.recording": "CauseKind ForcedResult Journal NodeError Observer Outcome Recording TickRecord "
@@ -47,7 +47,7 @@ _HOMES = {
     "bt_runtime.record.status": "Status",
     "bt_runtime.runtime.builder": "LiveTree build",
     "bt_runtime.runtime.replaying": "Replay Replaying Retrace Retraced did_the_same event_ticks replay",
-    "bt_runtime.runtime.run_loop": "RunLoop run",
+    "bt_runtime.runtime.run_loop": "ResumedWork RunLoop run",
     "bt_runtime.runtime.stepper": "Pacer RunResult Standing Stepper Supervisor",
     "bt_runtime.runtime.tracing": "Trace Visit deciding path_to",
     "bt_runtime.text": "Edit Fix Mistake Place format_mistakes",

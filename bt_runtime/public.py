@@ -42,7 +42,7 @@ from bt_runtime.library.named import TreeLibrary
 from bt_runtime.library.reloading import ReloadingTrees, TreeState
 from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node
 from bt_runtime.nodes.blackboard import Blackboard
-from bt_runtime.nodes.clock import Clock, PausableClock, SystemClock
+from bt_runtime.nodes.clock import Clock, ContinuedClock, PausableClock, SystemClock
 from bt_runtime.nodes.context import Host, Request, RunContext, working_node
 from bt_runtime.nodes.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.record.recording import (
@@ -59,7 +59,7 @@ from bt_runtime.record.recording import (
 from bt_runtime.record.status import Status
 from bt_runtime.runtime.builder import LiveTree, build
 from bt_runtime.runtime.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
-from bt_runtime.runtime.run_loop import RunLoop, run
+from bt_runtime.runtime.run_loop import ResumedWork, RunLoop, run
 from bt_runtime.runtime.stepper import Pacer, RunResult, Standing, Stepper, Supervisor
 from bt_runtime.runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
@@ -79,6 +79,7 @@ __all__ = [
     "Clause",
     "Clock",
     "Condition",
+    "ContinuedClock",
     "Decorator",
     "DeliveryUse",
     "Difference",
@@ -123,6 +124,7 @@ __all__ = [
     "Replay",
     "Replaying",
     "Request",
+    "ResumedWork",
     "Retrace",
     "Retraced",
     "Rule",

@@ -113,6 +113,42 @@ class SystemClock:
             timer.cancel()
 
 
+class ContinuedClock:
+    """The time of a run that goes on elsewhere: it is set while the run is repeated, and passes from then on.
+
+    Args:
+        clock: gives the time that passes.
+        at_s: the first reading.
+    """
+
+    def __init__(self, clock: Clock, at_s: float = 0.0) -> None:
+        self._clock = clock
+        self._at_s = at_s
+        self._ahead_s: float | None = None  # of the clock behind it; `None`: it stands still
+
+    def now(self) -> float:
+        """The time that was set, or the time since then added to it."""
+        return self._at_s if self._ahead_s is None else self._clock.now() + self._ahead_s
+
+    def show(self, at_s: float) -> None:
+        """Stand still at a time."""
+        self._at_s, self._ahead_s = at_s, None
+
+    def go_on(self, from_s: float) -> None:
+        """Pass from a time on."""
+        self._ahead_s = from_s - self._clock.now()
+
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
+        """Wait for the event or the time.
+
+        Raises:
+            RuntimeError: it stands still, so the time would never come.
+        """
+        if self._ahead_s is None:
+            raise RuntimeError("this clock stands still; it goes on when the run does")
+        await self._clock.wait(event, until_s=None if until_s is None else until_s - self._ahead_s)
+
+
 class PausableClock:
     """A clock that can be stopped: the time until it goes on does not count, nor do waits on it end.
 

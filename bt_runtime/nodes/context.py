@@ -12,7 +12,7 @@ Rules that make a run a function of its inputs:
 """
 
 import weakref
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -306,6 +306,12 @@ class RunContext:
         for request in taken:
             request.started, request.is_held = True, False
         return taken
+
+    def post_again(self, requests: Sequence[Request]) -> None:
+        """Requests whose work was lost are to be started once more, before those that are posted."""
+        for request in requests:
+            request.started, request.is_held = False, True
+        self.posted = (*requests, *self.posted)
 
     def drop_posted(self) -> None:
         """Forget the requests that have not been started: the run is over."""

@@ -99,6 +99,22 @@ class Journal(Protocol):
         """
         ...
 
+    def begin_tick(self) -> None:
+        """A tick begins: what is recorded until `end_tick` becomes durable as a whole, or not at all."""
+        ...
+
+    def end_tick(self) -> None:
+        """The tick has ended, and the observers have its record."""
+        ...
+
+    async def flush(self) -> None:
+        """Make all ticks so far durable.
+
+        Awaited after ticks with deliveries before anything starts: no outcome in the journal tells of a delivery.
+        An exception ends the run.
+        """
+        ...
+
 
 ForcedResult = Literal["success", "failure"]
 """The result of a node that is set from outside. It is an input of its tick like a blackboard value, so a replay

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from bt_runtime.nodes.context import Request
 from bt_runtime.record.recording import Outcome, TickInput, TickRecord
 from bt_runtime.runtime.builder import LiveTree
-from bt_runtime.runtime.stepper import Stepper, Supervisor
+from bt_runtime.runtime.stepper import Standing, Stepper, Supervisor
 from bt_runtime.text import without_long
 
 Match = Callable[[Outcome, Mapping[str, Request]], Request | None]
@@ -90,16 +90,20 @@ class Replaying:
 
     Args:
         tree: built, not yet run.
+        supervisor: bounds the run after `hand_over`; it sees all ticks until then, and decides nothing.
         before_outcome: repeats what the work has done besides returning.
 
     Attributes:
         missing: keys of recorded outcomes that the tree has not requested.
     """
 
-    def __init__(self, tree: LiveTree, *, before_outcome: BeforeOutcome = _nothing) -> None:
+    def __init__(
+        self, tree: LiveTree, supervisor: Supervisor | None = None, *, before_outcome: BeforeOutcome = _nothing
+    ) -> None:
         self.missing: list[str] = []
         self._before_outcome = before_outcome
-        self._stepper = Stepper(tree)
+        self._repeated = None if supervisor is None else _Repeated(supervisor)
+        self._stepper = Stepper(tree, self._repeated)
 
     @property
     def is_running(self) -> bool:
@@ -124,7 +128,7 @@ class Replaying:
             return stepper.close(recorded.at_s, recorded.causes)
         self.missing += kept  # the recorded tree had halted their nodes, this one has not
         for outcome in arrived(recorded):
-            request = stepper.under_way.get(outcome.key)
+            request = stepper.under_way.get(outcome.key) or stepper.start_held(outcome.key)
             if request is None:
                 self.missing.append(outcome.key)
             else:
@@ -132,6 +136,16 @@ class Replaying:
                 stepper.answer(outcome)
         given = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
         return stepper.tick(given)
+
+    def hand_over(self) -> Stepper:
+        """The run as it is after the last tick that was repeated, for a `RunLoop` to go on with; ends the repetition.
+
+        Requests are under way that nobody works on; what the last tick has halted is not settled, and what it has
+        posted is not started.
+        """
+        if self._repeated is not None:
+            self._repeated.is_live = True
+        return self._stepper
 
     def _settle(self, kept: dict[str, Outcome]) -> None:
         """Take from the recording what was kept of the halted requests; nothing was of one that did not begin there."""
@@ -141,6 +155,25 @@ class Replaying:
                 if outcome is not None:
                     self._before_outcome(request, outcome)
             self._stepper.settle(outcomes)
+
+
+@dataclass(slots=True)
+class _Repeated:
+    """The supervisor of a run that is repeated: it counts what it sees, but the run has gone on, whatever it says.
+
+    Whether the run rested after a tick is not recorded, and only ends a run, so it is asked as if the run never had.
+    """
+
+    supervisor: Supervisor
+    is_live: bool = False
+
+    def deadline_s(self) -> float | None:
+        return self.supervisor.deadline_s()
+
+    def judge(self, standing: Standing) -> Sequence[Request] | None:
+        if self.is_live:
+            return self.supervisor.judge(standing)
+        return self.supervisor.judge(standing._replace(rests=False)) or ()
 
 
 def did_the_same(record: TickRecord, recorded: TickRecord, paths: Sequence[str], recorded_paths: Sequence[str]) -> bool:

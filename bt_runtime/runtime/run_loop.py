@@ -6,7 +6,8 @@ one, makes the tick's outcomes durable; after it the observers get its record, b
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -26,19 +27,35 @@ _YIELD_EVERY = 50
 """And after so many of them: a clock that is not the machine's may stand still meanwhile."""
 
 
+@dataclass(frozen=True, slots=True)
+class ResumedWork:
+    """A run that was under way elsewhere.
+
+    Args:
+        stepper: what `Replaying.hand_over` has returned.
+        outcome_of: how the work of a request without an outcome ended there, as far as that is known; asked once for
+            each. `None`: it starts anew, or has brought nothing if it is to be cancelled.
+    """
+
+    stepper: Stepper
+    outcome_of: Callable[[Request], Outcome | None]
+
+
 class RunLoop:
     """Runs one live tree to its end.
 
     Args:
+        tree: built, not yet run, or the one of `resumed`.
         observers: get every tick record; one that raises is dropped.
         journal: makes outcomes durable before the tree gets them.
         supervisor: bounds the run from outside.
         pacer: may hold the run between its ticks.
+        resumed: the run has begun elsewhere, and goes on here; its stepper has a supervisor already.
         halt_grace_s: how long a cancelled task may take to end before it is abandoned and logged, in real seconds, not
             those of the run's clock: it bounds code that ignores its cancellation.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  by name, and each is another part
         self,
         tree: LiveTree,
         *,
@@ -47,11 +64,17 @@ class RunLoop:
         journal: Journal | None = None,
         supervisor: Supervisor | None = None,
         pacer: Pacer | None = None,
+        resumed: ResumedWork | None = None,
         max_ticks_without_event: int = MOST_FREE_TICKS,
         halt_grace_s: float = 5.0,
     ) -> None:
         self._tree = tree
-        self._stepper = Stepper(tree, supervisor, max_free_ticks=max_ticks_without_event, is_timed=True)
+        self._resumed = resumed
+        if resumed is None:
+            self._stepper = Stepper(tree, supervisor, max_free_ticks=max_ticks_without_event)
+        else:
+            self._stepper = resumed.stepper
+        self._stepper.is_timed = True
         self._clock = clock or SystemClock()
         self._observers = tuple(observers)
         self._journal = journal
@@ -59,6 +82,7 @@ class RunLoop:
         self._halt_grace_s = halt_grace_s
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
         self._arrival = Alarm()  # set when something happens
+        self._has_loose_delivery = False  # a tick has taken one since the last flush
         self._ticks_held = 0
         self._held_since_s = 0.0
 
@@ -100,18 +124,15 @@ class RunLoop:
             RunError: the tree has been run already.
         """
         stepper, name = self._stepper, self._tree.definition.name
-        if self._tree.context.tick:
+        if self._tree.context.tick and self._resumed is None:
             raise RunError(f"the tree {name!r} has been run already; build another one")
         error: BTError | None = None
         try:
-            if self._pacer is not None:
-                await self._pacer.before_first_tick()
-            given: TickInput | None = stepper.begin(self._clock.now())
+            given = await self._begin() if self._resumed is None else await self._resume(self._resumed)
             while given is not None:
                 if given.outcomes:
                     await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
-                record = stepper.tick(given)
-                self._observe(record)
+                record = self._tick(given)
                 given = None if stepper.is_over else await self._go_on(record)
         except BTError as gave_up:
             error = gave_up.with_traceback(None)  # its frames would keep the whole run alive
@@ -120,15 +141,52 @@ class RunLoop:
             await self._end()
         return stepper.result(error)
 
-    async def _go_on(self, record: TickRecord) -> TickInput | None:
-        """Do what the tick asks for, and sleep until the next one is due; `None` if the supervisor ends the run."""
+    async def _begin(self) -> TickInput:
+        if self._pacer is not None:
+            await self._pacer.before_first_tick()
+        return self._stepper.begin(self._clock.now())
+
+    async def _resume(self, resumed: ResumedWork) -> TickInput | None:
+        """Go on after the last tick of a run that was under way elsewhere; `None` if it had ended there."""
+        stepper = self._stepper
+        if not self._tree.context.tick:
+            return await self._begin()
+        if stepper.is_over:
+            return None
+        if halted := stepper.halted:
+            at_s = self._clock.now()
+            found = [resumed.outcome_of(request) or Outcome(request.key, "cancelled", at_s=at_s) for request in halted]
+            await self._settle_with([replace(outcome, state="cancelled") for outcome in found])
+        stepper.lose(resumed.outcome_of)
+        return await self._go_on(None)
+
+    def _tick(self, given: TickInput) -> TickRecord:
+        journal = self._journal
+        if journal is not None:
+            journal.begin_tick()
+        if given.deliveries:
+            self._has_loose_delivery = True
+        record = self._stepper.tick(given)
+        self._observe(record)
+        if journal is not None:
+            journal.end_tick()
+        return record
+
+    async def _go_on(self, record: TickRecord | None) -> TickInput | None:
+        """Do what the tick asks for, and sleep until the next one is due; `None` if the supervisor ends the run.
+
+        Args:
+            record: of the tick; `None`: it was made elsewhere.
+        """
         stepper, clock = self._stepper, self._clock
         if stepper.halted:
             await self._settle()
         if self._pacer is not None:
-            await self._pacer.after_tick(record, stepper.posted)
+            await (self._pacer.after_tick(record, stepper.posted) if record else self._pacer.before_first_tick())
             if stepper.has_deliveries:  # they may halt what has posted
                 return stepper.due(clock.now())
+        if self._has_loose_delivery and stepper.posted:
+            await self._flush()
         for request in stepper.start():
             self._tasks[request.key] = asyncio.create_task(self._serve(request), name=request.key)
         while not stepper.is_over:
@@ -160,13 +218,20 @@ class RunLoop:
         if self._journal is not None and outcomes:
             await self._journal.keep(outcomes)
 
+    async def _flush(self) -> None:
+        self._has_loose_delivery = False
+        if self._journal is not None:
+            await self._journal.flush()
+
     async def _settle(self) -> None:
         """Cancel and await the work of halted nodes; its partial results are kept before the nodes get them."""
         while halted := self._stepper.halted:
             await self._stop([self._tasks[request.key] for request in halted if request.key in self._tasks])
-            outcomes = [self._stepper.withdraw(request) or self._kept_of(request) for request in halted]
-            await self._keep(outcomes)
-            self._stepper.settle(outcomes)
+            await self._settle_with([self._stepper.withdraw(request) or self._kept_of(request) for request in halted])
+
+    async def _settle_with(self, outcomes: Sequence[Outcome]) -> None:
+        await self._keep(outcomes)
+        self._stepper.settle(outcomes)
 
     def _kept_of(self, request: Request) -> Outcome:
         """The partial result of a halted request, whose task is forgotten."""

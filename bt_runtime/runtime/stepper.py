@@ -27,7 +27,7 @@ So the inputs of the tree are events and times alone, and equal inputs give equa
     start(stepper.start())
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
@@ -178,6 +178,7 @@ class Stepper:
         under_way: the requests that have been started and have not ended, by key, in the order of their starts.
         is_over: the root has ended, the supervisor has ended the run, or it was halted; not before the first tick.
         is_stopped: the supervisor has ended the run.
+        is_timed: records tell how long their ticks took.
         interrupted: the partial results of halted requests that no tick has told of yet.
     """
 
@@ -196,7 +197,7 @@ class Stepper:
         self._context = tree.context
         self._supervisor = supervisor
         self._max_free_ticks = max_free_ticks
-        self._is_timed = is_timed
+        self.is_timed = is_timed
         self._errors: tuple[NodeError, ...] = ()
         self._events: list[_Ended | _Delivery] = []
         self._free_ticks = self._free_visits = self._visits = 0
@@ -325,7 +326,7 @@ class Stepper:
         if self._context.halting:
             raise self._unsettled("the next tick")
         self.interrupted = ()
-        record = tick_tree(self._tree, given, is_timed=self._is_timed)
+        record = tick_tree(self._tree, given, is_timed=self.is_timed)
         self.is_over = self.is_stopped or self._tree.root.status is not RUNNING
         self._visits = len(record.visited)
         self._errors += record.errors
@@ -377,6 +378,29 @@ class Stepper:
             self.under_way[request.key] = request
         return started
 
+    def start_held(self, key: str) -> Request | None:
+        """Start a posted request that a recording knows as started; `None` if there is none."""
+        request = next((each for each in self._context.posted if each.key == key), None)
+        if request is not None:
+            self.under_way[key] = request
+            self._context.take_posted((request,))
+        return request
+
+    def lose(self, outcome_of: Callable[[Request], Outcome | None]) -> None:
+        """Whoever did the work is gone: each request ends with the outcome that is known, or is posted once more.
+
+        All that is posted is then judged together, because which of it had begun is not known.
+        """
+        lost = []
+        for request in (*self.under_way.values(), *self.posted):
+            outcome = outcome_of(request)
+            if outcome is not None:
+                self.start_held(request.key)
+                self.ended(outcome)
+            elif self.under_way.pop(request.key, None) is not None:
+                lost.append(request)
+        self._context.post_again(lost)
+
     def halt(self) -> None:
         """End the run: halt all nodes, and forget what has not been started. `halted` are to be settled once more."""
         self.is_over = True
@@ -388,6 +412,7 @@ class Stepper:
         given = self.input("end", causes, at_s)
         if not given.outcomes and not self._context.has_changed():
             return None
+        self.interrupted = ()
         record = self._context.end_tick(given)
         self._errors += record.errors
         return record

@@ -35,6 +35,15 @@ class NoJournal:
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Forget them."""
 
+    def begin_tick(self) -> None:
+        """Nothing is kept together."""
+
+    def end_tick(self) -> None:
+        """Nothing was."""
+
+    async def flush(self) -> None:
+        """Nothing waits."""
+
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         """Forget it."""
 

@@ -43,6 +43,18 @@ class Recorder(Protocol):
         """Make outcomes durable."""
         ...
 
+    def begin_tick(self) -> None:
+        """Keep together what comes until `end_tick`."""
+        ...
+
+    def end_tick(self) -> None:
+        """Write it."""
+        ...
+
+    async def flush(self) -> None:
+        """Make all that came so far durable."""
+        ...
+
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         """Take the request of a turn."""
         ...
@@ -98,45 +110,60 @@ class JoiningRecorder:
         """Take a chunk; never waits."""
         if isinstance(chunk, Content | Thinking) and not _stays_alone(chunk):
             if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
-                self.flush()
+                self._write_held()
             if self._texts or self._is_behind():
                 self._hold(chunk)
                 return
         elif self._texts:
-            self.flush()
+            self._write_held()
         self._recorder.emit(chunk)
 
     def on_tick(self, record: TickRecord) -> None:
         """Take a tick record (`bt_runtime.Observer`)."""
-        self.flush()
+        self._write_held()
         self._recorder.on_tick(record)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Make outcomes durable (`oracle.agent.journal.QueryJournal`)."""
-        self.flush()
+        self._write_held()
         await self._recorder.keep(outcomes)
+
+    def begin_tick(self) -> None:
+        """Keep together what comes until `end_tick` (`bt_runtime.Journal`)."""
+        self._write_held()
+        self._recorder.begin_tick()
+
+    def end_tick(self) -> None:
+        """The tick and all that it has sent are to be written (`bt_runtime.Journal`)."""
+        self._write_held()
+        self._recorder.end_tick()
+
+    async def flush(self) -> None:
+        """Make all ticks so far durable (`bt_runtime.Journal`)."""
+        self._write_held()
+        await self._recorder.flush()
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         """Take the request of a turn (`oracle.agent.journal.QueryJournal`)."""
-        self.flush()
+        self._write_held()
         self._recorder.request(record, prompt=prompt)
 
     def signal(self, record: SignalRecord) -> None:
         """Take a signal of the model (`oracle.agent.journal.QueryJournal`)."""
-        self.flush()
+        self._write_held()
         self._recorder.signal(record)
 
     def rule(self, breach: RuleBreach) -> None:
         """Take a broken rule of the tree (`oracle.agent.journal.QueryJournal`)."""
-        self.flush()
+        self._write_held()
         self._recorder.rule(breach)
 
     def debug(self, event: Debugged) -> None:
         """Take what a debugger did."""
-        self.flush()
+        self._write_held()
         self._recorder.debug(event)
 
-    def flush(self) -> None:
+    def _write_held(self) -> None:
         """Write what is held back."""
         if not self._texts:
             return
@@ -149,7 +176,7 @@ class JoiningRecorder:
     def _hold(self, chunk: Content | Thinking) -> None:
         if not self._texts:
             self._kind = type(chunk)
-            self._timer = self._call_later(HOLD_S, self.flush)
+            self._timer = self._call_later(HOLD_S, self._write_held)
         self._texts.append(chunk.content)
         self._size += len(chunk.content)
 

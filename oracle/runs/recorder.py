@@ -3,7 +3,9 @@
 Rules:
 
 - Nothing here waits except `keep`, which returns when the outcomes are durable: what a turn or a tool produced is in
-  the log before the control sees it.
+  the log before the control sees it. And `flush`, when a tick has taken what came from outside.
+- What a tick sends, its record and what follows from it in other tables are one entry of the log's writer: after a
+  crash either all of it is there, or the tick is made again.
 - `Done` is held back: it is written with the run's row, in one commit, when the control has come to rest.
 - What waits to be written is bounded, and so is what ticks add to the record: beyond the bound the run is asked to end.
 """
@@ -183,6 +185,19 @@ class RunRecorder:
             self._keep(outcome)
             self._measure(outcome)
         if self.answer.done is None:
+            await self._flush()
+
+    def begin_tick(self) -> None:
+        """What comes until `end_tick` is one entry of the log (`bt_runtime.Journal`)."""
+        self.log.hold()
+
+    def end_tick(self) -> None:
+        """The tick and what it has sent are complete (`bt_runtime.Journal`)."""
+        self.log.release()
+
+    async def flush(self) -> None:
+        """Make all ticks so far durable (`bt_runtime.Journal`)."""
+        if not self.is_closed and self.answer.done is None:
             await self._flush()
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:

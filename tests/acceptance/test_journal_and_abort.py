@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.llm.protocol import ModelFault
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, harness, says
@@ -11,7 +12,7 @@ from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, harne
 STOPPING = ModelFault("service_stopping", "the service is stopping")
 
 
-class Kept:
+class Kept(NoJournal):
     def __init__(self):
         self.outcomes = []
         self.signals = []
@@ -19,9 +20,6 @@ class Kept:
     async def keep(self, outcomes):
         await asyncio.sleep(0)
         self.outcomes += outcomes
-
-    def request(self, record, *, prompt):
-        pass
 
     def signal(self, record):
         self.signals.append(record)

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from bt_runtime import Recording, RunLoop
+from bt_runtime import Journal, Recording, RunLoop
 from bt_runtime.testing import FakeHost, action_from
 from tests.bt_runtime.running import S, live, until_idle
 
 
-class _Journal:
+class _Journal(Journal):
     def __init__(self, recording=None):
         self.recording = recording
         self.kept = []
@@ -65,7 +65,7 @@ async def test_the_partial_result_of_a_halted_node_is_in_the_journal_once():
 
 
 async def test_a_failing_journal_ends_the_run_and_leaves_no_task():
-    class Failing:
+    class Failing(Journal):
         async def keep(self, outcomes):
             raise OSError("no space left")
 
@@ -77,3 +77,68 @@ async def test_a_failing_journal_ends_the_run_and_leaves_no_task():
     with pytest.raises(OSError, match="no space left"):
         await RunLoop(tree, journal=Failing()).run()
     assert not [each for each in asyncio.all_tasks() if each is not asyncio.current_task()]
+
+
+class Steps(Journal):
+    """Notes the order of what happens around ticks."""
+
+    def __init__(self):
+        self.noted = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def keep(self, outcomes):
+        self.noted.append("keep")
+
+    def begin_tick(self):
+        self.noted.append("begin")
+
+    def on_tick(self, record):
+        self.noted.append(record.cause)
+
+    def end_tick(self):
+        self.noted.append("end")
+
+    async def flush(self):
+        self.noted.append("flush")
+        await self.gate.wait()
+
+    def does(self, what):
+        async def work():
+            self.noted.append(what)
+            return True
+
+        return action_from(work)
+
+
+async def test_a_tick_is_framed_for_the_journal_with_all_that_watches_it():
+    steps = Steps()
+    tree = live("sequence: [{action: one}]", host=FakeHost(), substitutes={"sequence/action": steps.does("one")})
+    await RunLoop(tree, observers=[steps], journal=steps).run()
+    assert steps.noted == ["begin", "start", "end", "one", "keep", "begin", "outcome", "end"]
+
+
+WRITES = """
+sequence:
+  - force_success: {loop: {guards: [condition: not cancel_requested], child: {action: asks}}}
+  - action: {call: write, name: writes}
+  - action: {call: write, name: more}
+"""
+
+
+async def test_work_begins_after_the_delivery_that_it_rests_on_is_durable_also_ticks_later():
+    steps = Steps()
+    steps.gate.clear()
+    asks = action_from(asyncio.Event().wait)
+    substitutes = {"sequence/force_success/loop/action": asks, "sequence/writes": steps.does("write")}
+    tree = live(WRITES, host=FakeHost(), substitutes=substitutes | {"sequence/more": steps.does("more")})
+    loop = RunLoop(tree, observers=[steps], journal=steps)
+    task = asyncio.create_task(loop.run())
+    await until_idle()
+    loop.cancel()
+    await until_idle()
+    assert steps.noted[3:] == ["begin", "delivery", "end", "keep", "begin", "again", "end", "flush"]
+    steps.gate.set()
+    assert (await task).status is S
+    assert steps.noted[10:12] == ["flush", "write"]
+    assert steps.noted.count("flush") == 1, "what rests on outcomes alone is durable with them"

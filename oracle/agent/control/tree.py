@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime import ForcedResult, Observer, Pacer, RunLoop, RunResult, TickRecord
+from bt_runtime import ForcedResult, Observer, Pacer, ResumedWork, RunLoop, RunResult, TickRecord
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.run import AgentRun
 
@@ -31,9 +31,17 @@ class TreeControl:
         opened: the query and its tree.
         observers: get every tick record.
         pacer: may hold the run between its ticks.
+        resumed: the query has begun elsewhere, and goes on here.
     """
 
-    def __init__(self, opened: OpenAgent, *, observers: Iterable[Observer] = (), pacer: Pacer | None = None) -> None:
+    def __init__(
+        self,
+        opened: OpenAgent,
+        *,
+        observers: Iterable[Observer] = (),
+        pacer: Pacer | None = None,
+        resumed: ResumedWork | None = None,
+    ) -> None:
         rules, self._run, self.tree = opened.rules, opened.agent, opened.tree
         self._loop = RunLoop(
             self.tree,
@@ -42,6 +50,7 @@ class TreeControl:
             journal=rules or self._run.journal,
             supervisor=opened.floor,
             pacer=pacer,
+            resumed=resumed,
             halt_grace_s=HALT_GRACE_S,
         )
         opened.cancel = self._loop.cancel

@@ -114,6 +114,18 @@ class RunRules:
         for outcome in outcomes:
             self._take(self.stream.outcome(outcome))
 
+    def begin_tick(self) -> None:
+        """For the journal: what the rules say about a tick is durable with it."""
+        self.journal.begin_tick()
+
+    def end_tick(self) -> None:
+        """For the journal; the rules have seen the tick, as observers."""
+        self.journal.end_tick()
+
+    async def flush(self) -> None:
+        """For the journal."""
+        await self.journal.flush()
+
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         """The request of a turn, for the journal; `turn` has judged it."""
         self.journal.request(record, prompt=prompt)

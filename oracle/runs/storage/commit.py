@@ -31,8 +31,8 @@ class LogSource(Protocol):
     is_refused: bool
     """Set in the writer's thread: nothing more of this run is written, so that its log has no gaps."""
 
-    def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
-        """So many more events are durable, these chunks among them; the others are younger than `taken_s`."""
+    def committed(self, entries: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
+        """So many more events and works are durable, these chunks among them; the others are younger than `taken_s`."""
         ...
 
     def refused(self, error: StorageError) -> None:
@@ -42,6 +42,23 @@ class LogSource(Protocol):
 
 EventEntry = tuple[LogSource, EventRow, StoredChunk | None]
 """An event to be written. A tuple, as there are thousands a second."""
+
+
+Work = Callable[[Connection], object]
+"""Writes to other tables, in the transaction of the events that it follows from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TickEntry:
+    """The events of one run that are written together, or not at all.
+
+    Args:
+        works: run after the events; if one of them fails for good, nothing more is written of the run.
+    """
+
+    source: LogSource
+    events: Sequence[EventEntry]
+    works: Sequence[Work] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +100,7 @@ class WorkEntry:
             self.future.set_exception(error)
 
 
-Entry = EventEntry | WorkEntry
+Entry = EventEntry | TickEntry | WorkEntry
 
 
 log = structlog.get_logger(__name__)
@@ -101,6 +118,7 @@ class CommittedEvents:
     """What one commit has written of one run."""
 
     events: int = 0
+    works: int = 0
     chunks: list[StoredChunk] = field(default_factory=list)
 
 
@@ -190,6 +208,13 @@ class Committer:
         for entry in entries:
             if isinstance(entry, tuple):
                 events.setdefault(entry[0], []).append(entry)
+            elif isinstance(entry, TickEntry):
+                if entry.works:
+                    self._write(connection, events, group, one_by_one=one_by_one)
+                    events.clear()
+                    self._write_tick(connection, entry, group)
+                else:
+                    events.setdefault(entry.source, []).extend(entry.events)
             elif not entry.is_given_up:
                 if entry.work is not None:  # it may read or delete what was appended before it
                     self._write(connection, events, group, one_by_one=one_by_one)
@@ -203,6 +228,7 @@ class Committer:
     def _check_epochs(self, connection: Connection, entries: Sequence[Entry]) -> None:
         """Refuse runs that another worker has taken over, or that were removed."""
         sources = {entry[0] for entry in entries if isinstance(entry, tuple)}
+        sources |= {entry.source for entry in entries if isinstance(entry, TickEntry)}
         if not sources:
             return
         epochs = self._dialect.epochs(connection, {source.run_id for source in sources})
@@ -226,10 +252,29 @@ class Committer:
             if rows:
                 self._dialect.insert_events(connection, rows)
         for source, some in wanted.items():
-            written = group.written.setdefault(source, CommittedEvents())
-            written.events += len(some)
-            written.chunks += [chunk for _, _, chunk in some if chunk is not None]
-            group.events += len(some)
+            _note_written(group, source, some)
+
+    def _write_tick(self, connection: Connection, tick: TickEntry, group: Group) -> None:
+        """Write a tick with its works; if one of them can never be done, the run is refused."""
+        if tick.source.is_refused:
+            return
+        execute = _executor(connection)
+        execute(_SAVE)
+        try:
+            if tick.events:
+                self._dialect.insert_events(connection, [row for _, row, _ in tick.events])
+            for work in tick.works:
+                work(connection)
+        except Exception as error:
+            if self._database.is_transient(error):
+                raise
+            execute(_UNDO)
+            problem = f"a tick of the run {tick.source.run_id!r} can never be written: {in_words(error)}"
+            self._refuse(tick.source, RunBrokenError(problem))
+        else:
+            execute(_KEEP)
+            _note_written(group, tick.source, tick.events)
+            group.written[tick.source].works += len(tick.works)
 
     def _can_insert(self, connection: Connection, source: LogSource, events: Sequence[EventEntry]) -> bool:
         """Write the events of one run; refuse the run if they can never be written."""
@@ -272,6 +317,13 @@ class Committer:
         if group.wakes and self._dialect.is_shared:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
+
+
+def _note_written(group: Group, source: LogSource, events: Sequence[EventEntry]) -> None:
+    written = group.written.setdefault(source, CommittedEvents())
+    written.events += len(events)
+    written.chunks += [chunk for _, _, chunk in events if chunk is not None]
+    group.events += len(events)
 
 
 def _executor(connection: Connection) -> Callable[[str], object]:

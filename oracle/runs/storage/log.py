@@ -13,6 +13,7 @@ from bt_runtime import Clock
 from oracle.core.encoding import scrub, to_json
 from oracle.core.retry import Retry
 from oracle.runs.storage import schema
+from oracle.runs.storage.commit import EventEntry, TickEntry, Work
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import PAGE, EventRow
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
@@ -66,6 +67,8 @@ class RunLog:
         self._error: StorageError | None = None
         self._final: _Final | None = None
         self._is_finished = False
+        self._held: list[EventEntry] | None = None
+        self._works: list[Work] = []
         tail.begin(chunk_n)
 
     @property
@@ -92,6 +95,39 @@ class RunLog:
         """
         self._append(kind, data, None, step_key)
 
+    def hold(self) -> None:
+        """Commit together what is appended until `release`; whoever waits for a commit releases it too."""
+        self.release()
+        self._held = []
+
+    def release(self) -> None:
+        """What was held is complete; does nothing if nothing is held."""
+        held, self._held = self._held, None
+        works = self._works
+        if works:
+            self._works = []
+            self._writer.append_tick(TickEntry(self, held or (), works))
+        elif held:
+            if len(held) == 1:
+                self._writer.append(*held[0])
+            else:
+                self._writer.append_tick(TickEntry(self, held))
+
+    def with_commit(self, work: Work) -> None:
+        """Write to other tables in the commit of what is held, or else in one after all that was appended.
+
+        It is not done if another worker has the run. If it fails for good, nothing more is written of the run.
+
+        Args:
+            work: runs in the writer's thread, again after a transient failure.
+        """
+        if self._error is not None or self._final is not None:
+            return
+        self._count_pending()
+        self._works.append(work)
+        if self._held is None:
+            self.release()
+
     async def flush(self) -> None:
         """Wait until everything appended so far is committed.
 
@@ -101,6 +137,7 @@ class RunLog:
             StoreUnavailableError: nothing could be written for longer than the patience; everything still waits.
         """
         self._check()
+        self.release()
         if self._pending:
             await self._writer.write(None)
             self._check()
@@ -118,6 +155,7 @@ class RunLog:
         if self._is_finished:
             return
         self._check()
+        self.release()
         if self._final is None:
             self._final = _Final(self.chunks + 1, self._seq + 1, self._now(), done, end)
             self.chunks += 1
@@ -130,11 +168,12 @@ class RunLog:
 
     def close(self) -> None:
         """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""
-        self._release()
+        self.release()
+        self._release_tail()
 
-    def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
-        """Note that so many more events are durable, these chunks among them (called by the writer)."""
-        self._pending -= events
+    def committed(self, entries: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
+        """Note that so many more events and works are durable, these chunks among them (called by the writer)."""
+        self._pending -= entries
         self._pending_since_s = taken_s
         if chunks:
             self._tail.publish(chunks)
@@ -146,9 +185,10 @@ class RunLog:
         if self._error is not None:
             return
         self._error, self._pending = error, 0
+        self._held, self._works = None, []
         self.is_lost = isinstance(error, RunLostError)
         self._tail.lose()
-        self._release()
+        self._release_tail()
         if self.is_lost and self.on_lost is not None:
             self.on_lost()
 
@@ -158,10 +198,16 @@ class RunLog:
         number = None if chunk is None else chunk.n
         row = (self.run_id, self._seq + 1, kind, number, step_key, data.decode(), self._now())
         self._seq += 1
+        self._count_pending()
+        if self._held is None:
+            self._writer.append(self, row, chunk)
+        else:
+            self._held.append((self, row, chunk))
+
+    def _count_pending(self) -> None:
         if not self._pending:
             self._pending_since_s = time.monotonic()
         self._pending += 1
-        self._writer.append(self, row, chunk)
 
     def _check(self) -> None:
         if self._error is not None:
@@ -187,9 +233,9 @@ class RunLog:
         self._is_finished = True
         self._tail.publish([StoredChunk(self._final.chunk_n, self._final.done)])
         self._tail.end()
-        self._release()
+        self._release_tail()
 
-    def _release(self) -> None:
+    def _release_tail(self) -> None:
         release, self._on_released = self._on_released, None
         if release is not None:
             release(self._tail)

@@ -5,6 +5,7 @@ Rules:
 - Appending never waits. An idle writer commits at once; a busy one commits what has accumulated, at most every
   `GROUP_S` seconds, or every `HURRY_S` if a caller waits for a commit.
 - Entries are committed in the order in which they were appended; nothing is announced before its commit.
+- A tick is one entry, with all that it has sent: it is never cut, however much waits.
 - A transient failure (locked, full, gone) is retried as long as the process lives; nothing is dropped.
 - If an entry of a run can never be written, nothing more of that run is written, so that its log has no gaps. Other
   runs go on, and the run gets the error.
@@ -24,7 +25,7 @@ import structlog
 from sqlalchemy import Connection
 
 from oracle.core.retry import Retry
-from oracle.runs.storage.commit import Committer, Entry, Group, LogSource, WorkEntry
+from oracle.runs.storage.commit import Committer, Entry, Group, LogSource, TickEntry, WorkEntry
 from oracle.runs.storage.database import Database, in_words
 from oracle.runs.storage.dialect import Dialect, EventRow
 from oracle.runs.storage.errors import StoreUnavailableError
@@ -131,6 +132,10 @@ class Writer:
     def append(self, source: LogSource, row: EventRow, chunk: StoredChunk | None) -> None:
         """Queue an event; never waits."""
         self._put((source, row, chunk))
+
+    def append_tick(self, tick: TickEntry) -> None:
+        """Queue events that are committed together, whatever else is in the queue; never waits."""
+        self._put(tick)
 
     async def write(
         self,
@@ -269,7 +274,7 @@ class Writer:
     def _announce(self, group: Group, taken: _Taken, figures: CommitFigures) -> None:
         self.health.recover()
         for source, written in group.written.items():
-            source.committed(written.events, written.chunks, taken_s=taken.taken_s)
+            source.committed(written.events + written.works, written.chunks, taken_s=taken.taken_s)
         for source, error in group.refused.items():
             log.error("run.refused", run_id=source.run_id, problem=str(error))
             source.refused(error)
@@ -281,7 +286,8 @@ class Writer:
     def _give_up(self, entries: Sequence[Entry]) -> None:
         if not entries:
             return
-        events = sum(isinstance(entry, tuple) for entry in entries)
+        sizes = (len(entry.events) if isinstance(entry, TickEntry) else isinstance(entry, tuple) for entry in entries)
+        events = sum(sizes)
         log.error("store.closed_unwritten", events=events, problem=self.health.problem)
         for entry in entries:
             if isinstance(entry, WorkEntry):

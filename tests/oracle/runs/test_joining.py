@@ -38,6 +38,7 @@ class Stage:
     now_s: float = 0.0
     kept: list[object] = field(default_factory=list)
     timers: list[Timer] = field(default_factory=list)
+    is_held: bool = False
 
     def __post_init__(self) -> None:
         self.joining = JoiningRecorder(
@@ -63,6 +64,15 @@ class Stage:
 
     async def keep(self, outcomes: object) -> None:
         self.kept.append(outcomes)
+
+    def begin_tick(self) -> None:
+        self.is_held = True
+
+    def end_tick(self) -> None:
+        self.is_held = False
+
+    async def flush(self) -> None:
+        self.kept.append("flushed")
 
     def request(self, record: object, *, prompt: str) -> None:
         self.kept.append((record, prompt))
@@ -106,7 +116,7 @@ def test_thinking_and_content_are_not_joined() -> None:
     stage = Stage(BEHIND)
     for chunk in (Thinking("a"), Thinking("b"), Content("c"), Content("d"), Thinking("e")):
         stage.joining.emit(chunk)
-    stage.joining.flush()
+    stage.joining.end_tick()
     assert stage.kept == [Thinking("ab"), Content("cd"), Thinking("e")]
 
 
@@ -154,7 +164,7 @@ def test_whatever_comes_the_chunks_add_up_to_the_same(steps: list[tuple[Chunk, f
     for chunk, stage.pending_since_s, seconds in steps:
         stage.joining.emit(chunk)
         stage.advance(seconds)
-    stage.joining.flush()
+    stage.joining.end_tick()
     assert _runs_of_text(stage.kept) == _runs_of_text([chunk for chunk, _, _ in steps])
 
 

@@ -1,16 +1,26 @@
+import asyncio
+from functools import partial
 from typing import Any
 
-from bt_runtime import Outcome, TickRecord
-from bt_runtime.testing import FakeClock
+import pytest
+from sqlalchemy import select
+
+from bt_runtime import Outcome, RunLoop, TickRecord
+from bt_runtime.testing import FakeClock, FakeHost, action_from
 from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.core.chunks import Content
 from oracle.core.metrics import Metrics
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ToolUse
 from oracle.runs.record.ticks import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.records import NewRun
-from oracle.runs.storage.store import Store
-from tests.oracle.runs.running import CODE_QUESTION
+from oracle.runs.storage.schema import event as event_table
+from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.writer import CommitFigures
+from tests.bt_runtime.running import live, until_idle
+from tests.oracle.runs.running import CODE_QUESTION, PATIENCE_S
+from tests.oracle.runs.test_unwritable import locked
 
 
 async def recorder_of(
@@ -40,6 +50,57 @@ def tick(number: int, *writes: tuple[str, Any]) -> TickRecord:
 async def ticks_of(store: Store) -> list[TickRecord]:
     """The ticks of the run that `recorder_of` has begun."""
     return [decode_tick(event.data) for event in await store.log.events("run-1", kinds={"tick"})]
+
+
+async def test_no_commit_has_what_a_tick_sends_without_its_record(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oracle.runs.storage.writer._MOST_ENTRIES", 1)  # each entry is a commit
+
+    class Host(FakeHost):
+        def notify(self, *, message: str, **_: Any) -> None:
+            recorder.emit(Content(message))
+
+    figures: list[CommitFigures] = []
+    async with open_store(url, worker="w1", observe=figures.append) as store:
+        recorder = await recorder_of(store, [])
+        twice = "sequence: [{notify: one}, {notify: two}, {action: work}, {notify: three}, {notify: four}]"
+        substitutes = {"sequence/action": action_from(partial(asyncio.sleep, 0, True))}
+        tree = live(twice, host=Host(), substitutes=substitutes)
+        await RunLoop(tree, clock=FakeClock(), observers=[recorder], journal=recorder).run()
+        await recorder.log.flush()
+        assert [event.kind for event in await store.log.events("run-1")] == [
+            *("chunk", "chunk", "tick", "tool_end", "chunk", "chunk", "tick")
+        ]
+    assert [each.events for each in figures if each.events] == [3, 1, 3]
+
+
+async def test_what_a_delivery_allows_does_not_begin_while_the_database_does_not_have_it(
+    store: Store, url: str
+) -> None:
+    begun: list[str] = []
+
+    async def write() -> bool:
+        begun.append(await store.database.read(lambda connection: str(connection.scalar(last_tick))))
+        return True
+
+    last_tick = select(event_table.c.data).where(event_table.c.kind == "tick").order_by(event_table.c.seq.desc())
+    recorder = await recorder_of(store, [])
+    waits = "sequence: [{force_success: {loop: {guards: [condition: not cancel_requested], child: {action: asks}}}}, "
+    paths = {"sequence/force_success/loop/action": asyncio.Event().wait, "sequence/writes": write}
+    tree = live(
+        waits + "{action: {call: write, name: writes}}]",
+        host=FakeHost(),
+        substitutes={path: action_from(work) for path, work in paths.items()},
+    )
+    loop = RunLoop(tree, clock=FakeClock(), observers=[recorder], journal=recorder)
+    task = asyncio.create_task(loop.run())
+    await until_idle()
+    await recorder.log.flush()
+    with locked(url):
+        loop.cancel()
+        await until_idle()
+        assert begun == []
+    assert (await asyncio.wait_for(task, PATIENCE_S)).status.name == "SUCCESS"
+    assert '"again"' in begun[0]
 
 
 async def test_ticks_count_as_what_waits_to_be_written(store: Store) -> None:

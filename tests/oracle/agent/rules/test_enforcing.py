@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from structlog.testing import capture_logs
 
+from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.rules.enforcing import rules_of
 from oracle.tools import ToolResult
@@ -51,19 +52,13 @@ APPROVAL = """\
 """
 
 
-class Journal:
+class Journal(NoJournal):
     def __init__(self):
         self.breaches = []
         self.outcomes = []
 
     async def keep(self, outcomes):
         self.outcomes += outcomes
-
-    def request(self, record, *, prompt):
-        pass
-
-    def signal(self, record):
-        pass
 
     def rule(self, breach):
         self.breaches.append(breach)

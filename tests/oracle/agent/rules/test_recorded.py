@@ -6,6 +6,7 @@ import pytest
 
 from bt_runtime import Monitors, Outcome, Status, TickRecord
 from oracle.agent.answering import Ask
+from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.rules.recorded import Happening, events_of
 from oracle.core.chunks import Done
@@ -57,18 +58,9 @@ async def watched(it, question, **ask):
     """The events of a query as they came, and its record."""
     facts, events = [], []
 
-    class Record:
+    class Record(NoJournal):
         async def keep(self, outcomes):
             facts.extend(outcomes)
-
-        def request(self, record, *, prompt):
-            pass
-
-        def signal(self, record):
-            pass
-
-        def rule(self, breach):
-            pass
 
         def on_tick(self, record):
             facts.append(record)
@@ -158,21 +150,12 @@ async def test_a_turn_that_was_interrupted_has_begun_and_ended():
     assert [(event.name, event.fields["interrupted"]) for event in ends] == [("side", False), ("answer", True)]
 
 
-class Kept:
+class Kept(NoJournal):
     def __init__(self):
         self.outcomes = []
 
     async def keep(self, outcomes):
         self.outcomes += outcomes
-
-    def request(self, record, *, prompt):
-        pass
-
-    def signal(self, record):
-        pass
-
-    def rule(self, breach):
-        pass
 
 
 def record(tick, *, visited=(), changes=(), outcomes=(), writes=(), deliveries=()):

@@ -92,6 +92,15 @@ class _Both:
         await self.recorder.keep(outcomes)
         await self.other.keep(outcomes)
 
+    def begin_tick(self) -> None:
+        self.recorder.begin_tick()
+
+    def end_tick(self) -> None:
+        self.recorder.end_tick()
+
+    async def flush(self) -> None:
+        await self.recorder.flush()
+
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         self.recorder.request(record, prompt=prompt)
         self.other.request(record, prompt=prompt)

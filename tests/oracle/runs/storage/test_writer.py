@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text, update
 
 from oracle.runs.storage import schema
-from oracle.runs.storage.errors import RunBrokenError, StoreUnavailableError
+from oracle.runs.storage.errors import RunBrokenError, RunLostError, StoreUnavailableError
+from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.writer import CommitFigures
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
@@ -136,6 +137,109 @@ async def test_figures_of_every_commit_are_observed(store_url: str) -> None:
         await log.flush()
     assert sum(each.events for each in figures) == 100
     assert all(each.queue_s >= 0 and each.commit_s > 0 for each in figures)
+
+
+def hold_tick(log: RunLog, *chunks: str) -> None:
+    """A tick that sends chunks."""
+    log.hold()
+    for text_ in chunks:
+        log.chunk(content(text_))
+    log.append("tick", b"{}")
+
+
+async def test_a_tick_and_what_it_has_sent_are_one_commit_however_few_entries_a_commit_takes(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oracle.runs.storage.writer._MOST_ENTRIES", 1)
+    figures: list[CommitFigures] = []
+    async with open_store(store_url, worker="worker-1", observe=figures.append) as store:
+        log = await begun(store)
+        log.chunk(content("before"))
+        hold_tick(log, "a", "b", "c")
+        log.release()
+        log.chunk(content("after"))
+        await log.flush()
+        kinds = [event.kind for event in await store.log.events("run-1")]
+    assert kinds == ["chunk", "chunk", "chunk", "chunk", "tick", "chunk"]
+    assert [each.events for each in figures if each.events] == [1, 4, 1]
+
+
+async def test_nothing_of_a_tick_is_written_before_it_is_complete(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("before"))
+    hold_tick(log, "a")
+    assert log.pending_since_s is not None
+    assert await store.write(count_events) == 1
+    log.release()
+    assert await store.write(count_events) == 3
+    assert log.pending_since_s is None
+
+
+async def test_who_waits_for_a_commit_or_the_end_lets_go_what_is_held(store: Store) -> None:
+    log = await begun(store)
+    hold_tick(log, "a")
+    await log.flush()
+    assert await store.write(count_events) == 2
+    hold_tick(log, "b")
+    hold_tick(log, "c")  # the one before was never completed: its run raised
+    await log.finish(DONE, END)
+    assert await heard(store) == [1, 2, 3, 4]
+
+
+async def test_what_follows_from_a_tick_is_written_in_its_commit(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oracle.runs.storage.writer._MOST_ENTRIES", 1)
+    figures: list[CommitFigures] = []
+    seen: list[int] = []
+    async with open_store(store_url, worker="worker-1", observe=figures.append) as store:
+        log = await begun(store)
+
+        def follow(connection: Connection) -> None:
+            seen.append(count_events(connection))
+            add_settings("ann")(connection)
+
+        log.hold()
+        log.chunk(content("a"))
+        log.with_commit(follow)
+        log.append("tick", b"{}")
+        log.release()
+        await log.flush()
+        assert await users(store) == ["ann"]
+        log.with_commit(add_settings("zoe"))  # of no tick
+        await log.flush()
+        assert await users(store) == ["ann", "zoe"]
+        assert log.pending_since_s is None
+    assert seen == [2]
+    assert [each.events for each in figures if each.events] == [2]
+
+
+async def test_a_tick_whose_work_can_never_be_done_is_not_written_and_its_run_stops_alone(store: Store) -> None:
+    good, bad = await begun(store, "good"), await begun(store, "bad")
+    bad.chunk(content("kept"))
+    good.with_commit(add_settings("ann"))
+    hold_tick(bad, "never")
+    bad.with_commit(add_settings("ann"))  # there is one already
+    bad.release()
+    bad.chunk(content("never either"))
+    good.chunk(content("a"))
+    with pytest.raises(RunBrokenError, match="a tick of the run 'bad' can never be written"):
+        await bad.flush()
+    await good.flush()
+    assert [event.data for event in await store.log.events("bad")] == [content("kept")]
+    assert await users(store) == ["ann"]
+    bad.with_commit(add_settings("zoe"))
+    await store.write(count_events)
+    assert await users(store) == ["ann"]
+
+
+async def test_a_worker_that_was_taken_over_writes_no_work_of_its_ticks(store: Store) -> None:
+    log = await begun(store)
+    await store.write(lambda connection: connection.execute(update(schema.run).values(epoch=99)).close())
+    log.with_commit(add_settings("ann"))
+    with pytest.raises(RunLostError):
+        await log.flush()
+    assert await users(store) == []
 
 
 async def test_closing_writes_what_waits(store_url: str) -> None:
