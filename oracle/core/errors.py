@@ -26,6 +26,11 @@ OracleError
 │   ├── WrongCommandError       a part of a debugger's command or breakpoint is wrong
 │   ├── DebugRefusedError       the run cannot be debugged so, as it stands
 │   ├── UnknownBreakpointError  there is no such breakpoint
+│   ├── AnswerError             what a person answers a run with is refused
+│   │   ├── NotYoursToAnswerError   another person must answer
+│   │   ├── AnsweredBeforeError     somebody has answered otherwise
+│   │   └── NotOpenError            it has expired, or the run does not wait for it any more
+│   ├── UnknownGrantError       the user has given no such grant
 │   ├── KeyReusedError          an idempotency key was sent with another request
 │   ├── DrainingError           the service is stopping
 │   ├── OverloadedError         the process is late, and takes no new queries for now

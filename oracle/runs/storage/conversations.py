@@ -27,6 +27,7 @@ from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.erasing import delete_events, mark_forgotten
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError, StoreUnavailableError
+from oracle.runs.storage.interrupts import forget_grants
 from oracle.runs.storage.schema import Json, conversation, message, run
 from oracle.runs.storage.writer import Writer
 
@@ -420,6 +421,7 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
         raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))
+    forget_grants(connection, context_id)
     run_ids = list(connection.scalars(select(run.c.id).where(runs)))
     return mark_forgotten(connection, run_ids, at=at)
 

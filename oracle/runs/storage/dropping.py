@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from oracle.runs.storage.database import Database
+from oracle.runs.storage.interrupts import forget_interrupts
 from oracle.runs.storage.log import read_events
 from oracle.runs.storage.prompts import release_prompts
 from oracle.runs.storage.records import LogEntry
@@ -79,6 +80,7 @@ async def reduce_events(database: Database, writer: Writer, run_id: str, *, redu
 
 def _mark(connection: Connection, *, run_ids: Collection[str], at: float) -> None:
     release_prompts(connection, run_ids)
+    forget_interrupts(connection, run_ids)
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     wanted = run.c.id.in_(run_ids) & run.c.forgotten_at.is_(None) & run.c.texts_dropped_at.is_(None)
     for row in connection.execute(select(run.c.id, run.c.input, run.c.error).where(wanted)).all():

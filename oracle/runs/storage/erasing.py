@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlalchemy import Connection, delete, func, select, update
 
+from oracle.runs.storage.interrupts import forget_interrupts
 from oracle.runs.storage.prompts import release_prompts
 from oracle.runs.storage.schema import breakpoint_, command, event, request_key, run
 from oracle.runs.storage.writer import Writer
@@ -43,6 +44,7 @@ def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: floa
 def remove_run(connection: Connection, run_id: str) -> None:
     """Delete a run with everything of it; its worker is refused whatever it has still to write."""
     release_prompts(connection, [run_id])
+    forget_interrupts(connection, [run_id])
     for table in (event, command, request_key):
         connection.execute(delete(table).where(table.c.run_id == run_id))
     connection.execute(delete(run).where(run.c.id == run_id))
@@ -52,6 +54,7 @@ def _mark(connection: Connection, run_ids: Collection[str], *, at: float) -> Non
     connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
     connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
     release_prompts(connection, run_ids)
+    forget_interrupts(connection, run_ids)
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     connection.execute(
         update(run)

@@ -236,6 +236,8 @@ class RunRecord:
     texts_dropped_at: float | None = None
     shadow_of: str | None = None
     """The run that it shadows; `None` for what a user has asked."""
+    parked_at: float | None = None
+    """When it began to wait for people, the last time."""
 
     @property
     def kept(self) -> Kept:

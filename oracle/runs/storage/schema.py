@@ -61,6 +61,7 @@ class EncodedJson(TypeDecorator[bytes]):
 
 
 _RUNNING = text("status = 'running'")
+_PENDING = text("status = 'pending'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 _HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
@@ -100,6 +101,7 @@ run = Table(
     Column("node_errors", Integer),  # of the summary, for filters
     Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
     Column("shadow_of", String(64)),  # the run that it shadows; none for what a user has asked
+    Column("parked_at", Double),  # when it began to wait for people, the last time
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),
@@ -137,7 +139,7 @@ command = Table(
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("run_id", String(64), nullable=False, index=True),
-    Column("kind", String(32), nullable=False),  # cancel | debug | breakpoints | reader_joined | reader_left
+    Column("kind", String(32), nullable=False),  # cancel | answers | debug | breakpoints | reader_joined | reader_left
     Column("data", Json, nullable=False),
     Column("at", Double, nullable=False),
 )
@@ -149,6 +151,39 @@ request_key = Table(
     Column("run_id", String(64), nullable=False, index=True),
     Column("body", String(64), nullable=False),  # a digest of the request; empty when its texts have been deleted
     Column("at", Double, nullable=False, index=True),
+)
+
+interrupt = Table(
+    "interrupt",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("id", String(255), primary_key=True),
+    Column("user_id", String(255), nullable=False),  # of the run
+    Column("context_id", String(64), nullable=False),
+    Column("reason", String(32), nullable=False),  # tool_call | input_required | confirmation
+    Column("status", String(16), nullable=False),  # `data` keeps `pending`
+    Column("data", Json, nullable=False),  # the interrupt as its chunk has it
+    Column("at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),  # also of one that names no time: nothing waits without an end
+    Column("answer", Json),  # what is delivered to the run; none while it is pending
+    Column("answered_by", String(255)),
+    Column("answered_at", Double),
+    # In the order in which they expire, which is that of lists.
+    Index("pending_of_user", "user_id", "expires_at", sqlite_where=_PENDING, postgresql_where=_PENDING),
+    Index("pending_by_expiry", "expires_at", sqlite_where=_PENDING, postgresql_where=_PENDING),
+)
+
+grant_ = Table(
+    "grant_",  # `grant` is a word of SQL
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("user_id", String(255), nullable=False),  # of the conversation
+    Column("context_id", String(64), nullable=False),
+    Column("action", String(255), nullable=False),  # the tool that needs no approval
+    Column("by", String(255), nullable=False),
+    Column("at", Double, nullable=False),
+    Index("grants_of_user", "user_id", "at"),
+    Index("one_grant_of_an_action", "context_id", "action", unique=True),
 )
 
 prompt = Table(

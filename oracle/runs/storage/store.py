@@ -15,6 +15,7 @@ from oracle.runs.storage.commands import Commands
 from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.health import StoreHealth
+from oracle.runs.storage.interrupts import Interrupts
 from oracle.runs.storage.log import EventLog
 from oracle.runs.storage.prompts import Prompts
 from oracle.runs.storage.request_keys import RequestKeys
@@ -45,6 +46,7 @@ class Store:
         tree_edits: the texts of trees as they were saved or found.
         tree_trials: what the last trials of trees have found.
         request_keys: the idempotency keys of requests.
+        interrupts: what runs ask of people.
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
     """
@@ -63,6 +65,7 @@ class Store:
     breakpoints: Breakpoints
     request_keys: RequestKeys
     commands: Commands
+    interrupts: Interrupts
     shadow_pairs: ShadowPairs
     retention: Retention
 
@@ -149,6 +152,7 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
+            interrupts=Interrupts(database, writer=writer, commands=commands),
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
         )

@@ -37,6 +37,7 @@ _FURTHER: Final = (
     "trees",
     "debugging",
     "shadows",
+    "people",
     "me",
 )
 """The modules of the calls that the console and operators make, beyond asking and reading what is answered."""

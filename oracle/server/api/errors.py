@@ -38,6 +38,7 @@ from oracle.runs.storage.errors import (
     StoreUnavailableError,
     TooManyRunsError,
 )
+from oracle.runs.storage.interrupts import AnsweredBeforeError, AnswerError, NotOpenError, NotYoursToAnswerError
 from oracle.server.api.answers import json_answer
 from oracle.server.api.load import OverloadedError
 from oracle.tools import ToolSetupError
@@ -80,6 +81,10 @@ class UnknownSourceError(UserError):
 
 class UnknownBreakpointError(UserError):
     """There is no such breakpoint."""
+
+
+class UnknownGrantError(UserError):
+    """The caller has given no such grant."""
 
 
 class ForgottenRunError(UserError):
@@ -132,11 +137,16 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     TooManyBreakpointsError: _Refusal(409),
     UnknownSourceError: _Refusal(404, "The run has cited no such source, or it is gone."),
     UnknownBreakpointError: _Refusal(404, "There is no such breakpoint."),
+    UnknownGrantError: _Refusal(404, "There is no such grant."),
     TreeFolderError: _Refusal(409, event="tree.not_saved", level=logging.WARNING),
     UnknownConversationError: _Refusal(404, "There is no such conversation."),
     ConversationBusyError: _Refusal(
         409, "The conversation is answering another query; wait for its end, or cancel it."
     ),
+    AnswerError: _Refusal(422),
+    NotYoursToAnswerError: _Refusal(403),
+    AnsweredBeforeError: _Refusal(409),
+    NotOpenError: _Refusal(410),
     ForgottenRunError: _Refusal(
         410, "What this run said was deleted, by its user or because of its age; its figures are kept."
     ),
@@ -178,6 +188,8 @@ async def _on_refusal(_: Request, error: Exception) -> Response:
     if refusal.event is not None:
         log.log(refusal.level, refusal.event, problem=bounded(error, most=_LONGEST_MESSAGE))
     detail = str(error) if refusal.detail is None else refusal.detail
+    if refusal.status == 422 and isinstance(error, AnswerError):
+        return invalid([mistake(each.problem, loc=("body", *each.place)) for each in error.mistakes[:_MOST_MISTAKES]])
     if refusal.status == 422:
         value = error.name if isinstance(error, UnknownTreeError) else getattr(error, "value", None)
         column = {"column": getattr(error, "column", None)}

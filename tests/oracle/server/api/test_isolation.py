@@ -12,6 +12,7 @@ CALLS = [
     ("GET", "/api/oracle/runs/{run}/stream?after=999999", None),
     ("GET", "/api/oracle/runs/{run}/source?path=login.py&source_type=code", None),
     ("POST", "/api/oracle/runs/{run}/cancel", None),
+    ("POST", "/api/oracle/runs/{run}/deliveries", {"id": "i1", "decision": "approve"}),
     ("GET", "/api/runs/{run}/ticks", None),
     ("GET", "/api/runs/{run}/signals", None),
     ("GET", "/api/runs/{run}/ticks?reasons=true", None),

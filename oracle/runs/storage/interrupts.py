@@ -1,0 +1,487 @@
+"""What runs ask of people, and what people answer.
+
+Rules:
+
+- The row of an interrupt is written with the chunk that asks. The log says what the run knows; the row says what a
+  person can still do, and keeps the answer until the log has it.
+- Whoever answers, parks, expires or cancels locks the row of the run first. So one answer wins, and it is either seen
+  by the worker that is about to park the run, or it wakes the parked run.
+- Several answers are written together or not at all.
+- Times are of the clock that all workers share. An interrupt that names no time expires after `LONGEST_S`.
+- What a run that has ended has asked is no longer open, whatever its row says.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, Final, Literal
+from uuid import uuid4
+
+from sqlalchemy import Connection, Row, delete, insert, select, tuple_, update
+
+from bt_runtime.text import iso
+from oracle.core.errors import UserError
+from oracle.core.json_schemas import Misfit, misfits
+from oracle.runs.storage import schema
+from oracle.runs.storage.commands import COMMANDS_CHANNEL, Commands
+from oracle.runs.storage.database import Database, may_be_id
+from oracle.runs.storage.dialect import Dialect
+from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.writer import Writer
+
+LONGEST_S: Final = 30 * 86_400.0
+"""How long a run waits for a person at most."""
+
+_EXPIRED_AT_ONCE = 200  # in one transaction
+_LONGEST_ID = 255
+_STATUS = {
+    "approve": "approved",
+    "refuse": "refused",
+    "edit": "edited",
+    "answer": "answered",
+    "expire": "expired",
+    "withdraw": "withdrawn",
+}
+
+_interrupt, _run, _grant = schema.interrupt, schema.run, schema.grant_
+_IS_OPEN = (_interrupt.c.status == "pending") & (_run.c.status != "finished") & _run.c.forgotten_at.is_(None)
+
+
+class AnswerError(UserError, StorageError):
+    """An answer is refused.
+
+    Args:
+        mistakes: what is wrong, by the place in the list of decisions: `(0, "arguments", "path")`.
+    """
+
+    def __init__(self, *mistakes: Misfit) -> None:
+        super().__init__(mistakes[0].problem)
+        self.mistakes = mistakes
+
+
+class NotYoursToAnswerError(AnswerError):
+    """Another person must answer."""
+
+
+class AnsweredBeforeError(AnswerError):
+    """Somebody has answered otherwise."""
+
+
+class NotOpenError(AnswerError):
+    """It has expired, or the run does not wait for it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who answers."""
+
+    user_id: str
+    is_operator: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person has decided.
+
+    Args:
+        id: of the interrupt.
+        arguments: those of the call in the place of the model's; `None` unless the decision is `edit`.
+        answer: JSON data; `None` unless the decision is `answer`.
+        scope: `conversation`: calls of the same tool need no approval from now on.
+    """
+
+    id: str
+    decision: Literal["approve", "refuse", "edit", "answer"]
+    arguments: Mapping[str, Any] | None = None
+    answer: Any = None
+    comment: str | None = None
+    scope: Literal["once", "conversation"] = "once"
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object; fields without a value are left out."""
+        given = {"arguments": self.arguments, "answer": self.answer, "comment": self.comment}
+        return {"decision": self.decision, "for": self.scope} | {k: v for k, v in given.items() if v is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptInterrupt:
+    """An interrupt as it is kept; times are seconds since the epoch."""
+
+    run_id: str
+    id: str
+    user_id: str
+    context_id: str
+    reason: str
+    status: str
+    data: Mapping[str, Any]
+    at: float
+    expires_at: float
+    answer: Mapping[str, Any] | None = None
+    answered_by: str | None = None
+    answered_at: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The interrupt's object as it stands now."""
+        shown = {**self.data, "status": self.status, "expires_at": iso(self.expires_at)}
+        if self.answered_at is not None:
+            shown |= {"answered_by": self.answered_by, "answered_at": iso(self.answered_at)}
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A tool that needs no approval in a conversation."""
+
+    id: str
+    user_id: str
+    context_id: str
+    action: str
+    by: str
+    at: float
+
+
+class Interrupts:
+    """The interrupts and grants of all runs.
+
+    Args:
+        commands: bring answers to runs that are under way.
+        on_woken: called after a parked run was queued.
+    """
+
+    def __init__(
+        self, database: Database, *, writer: Writer, commands: Commands, on_woken: Callable[[], None] = lambda: None
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._commands = commands
+        self._on_woken = on_woken
+
+    # Of runs
+
+    def asking(self, run: RunRecord, data: Mapping[str, Any]) -> Callable[[Connection], None]:
+        """The work that keeps an interrupt; it belongs into the commit of the chunk that asks."""
+        return partial(_keep, run=run, data=data, dialect=self._database.dialect)
+
+    def withdrawing(self, run_id: str, interrupt_id: str) -> Callable[[Connection], None]:
+        """The work that closes a pending interrupt, which the run does not wait for any more."""
+        return partial(_withdraw, run_id=run_id, interrupt_id=interrupt_id, dialect=self._database.dialect)
+
+    async def undelivered(self, run_id: str, *, delivered: Collection[str]) -> dict[str, Mapping[str, Any]]:
+        """What was answered and has not been delivered to the run, by interrupt: the value of the key `answers`.
+
+        Args:
+            run_id: names the run.
+            delivered: the interrupts whose answers its log has, or is about to have.
+        """
+        return await self._database.read(partial(_undelivered, run_id=run_id, delivered=delivered))
+
+    async def park(self, run: RunRecord, *, delivered: Collection[str]) -> bool:
+        """Park a run of this worker that only waits for people.
+
+        Returns:
+            Whether it is parked; `False`: there is an answer that it does not know, or another worker has it.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        return await self._writer.write(
+            partial(_park, run=run, delivered=delivered, dialect=self._database.dialect), is_alone=True
+        )
+
+    # Of people
+
+    async def pending(
+        self, *, user_id: str | None, limit: int, after: tuple[str, str] | None = None
+    ) -> list[KeptInterrupt]:
+        """Open interrupts, in the order in which they expire.
+
+        Args:
+            user_id: of this user's runs; `None`: of all.
+            limit: the greatest number of them.
+            after: run and id of the last one of the page before.
+        """
+        query = select(_interrupt).join(_run, _run.c.id == _interrupt.c.run_id).where(_IS_OPEN)
+        if user_id is not None:
+            query = query.where(_interrupt.c.user_id == user_id, _run.c.shadow_of.is_(None))
+        order = (_interrupt.c.expires_at, _interrupt.c.run_id, _interrupt.c.id)
+        if after is not None:
+            last = select(*order).where(_interrupt.c.run_id == after[0], _interrupt.c.id == after[1])
+            query = query.where(tuple_(*order) > last.scalar_subquery())
+        query = query.order_by(*order).limit(limit)
+        return await self._database.read(lambda connection: [_kept(row) for row in connection.execute(query)])
+
+    async def of_run(self, run_id: str) -> dict[str, KeptInterrupt]:
+        """All interrupts of a run, by their ids."""
+        if not may_be_id(run_id):
+            return {}
+        return await self._database.read(partial(_of_run, run_id=run_id))
+
+    async def answer(self, run_id: str, decisions: Sequence[Decision], *, by: Answerer) -> list[KeptInterrupt]:
+        """Write what a person has decided, all of it or nothing, and have the run go on.
+
+        The same answer again changes nothing.
+
+        Args:
+            run_id: names a run that the person may see.
+            decisions: whose arguments and answers have been checked against their schemas.
+            by: the person.
+
+        Returns:
+            The interrupts as they are now, in the order of the decisions.
+
+        Raises:
+            NotYoursToAnswerError: another person must answer one of them.
+            AnsweredBeforeError: one has another answer.
+            NotOpenError: one has expired, or the run does not wait for it.
+            AnswerError: one is unknown, or cannot be decided so.
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        work = partial(_answer, run_id=run_id, decisions=decisions, by=by, dialect=self._database.dialect)
+        kept = await self._writer.write(work, is_alone=True)
+        self._announce()
+        return kept
+
+    async def expire(self) -> int:
+        """Have runs go on whose interrupts nobody has answered in time; returns the number of interrupts."""
+        found = 0
+        while overdue := await self._database.read(partial(_overdue, dialect=self._database.dialect)):
+            work = partial(_expire, run_ids=overdue, dialect=self._database.dialect)
+            count = await self._writer.write(work, is_alone=True)
+            self._announce()
+            if not count:  # another worker was faster
+                break
+            found += count
+        return found
+
+    # Grants
+
+    async def grants(self, user_id: str, *, context_id: str | None = None) -> list[Grant]:
+        """What a user's conversations need no approval for, oldest first."""
+        query = select(_grant).where(_grant.c.user_id == user_id).order_by(_grant.c.at, _grant.c.id)
+        if context_id is not None:
+            query = query.where(_grant.c.context_id == context_id)
+        return await self._database.read(lambda connection: [Grant(*row) for row in connection.execute(query)])
+
+    async def revoke(self, grant_id: str, *, user_id: str) -> bool:
+        """Withdraw a grant of the user's; queries that begin later ask again. Returns whether there was one."""
+        if not may_be_id(grant_id):
+            return False
+        gone = delete(_grant).where(_grant.c.id == grant_id, _grant.c.user_id == user_id)
+        return await self._writer.write(lambda connection: connection.execute(gone).rowcount > 0)
+
+    def _announce(self) -> None:
+        self._commands.look()
+        self._on_woken()
+
+
+def forget_interrupts(connection: Connection, run_ids: Collection[str]) -> None:
+    """Delete what these runs have asked."""
+    connection.execute(delete(_interrupt).where(_interrupt.c.run_id.in_(run_ids)))
+
+
+def forget_grants(connection: Connection, context_id: str) -> None:
+    """Delete the grants of a conversation."""
+    connection.execute(delete(_grant).where(_grant.c.context_id == context_id))
+
+
+# In a transaction
+
+
+def _kept(row: Row[Any]) -> KeptInterrupt:
+    return KeptInterrupt(**row._asdict())
+
+
+def _of_run(connection: Connection, run_id: str) -> dict[str, KeptInterrupt]:
+    query = select(_interrupt).where(_interrupt.c.run_id == run_id).order_by(_interrupt.c.at, _interrupt.c.id)
+    return {row.id: _kept(row) for row in connection.execute(query)}
+
+
+def _keep(connection: Connection, *, run: RunRecord, data: Mapping[str, Any], dialect: Dialect) -> None:
+    at = dialect.clock(connection)
+    expires_at = at + LONGEST_S
+    with suppress(KeyError, TypeError, ValueError):
+        expires_at = min(expires_at, datetime.fromisoformat(data["expires_at"]).timestamp())
+    row = {
+        "run_id": run.id,
+        "id": str(data["id"])[:_LONGEST_ID],
+        "user_id": run.user_id,
+        "context_id": run.context_id,
+        "reason": data["reason"],
+        "status": "pending",
+        "data": dict(data),
+        "at": at,
+        "expires_at": expires_at,
+    }
+    connection.execute(dialect.insert(_interrupt), row)
+
+
+def _withdraw(connection: Connection, *, run_id: str, interrupt_id: str, dialect: Dialect) -> None:
+    _settle(connection, run_id, [interrupt_id], "withdraw", at=dialect.clock(connection))
+
+
+def _settle(
+    connection: Connection, run_id: str, ids: Collection[str], decision: Literal["expire", "withdraw"], *, at: float
+) -> int:
+    """Close pending interrupts that nobody has answered; returns their number."""
+    meant = (_interrupt.c.run_id == run_id) & _interrupt.c.id.in_(ids) & (_interrupt.c.status == "pending")
+    answer = {"decision": decision, "by": "", "at": iso(at), "for": "once"}
+    change = update(_interrupt).where(meant).values(status=_STATUS[decision], answer=answer, answered_at=at)
+    return connection.execute(change).rowcount
+
+
+def _undelivered(connection: Connection, *, run_id: str, delivered: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    kept = _of_run(connection, run_id).values()
+    known = {*delivered, *(each.id for each in kept if each.status == "withdrawn")}  # the run has withdrawn it itself
+    return {each.id: each.answer for each in kept if each.answer is not None and each.id not in known}
+
+
+def _locked(connection: Connection, run_id: str) -> Row[Any] | None:
+    return connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one_or_none()
+
+
+def _park(connection: Connection, *, run: RunRecord, delivered: Collection[str], dialect: Dialect) -> bool:
+    row = _locked(connection, run.id)
+    if row is None or row.epoch != run.epoch or row.status != "running":
+        return False
+    if _undelivered(connection, run_id=run.id, delivered=delivered):
+        return False
+    change = update(_run).where(_run.c.id == run.id)
+    connection.execute(change.values(status="parked", parked_at=dialect.clock(connection)))
+    return True
+
+
+def wake(connection: Connection, row: Row[Any], kind: str, *, dialect: Dialect) -> None:
+    """Have a run go on whose row is locked: queue a parked one; send a command to the worker of one under way.
+
+    Args:
+        connection: in whose transaction the row is locked.
+        row: of `run`.
+        dialect: of the database.
+        kind: the command for a run under way: `answers`, or `cancel`, which a parked one gets as well.
+    """
+    at = dialect.clock(connection)
+    if row.status == "parked":
+        paused_s = max(0.0, at - (row.parked_at or at))
+        change = update(_run).where(_run.c.id == row.id)
+        connection.execute(change.values(status="queued", deadline_at=_run.c.deadline_at + paused_s))
+    if row.status == "running" or kind == "cancel":
+        connection.execute(insert(schema.command), {"run_id": row.id, "kind": kind, "data": {}, "at": at})
+        dialect.notify(connection, COMMANDS_CHANNEL, [row.worker])
+
+
+def _answer(
+    connection: Connection, *, run_id: str, decisions: Sequence[Decision], by: Answerer, dialect: Dialect
+) -> list[KeptInterrupt]:
+    row = _locked(connection, run_id)
+    kept, at = _of_run(connection, run_id), dialect.clock(connection)
+    is_over = row is None or row.status == "finished" or row.forgotten_at is not None
+    new = [
+        each for n, each in enumerate(decisions) if _is_new(kept.get(each.id), each, n, by=by, at=at, is_over=is_over)
+    ]
+    for each in new:
+        answer = {**each.to_json(), "by": by.user_id, "at": iso(at)}
+        change = update(_interrupt).where(_interrupt.c.run_id == run_id, _interrupt.c.id == each.id)
+        values = {"status": _STATUS[each.decision], "answer": answer, "answered_by": by.user_id, "answered_at": at}
+        connection.execute(change.values(values))
+        if each.scope == "conversation":
+            _grant_action(connection, kept[each.id], by=by, at=at, dialect=dialect)
+    if new and row is not None:
+        wake(connection, row, "answers", dialect=dialect)
+        kept = _of_run(connection, run_id)
+    return [kept[each.id] for each in decisions]
+
+
+def _grant_action(connection: Connection, kept: KeptInterrupt, *, by: Answerer, at: float, dialect: Dialect) -> None:
+    grant = Grant(uuid4().hex, kept.user_id, kept.context_id, str(kept.data["tool_name"]), by.user_id, at)
+    row = {name: getattr(grant, name) for name in grant.__slots__}
+    connection.execute(dialect.insert(_grant), row)
+
+
+def _overdue(connection: Connection, *, dialect: Dialect) -> list[str]:
+    """The runs of the interrupts that have expired first, sorted."""
+    overdue = (_interrupt.c.status == "pending") & (_interrupt.c.expires_at <= dialect.clock(connection))
+    query = select(_interrupt.c.run_id).where(overdue).order_by(_interrupt.c.expires_at).limit(_EXPIRED_AT_ONCE)
+    return sorted(set(connection.scalars(query)))
+
+
+def _expire(connection: Connection, *, run_ids: Sequence[str], dialect: Dialect) -> int:
+    at, count = dialect.clock(connection), 0
+    for run_id in run_ids:  # in their order, so that two workers do not wait for each other
+        row = _locked(connection, run_id)
+        is_over = row is None or row.status == "finished"
+        ids = [each.id for each in _of_run(connection, run_id).values() if each.expires_at <= at]
+        settled = _settle(connection, run_id, ids, "withdraw" if is_over else "expire", at=at)
+        if settled and row is not None and not is_over:
+            wake(connection, row, "answers", dialect=dialect)
+        count += settled
+    return count
+
+
+def _is_new(kept: KeptInterrupt | None, given: Decision, n: int, *, by: Answerer, at: float, is_over: bool) -> bool:
+    """Whether a decision is to be written; `False`: it is the one that was written before.
+
+    Raises:
+        AnswerError: it is refused.
+    """
+    if kept is None:
+        if is_over:
+            raise NotOpenError(Misfit((n, "id"), "the run waits for no answer any more"))
+        problem = "the run has asked nothing of this id; GET /api/oracle/pending lists what is open"
+        raise AnswerError(Misfit((n, "id"), problem))
+    if not may_answer(kept, by):
+        whose = {"user": "the user who asked", "operator": "an operator"}
+        who = whose.get(kept.data.get("answerers", "user"), "an operator other than the user who asked")
+        raise NotYoursToAnswerError(Misfit((n, "id"), f"{kept.id!r} is to be answered by {who}"))
+    if kept.answered_by is not None:
+        if _same(kept.answer or {}, given):
+            return False
+        when = iso(kept.answered_at or 0.0)
+        problem = f"{kept.id!r} was {kept.status} by {kept.answered_by} at {when}"
+        raise AnsweredBeforeError(Misfit((n, "decision"), problem))
+    if is_over or kept.status != "pending" or kept.expires_at <= at:
+        why = f"expired at {iso(kept.expires_at)}" if kept.status == "expired" or kept.expires_at <= at else "withdrawn"
+        raise NotOpenError(Misfit((n, "id"), f"{kept.id!r} cannot be answered any more: {why}"))
+    mistakes = _mistakes(kept, given)
+    if mistakes:
+        raise AnswerError(*[Misfit((n, *place), problem) for place, problem in mistakes])
+    return True
+
+
+def may_answer(kept: KeptInterrupt, by: Answerer) -> bool:
+    """Whether this person is one who answers it."""
+    match kept.data.get("answerers", "user"):
+        case "user":
+            return by.user_id == kept.user_id
+        case "operator":
+            return by.is_operator
+        case _:
+            return by.is_operator and by.user_id != kept.user_id
+
+
+def _mistakes(kept: KeptInterrupt, given: Decision) -> list[Misfit]:
+    """What is wrong with a decision: it is not possible, lacks something, or is refused by the interrupt's schema."""
+    may = kept.data.get("may", ())
+    if given.decision not in may:
+        return [Misfit(("decision",), f"{kept.id!r} takes {', '.join(may)}, not {given.decision}")]
+    if given.scope == "conversation" and (given.decision != "approve" or not kept.data.get("tool_name")):
+        return [Misfit(("for",), "only the approval of a tool call can hold for the conversation")]
+    for decision, field, value in (("edit", "arguments", given.arguments), ("answer", "answer", given.answer)):
+        if (value is not None) != (given.decision == decision):
+            need = "needs" if value is None else "is the only one that takes"
+            return [Misfit((field,), f"the decision {decision!r} {need} {field!r}")]
+        if value is not None:
+            try:
+                found = misfits(kept.data.get("response_schema") or {}, value)
+            except ValueError as error:
+                found = [Misfit((), str(error))]
+            return [Misfit((field, *place), problem) for place, problem in found]
+    return []
+
+
+def _same(answer: Mapping[str, Any], given: Decision) -> bool:
+    before = {name: value for name, value in answer.items() if name not in ("by", "at")}
+    return json.dumps(before, sort_keys=True) == json.dumps(given.to_json(), sort_keys=True)

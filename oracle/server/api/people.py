@@ -1,0 +1,211 @@
+"""`/api/oracle/pending`, `…/deliveries` and `/api/oracle/grants`: what runs ask people, and what people answer."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Body, Query
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+from starlette.responses import Response
+
+from bt_runtime.text import iso
+from oracle.core.chunks import Decision as DecisionName
+from oracle.core.chunks import Interrupt
+from oracle.core.encoding import to_json
+from oracle.core.json_schemas import DEEPEST, is_deeper
+from oracle.runs.storage.interrupts import Answerer, Decision, KeptInterrupt, may_answer
+from oracle.server.api.access import CallerNow, Parts, ReadableRun
+from oracle.server.api.answers import json_answer
+from oracle.server.api.bodies import Note, RequestBody, Text
+from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import UnknownGrantError
+from oracle.server.api.parameters import TEXT
+from oracle.server.api.replies import ErrorAnswer, ReplyBody
+
+router = APIRouter(prefix="/api/oracle", tags=["people"], route_class=DescribedRoute)
+
+MOST_AT_ONCE: Final = 100
+LARGEST_BYTES: Final = 64_000
+"""Of arguments, and of an answer, as JSON."""
+
+
+def _as_data(value: Any) -> Any:  # noqa: ANN401  JSON data
+    if is_deeper(value, DEEPEST):
+        raise PydanticCustomError("too_deep", "nested more than {most} levels deep", {"most": DEEPEST})
+    for each in _leaves(value):
+        if isinstance(each, float) and not math.isfinite(each):
+            raise PydanticCustomError("no_number", "JSON has no such number")
+        if isinstance(each, str) and ("\0" in each or any("\ud800" <= one <= "\udfff" for one in each)):
+            raise PydanticCustomError("no_text", "a NUL character, or half of a surrogate pair, is no text")
+    size = len(to_json(value))
+    if size > LARGEST_BYTES:
+        context = {"most": LARGEST_BYTES, "size": size}
+        raise PydanticCustomError("too_large", "at most {most} bytes as JSON, given {size}", context)
+    return value
+
+
+def _leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        yield from value
+        value = value.values()
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        yield value
+        return
+    for each in value:
+        yield from _leaves(each)
+
+
+class DeliveryBody(RequestBody):
+    """What a person has decided."""
+
+    id: Annotated[Text, Field(min_length=1, max_length=255, description="Of the interrupt.")]
+    decision: DecisionName = Field(description="One of those that the interrupt says in `may`.")
+    arguments: Annotated[dict[str, Any], AfterValidator(_as_data)] | None = Field(
+        default=None, description="With `edit`: those of the call, all of them, in the place of the model's."
+    )
+    answer: Annotated[Any, AfterValidator(_as_data)] = Field(default=None, description="With `answer`: JSON data.")
+    comment: Note | None = Field(default=None, description="The run gets it; with a refusal the model reads it.")
+    scope: Literal["once", "conversation"] = Field(
+        default="once", alias="for", description="`conversation`: the tool needs no approval in it from now on."
+    )
+
+
+def _as_list(given: object) -> object:
+    """One delivery as a list of it; a list that is too long is not looked at."""
+    if isinstance(given, list) and len(given) > MOST_AT_ONCE:
+        context = {"most": MOST_AT_ONCE, "given": len(given)}
+        raise PydanticCustomError("too_many", "at most {most} deliveries at once, given {given}", context)
+    return [given] if isinstance(given, dict) else given
+
+
+def _each_once(given: list[DeliveryBody]) -> list[DeliveryBody]:
+    if len({each.id for each in given}) < len(given):
+        raise PydanticCustomError("repeated", "each interrupt is answered once")
+    return given
+
+
+Deliveries = Annotated[
+    list[DeliveryBody],
+    Field(min_length=1),
+    BeforeValidator(_as_list, json_schema_input_type=DeliveryBody | list[DeliveryBody]),
+    AfterValidator(_each_once),
+    Body(),
+]
+
+
+class PendingInterrupt(ReplyBody):
+    """Something that a run waits for a person to decide."""
+
+    run_id: str
+    user_id: str = Field(description="Who has asked the question.")
+    context_id: str
+    asked_at: str = Field(description="ISO 8601, UTC.")
+    may_answer: bool = Field(description="Whether the caller is one who may answer it.")
+    interrupt: Interrupt
+
+
+class PendingList(ReplyBody):
+    """What waits for people, in the order in which it expires."""
+
+    pending: list[PendingInterrupt]
+    next: str | None = Field(description="The `after` of the next page; null on the last one.")
+
+
+class DeliveryAnswer(ReplyBody):
+    """The interrupts as they are now, in the order of the request."""
+
+    run_id: str
+    interrupts: list[Interrupt]
+
+
+class GrantBody(ReplyBody):
+    """A tool that needs no approval in a conversation."""
+
+    id: str
+    context_id: str
+    action: str = Field(description="The tool.")
+    by: str
+    at: str = Field(description="ISO 8601, UTC.")
+
+
+class GrantList(ReplyBody):
+    """Grants, oldest first."""
+
+    grants: list[GrantBody]
+
+
+@router.get("/pending", summary="What waits for people", response_model=PendingList, responses=refusals())
+async def list_pending(
+    parts: Parts,
+    caller: CallerNow,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    after: Annotated[
+        str | None, Query(max_length=400, pattern=TEXT, description="`next` of the answer before.")
+    ] = None,
+) -> Response:
+    """What the caller's runs wait for; for operators: everybody's. What expires first is first."""
+    run_id, _, last_id = (after or "").partition("/")
+    last = (run_id, last_id) if after else None
+    found = await parts.store.interrupts.pending(user_id=caller.reads_runs_of, limit=limit, after=last)
+    following = f"{found[-1].run_id}/{found[-1].id}" if len(found) == limit else None
+    by = Answerer(caller.user_id, is_operator=caller.is_operator)
+    return json_answer({"pending": [_pending(each, by) for each in found], "next": following})
+
+
+def _pending(kept: KeptInterrupt, by: Answerer) -> dict[str, Any]:
+    return {
+        "run_id": kept.run_id,
+        "user_id": kept.user_id,
+        "context_id": kept.context_id,
+        "asked_at": iso(kept.at),
+        "may_answer": may_answer(kept, by),
+        "interrupt": kept.to_json(),
+    }
+
+
+@router.post(
+    "/runs/{run_id}/deliveries",
+    summary="Answer what a run has asked",
+    response_model=DeliveryAnswer,
+    responses={
+        **refusals(404),
+        403: {"model": ErrorAnswer, "description": "Another person must answer."},
+        409: {"model": ErrorAnswer, "description": "It was answered otherwise; the text says when, and by whom."},
+        410: {"model": ErrorAnswer, "description": "It has expired, or the run does not wait for it any more."},
+    },
+)
+async def answer_run(run: ReadableRun, body: Deliveries, parts: Parts, caller: CallerNow) -> Response:
+    """Approve, refuse, edit or answer; several at once are taken together or not at all, and the run goes on.
+
+    One answer counts. The same one again is answered as it was the first time.
+    """
+    decisions = [Decision(**each.model_dump()) for each in body]
+    by = Answerer(caller.user_id, is_operator=caller.is_operator)
+    kept = await parts.store.interrupts.answer(run.id, decisions, by=by)
+    return json_answer({"run_id": run.id, "interrupts": [each.to_json() for each in kept]})
+
+
+@router.get("/grants", summary="What needs no approval", response_model=GrantList, responses=refusals())
+async def list_grants(parts: Parts, caller: CallerNow) -> Response:
+    """The tools that the caller's conversations may call without approval."""
+    found = await parts.store.interrupts.grants(caller.user_id)
+    grants = [
+        {"id": each.id, "context_id": each.context_id, "action": each.action, "by": each.by, "at": iso(each.at)}
+        for each in found
+    ]
+    return json_answer({"grants": grants})
+
+
+@router.delete(
+    "/grants/{grant_id}",
+    summary="Withdraw a grant",
+    status_code=204,
+    response_class=Response,
+    responses=refusals(404),
+)
+async def revoke_grant(grant_id: str, parts: Parts, caller: CallerNow) -> Response:
+    """Queries that begin later in its conversation ask again."""
+    if not await parts.store.interrupts.revoke(grant_id, user_id=caller.user_id):
+        raise UnknownGrantError(grant_id)
+    return Response(status_code=204)

@@ -1,0 +1,202 @@
+"""What runs ask people, over HTTP."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from oracle.core.chunks import Interrupt
+from oracle.server.api.people import LARGEST_BYTES
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, Service
+
+PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
+
+def interrupt(name: str = "i1", **more: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "reason": "tool_call",
+        "message": "May I write?",
+        "may": ("approve", "refuse", "edit"),
+        "response_schema": PATH,
+        "on_expiry": "refuse",
+        "tool_name": "vault_write",
+        "arguments": {"path": "a.md"},
+    }
+    return Interrupt(id=name, **(fields | more)).to_wire()
+
+
+@asynccontextmanager
+async def asking(service: Service, *interrupts: dict[str, Any], headers: Any = None) -> AsyncIterator[str]:
+    """A run under way that has asked these."""
+    async with service.asking(headers=headers) as streamed:
+        await streamed.until("here ")
+        run = await service.parts.store.runs.find(streamed.run_id)
+        assert run is not None
+        for each in interrupts:
+            await service.parts.store.write(service.parts.store.interrupts.asking(run, each))
+        yield run.id
+
+
+async def answer(service: Service, run_id: str, body: Any, headers: Any = ALICE) -> Any:
+    return await service.client.post(f"/api/oracle/runs/{run_id}/deliveries", json=body, headers=headers)
+
+
+async def pending(service: Service, headers: Any = None, **params: Any) -> Any:
+    return (await service.client.get("/api/oracle/pending", params=params, headers=headers)).json()
+
+
+@pytest.fixture
+async def guarded_asking(start):
+    """One whose runs go on until they are cancelled, with users alice and bob, and the operator olga."""
+    return await start([HANGS], tokens=TOKENS | OPERATOR, operators=("olga",))
+
+
+async def test_an_answer_is_given_once_and_a_repeat_has_the_same_result(guarded_asking):
+    service = guarded_asking
+    async with asking(service, interrupt(), headers=ALICE) as run_id:
+        [waiting] = (await pending(service, ALICE))["pending"]
+        assert (waiting["run_id"], waiting["may_answer"]) == (run_id, True)
+        assert waiting["interrupt"].items() >= {**interrupt(), "may": ["approve", "refuse", "edit"]}.items()
+        body = {"id": "i1", "decision": "edit", "arguments": {"path": "b.md"}, "comment": "There."}
+        first = await answer(service, run_id, body)
+        assert first.status_code == 200
+        [now] = first.json()["interrupts"]
+        assert (now["status"], now["answered_by"], now["arguments"]) == ("edited", "alice", {"path": "a.md"})
+        again = await answer(service, run_id, [body])
+        assert (again.status_code, again.content) == (200, first.content)
+        other = await answer(service, run_id, {"id": "i1", "decision": "refuse"})
+        assert other.status_code == 409
+        assert other.json()["detail"] == f"'i1' was edited by alice at {now['answered_at']}"
+        assert (await pending(service, ALICE))["pending"] == []
+
+
+async def test_only_those_answer_who_may(guarded_asking):
+    service = guarded_asking
+    ones = (interrupt(), interrupt("i2", answerers="not_asker"), interrupt("i3", answerers="operator"))
+    async with asking(service, *ones, headers=ALICE) as run_id:
+        assert (await answer(service, run_id, {"id": "i2", "decision": "approve"}, BOB)).status_code == 404
+        assert (await answer(service, run_id, {"id": "i2", "decision": "approve"})).status_code == 403
+        refused = await answer(service, run_id, [{"id": n, "decision": "approve"} for n in ("i3", "i1")], OLGA)
+        assert (refused.status_code, refused.json()["detail"]) == (403, "'i1' is to be answered by the user who asked")
+        assert (await pending(service, BOB))["pending"] == []
+        assert [each["may_answer"] for each in (await pending(service, OLGA))["pending"]] == [False, True, True]
+        both = await answer(service, run_id, [{"id": n, "decision": "approve"} for n in ("i3", "i2")], OLGA)
+        assert [each["status"] for each in both.json()["interrupts"]] == ["approved", "approved"]
+
+
+async def test_what_has_expired_or_is_forgotten_is_gone(guarded_asking):
+    service = guarded_asking
+    async with asking(service, interrupt(expires_at="2020-01-01T00:00:00Z"), interrupt("i2"), headers=ALICE) as run_id:
+        late = await answer(service, run_id, {"id": "i1", "decision": "approve"})
+        assert (late.status_code, "expired" in late.json()["detail"]) == (410, True)
+    run = await service.parts.store.runs.find(run_id)
+    await service.parts.runs.forget("alice", run.context_id)
+    for name in ("i1", "i2", "none"):
+        gone = await answer(service, run_id, {"id": name, "decision": "approve"})
+        assert gone.status_code == 410
+    assert (await pending(service, ALICE))["pending"] == []
+
+
+async def test_pages_follow_each_other(start):
+    service = await start([HANGS])
+    async with asking(service, *(interrupt(f"i/{n}") for n in range(5))) as run_id:
+        seen, after = [], None
+        for _ in range(3):
+            page = await pending(service, limit=2, **({} if after is None else {"after": after}))
+            seen += [each["interrupt"]["id"] for each in page["pending"]]
+            after = page["next"]
+        assert (sorted(seen), after) == ([f"i/{n}" for n in range(5)], None)
+        assert (await pending(service, after="none/none"))["pending"] == []
+        assert run_id
+
+
+async def test_grants_are_listed_and_withdrawn(guarded_asking):
+    service = guarded_asking
+    async with asking(service, interrupt(), headers=ALICE) as run_id:
+        await answer(service, run_id, {"id": "i1", "decision": "approve", "for": "conversation"})
+        [grant] = (await service.client.get("/api/oracle/grants", headers=ALICE)).json()["grants"]
+        assert (grant["action"], grant["by"]) == ("vault_write", "alice")
+        path = f"/api/oracle/grants/{grant['id']}"
+        assert (await service.client.delete(path, headers=BOB)).status_code == 404
+        assert (await service.client.get("/api/oracle/grants", headers=BOB)).json() == {"grants": []}
+        assert (await service.client.delete(path, headers=ALICE)).status_code == 204
+        assert (await service.client.delete(path, headers=ALICE)).status_code == 404
+        assert (await service.client.get("/api/oracle/grants", headers=ALICE)).json() == {"grants": []}
+
+
+def nest(levels: int) -> Any:
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+OK = {"id": "i1", "decision": "approve"}
+EDIT = {"id": "i1", "decision": "edit"}
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "message"),
+    [
+        ({"id": "none", "decision": "approve"}, [0, "id"], "asked nothing of this id"),
+        ({"id": "i\0", "decision": "approve"}, [0, "id"], "NUL"),
+        ({"id": "i1\ud800", "decision": "approve"}, [0, "id"], "surrogate"),
+        ({"id": 1, "decision": "approve"}, [0, "id"], "valid string"),
+        ({"id": "x" * 300, "decision": "approve"}, [0, "id"], "at most 255"),
+        ({"decision": "approve"}, [0, "id"], "required"),
+        ([], [], "at least 1 item"),
+        ("approve", [], "valid list"),
+        (None, [], "valid list"),
+        ([OK, OK], [], "answered once"),
+        ([OK, 5], [1], "valid dictionary"),
+        ([OK] * 10_000, [], "at most 100 deliveries at once, given 10000"),
+        ({**OK, "decision": "withdraw"}, [0, "decision"], "'approve', 'refuse', 'edit' or 'answer'"),
+        ({**OK, "decision": "answer", "answer": 1}, [0, "decision"], "takes approve, refuse, edit, not answer"),
+        ({**OK, "for": "ever"}, [0, "for"], "'once' or 'conversation'"),
+        ({**OK, "scope": "once"}, [0, "scope"], "not permitted"),
+        ({**OK, "comment": "\0"}, [0, "comment"], "NUL"),
+        ({**OK, "comment": "x" * 3_000}, [0, "comment"], "at most 2000"),
+        ({**OK, "arguments": {}}, [0, "arguments"], "the only one that takes 'arguments'"),
+        (EDIT, [0, "arguments"], "needs 'arguments'"),
+        ({**EDIT, "arguments": [1]}, [0, "arguments"], "valid dictionary"),
+        ({**EDIT, "arguments": {"path": 1}}, [0, "arguments", "path"], 'not of type "string"'),
+        ({**EDIT, "arguments": {"path": "x" * 900_000}}, [0, "arguments"], f"at most {LARGEST_BYTES} bytes as JSON"),
+        ({**EDIT, "arguments": {"path": "\0"}}, [0, "arguments"], "NUL"),
+        ({**EDIT, "arguments": {"\0": 1}}, [0, "arguments"], "NUL"),
+        ({**EDIT, "arguments": {"path": nest(200)}}, [0, "arguments"], "64 levels"),
+        ({**EDIT, "arguments": {"path": float("inf")}}, [0, "arguments"], "no such number"),
+        ({**EDIT, "answer": nest(200)}, [0, "answer"], "64 levels"),
+    ],
+)
+async def test_a_wrong_body_is_refused_with_its_place_and_changes_nothing(shared_asking, body, place, message):
+    service, run_id = shared_asking
+    sent = json.dumps(body).encode()
+    response = await service.client.post(
+        f"/api/oracle/runs/{run_id}/deliveries", content=sent, headers={"Content-Type": "application/json"}
+    )
+    assert response.status_code == 422
+    assert len(response.content) < 10_000
+    [mistake] = response.json()["detail"]
+    assert mistake["loc"] == ["body", *place]
+    assert message in mistake["msg"]
+    assert len((await pending(service))["pending"]) == 1
+
+
+@pytest.fixture
+async def shared_asking(start):
+    """A service without auth, and its run that asks."""
+    service = await start([HANGS])
+    async with asking(service, interrupt()) as run_id:
+        yield service, run_id
+
+
+async def test_a_body_that_nobody_can_read_is_refused(shared_asking):
+    service, run_id = shared_asking
+    for sent in (b"[" * 400_000, b"{"):
+        response = await service.client.post(
+            f"/api/oracle/runs/{run_id}/deliveries", content=sent, headers={"Content-Type": "application/json"}
+        )
+        assert response.status_code in (400, 422)
+    assert len((await pending(service))["pending"]) == 1
