@@ -363,6 +363,10 @@ class Action(Node[SettingsT]):
         A task that is cancelled may return a partial result instead of raising `CancelledError`.
         """
 
+    def start_part(self, part: Any) -> Coroutine[Any, Any, Any]:  # noqa: ANN401
+        """A part of the work, for a kind that posts several requests at a time."""
+        raise NotImplementedError(f"{type(self).__name__} posts no parts of its work: {part!r}")
+
     def finish(self, value: Any) -> Status:  # noqa: ANN401, ARG002  the subclass knows its outcome's type
         """Apply the outcome, during a tick."""
         return SUCCESS

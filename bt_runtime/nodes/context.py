@@ -61,6 +61,10 @@ class Requester(Protocol):
         """The work; called by the loop after the tick."""
         ...
 
+    def start_part(self, part: Any) -> Coroutine[Any, Any, Any]:  # noqa: ANN401  each kind has parts of its own
+        """A part of the work, as the node has posted it."""
+        ...
+
     def give_back(self, value: Any) -> None:  # noqa: ANN401
         """Take the partial result of a cancelled request; never raises."""
         ...
@@ -84,6 +88,7 @@ class Request:
 
     Args:
         key: `path@n` for the n-th of the node in this run.
+        part: what of the node's work it is, where a node has several requests at a time; `None`: all of it.
         outcome: how it ended; `None` until the tick that gets it.
         is_held: it has not been started, although the tree has been ticked since it was posted.
     """
@@ -94,6 +99,11 @@ class Request:
     started: bool = False
     halted: bool = False
     is_held: bool = False
+    part: Any = None
+
+    def start(self) -> Coroutine[Any, Any, Any]:
+        """The work; called by what drives the run."""
+        return self.node.start() if self.part is None else self.node.start_part(self.part)
 
 
 class Tracer(Protocol):
@@ -174,9 +184,9 @@ class RunContext:
 
     # For nodes
 
-    def post(self, node: Requester, *, nth: int) -> Request:
-        """Ask for `node.start()` to be run after this tick."""
-        request = Request(f"{node.path}@{nth}", node)
+    def post(self, node: Requester, *, nth: int, part: Any = None) -> Request:  # noqa: ANN401  the node's own
+        """Ask for `node.start()` to be run after this tick, or for a part of the node's work."""
+        request = Request(f"{node.path}@{nth}", node, part=part)
         self.posted += (request,)
         return request
 

@@ -257,7 +257,7 @@ class RunLoop:
         working.set(request.node.path)
         value, problem = None, None
         try:
-            value = await request.node.start()
+            value = await request.start()
         except asyncio.CancelledError:
             if request.halted:
                 raise

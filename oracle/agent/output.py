@@ -3,20 +3,25 @@
 - The answer is the content chunks joined; nothing else adds to it.
 - The texts of several turns are joined by a chunk of two line breaks.
 - A source is sent once; a tool call that was announced gets exactly one result.
+- What people were asked is answered before `Done`: it is withdrawn where nobody has answered.
 - `Done` is sent once, and nothing after it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import Notice
 from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
     Chunk,
     Closing,
     Content,
     Done,
     Failed,
+    Interrupt,
+    QuestionAsked,
     Source,
     SourceFound,
     SystemNotice,
@@ -45,6 +50,8 @@ class Output:
     """Notifications and sentences of the control's own so far."""
     sources: list[Source] = field(default_factory=list)
     steps: list[ConversationStep] = field(default_factory=list)
+    pending: dict[str, Interrupt] = field(default_factory=dict)
+    """What people were asked and have not answered, by id."""
     is_done: bool = False
     is_closed: bool = False
     """The sentence that says why the query has stopped was sent: nothing of the control's own follows it."""
@@ -117,6 +124,16 @@ class Output:
             del self._open_calls[chunk.tool_call_id]
             self._step(chunk)
 
+    def ask(self, chunk: ApprovalRequested | QuestionAsked) -> None:
+        """A person is asked; the answer is owed from now on."""
+        self.pending[chunk.interrupt.id] = chunk.interrupt
+        self._send(chunk)
+
+    def answer_person(self, chunk: Answered) -> None:
+        """What a person has decided, or what came of it otherwise."""
+        self.pending.pop(chunk.interrupt.id, None)
+        self._send(chunk)
+
     def cite(self, source: Source) -> None:
         """A source, unless it was sent before."""
         key = (source.source_type, source.path, source.line)
@@ -134,10 +151,16 @@ class Output:
         for call_id in tuple(self._open_calls):
             self.return_tool(ToolReturned(call_id, why, is_error=True, duration_ms=0))
 
+    def withdraw(self, interrupt_ids: Iterable[str]) -> None:
+        """Nobody waits for these answers any more."""
+        for interrupt in [self.pending[each] for each in interrupt_ids if each in self.pending]:
+            self.answer_person(Answered(replace(interrupt, status="withdrawn")))
+
     def finish(self, done: Done) -> None:
         """The last chunk; a second one is not sent."""
         if not self.is_done:
             self.close_calls("Not run: the query has ended.")
+            self.withdraw(tuple(self.pending))
             self._send(done)
             self.is_done = True
 

@@ -29,6 +29,7 @@ class Query:
         previous: how the previous query of the conversation was classified, for bare follow-ups.
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
+        grants: names of the tools that a person has allowed for the conversation.
     """
 
     run_id: str
@@ -45,6 +46,7 @@ class Query:
     previous: QueryClassification | None = field(default=None)
     previous_errors: bool = False
     encoded: QueryShares | None = None
+    grants: tuple[str, ...] = ()
 
 
 def checked_question(text: str) -> str:

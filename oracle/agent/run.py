@@ -1,9 +1,9 @@
 """`AgentRun`: one query in progress, which the tree's nodes and the plain loop work on by the same verbs.
 
 It joins parts of one purpose each: the immutable state, the transcript for the provider, the output for the user, the
-latest turn, the signals, the cost of requests, and what is known of the end. Steps that wait (`turn`, `tool_calls`)
-return an outcome and change nothing but the output; `apply_turn` and `apply_tools`, which never wait, apply an outcome
-to the state. So a run can be repeated from its outcomes.
+latest turn, the signals, what people are asked, the cost of requests, and what is known of the end. Steps that wait
+(`turn`, `tool_calls`) return an outcome and change nothing but the output; `apply_turn` and `apply_tools`, which never
+wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
+from oracle.agent.people import People
 from oracle.agent.planning import TurnPlan, plan_turn, thinking_room
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleGate
@@ -71,6 +72,7 @@ class AgentRun:
     state: AgentState
     transcript: Transcript
     signals: SignalLog
+    people: People
     turn: LastTurn = field(default_factory=LastTurn)
     cost: RequestCost = field(default_factory=RequestCost)
     ending: QueryEnd = field(default_factory=QueryEnd)

@@ -35,7 +35,7 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcom
     places = asyncio.Semaphore(run.state.config.max_parallel_tools)
     different: dict[Hashable, ToolUse] = {}
     for call in calls[:limit]:
-        different.setdefault(_likeness(call), call)
+        different.setdefault(likeness(call), call)
     tasks = {
         likeness: asyncio.create_task(_run_call(run, call, places, forbidden(run, call)), name=f"call:{call.name}")
         for likeness, call in different.items()
@@ -67,25 +67,31 @@ def answer_calls(
     """
     ran: dict[Hashable, CallResult] = {}
     for call in calls[: run.state.config.max_tool_calls_per_turn]:
-        if _likeness(call) in ran:
+        if likeness(call) in ran:
             continue
         if call.id in forbidden:
-            ran[_likeness(call)] = _answer(run, call, forbidden[call.id], duration_ms=0, counts=False)
+            ran[likeness(call)] = _answer(run, call, forbidden[call.id], duration_ms=0, counts=False)
             continue
         refusal = _refusal(run, call)
         result = refusal or result_of(call)
         known = result or ToolResult(CANCELLED, is_error=True)
         counts = result is not None
-        ran[_likeness(call)] = _answer(run, call, known, duration_ms=0, counts=counts, began=refusal is None)
+        ran[likeness(call)] = _answer(run, call, known, duration_ms=0, counts=counts, began=refusal is None)
     return _together(run, calls, ran)
 
 
 def _together(run: AgentRun, calls: Sequence[ToolUse], ran: Mapping[Hashable, CallResult]) -> ToolsOutcome:
     """The results of the calls that were run, and of those that share one or are too many."""
     limit = run.state.config.max_tool_calls_per_turn
-    shared = [_shared(run, call, ran[_likeness(call)]) for call in calls[:limit]]
+    shared = [_shared(run, call, ran[likeness(call)]) for call in calls[:limit]]
+    return ToolsOutcome((*shared, *refuse_excess(run, calls)))
+
+
+def refuse_excess(run: AgentRun, calls: Sequence[ToolUse]) -> tuple[CallResult, ...]:
+    """Answer the calls beyond the limit of a turn."""
+    limit = run.state.config.max_tool_calls_per_turn
     too_many = f"Not run: at most {limit} tool calls are run in a turn. Ask for the rest in the next turn."
-    return ToolsOutcome((*shared, *refuse(run, calls[limit:], too_many)))
+    return refuse(run, calls[limit:], too_many)
 
 
 def refuse(run: AgentRun, calls: Sequence[ToolUse], why: str) -> tuple[CallResult, ...]:
@@ -99,7 +105,7 @@ def refuse_open(run: AgentRun, why: str) -> None:
         run.apply_tools(ToolsOutcome(refuse(run, run.turn.open_calls, why)))
 
 
-def _likeness(call: ToolUse) -> Hashable:
+def likeness(call: ToolUse) -> Hashable:
     """What identical calls have in common."""
     return call.name, canonical_arguments(call.arguments), call.malformed
 
@@ -153,6 +159,11 @@ def forbidden(run: AgentRun, call: ToolUse) -> ToolResult | None:
     return None if why is None else ToolResult(why, is_error=True)
 
 
+def can_run(run: AgentRun, call: ToolUse) -> bool:
+    """Whether the call could be run, as far as it is known without asking the rules of the tree."""
+    return call.id not in run.gathering.held_back and _refusal(run, call) is None
+
+
 def _refusal(run: AgentRun, call: ToolUse) -> ToolResult | None:
     """The error of a call that cannot be run; `None` if it can."""
     if call.malformed is not None:
@@ -173,14 +184,15 @@ def _answer(
     began: bool = False,
     started_s: float | None = None,
 ) -> CallResult:
-    run.output.return_tool(ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=duration_ms))
+    text = run.people.notes.pop(call.id, "") + result.text
+    run.output.return_tool(ToolReturned(call.id, text, is_error=result.is_error, duration_ms=duration_ms))
     for source in result.sources:
         run.output.cite(source)
     tool = run.equipment.tools.get(call.name)
     digest = blake2b(result.text.encode(errors="replace"), digest_size=8).hexdigest()
     return CallResult(
         call=call,
-        text=result.text,
+        text=text,
         is_error=result.is_error,
         counts=counts,
         is_empty=result.is_empty,

@@ -27,13 +27,17 @@ from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
+from oracle.agent.people import ANSWERS
 from oracle.agent.run import AgentRun
 from oracle.classify import HeuristicIntentClassifier
 from oracle.core.chunks import (
+    ApprovalRequested,
     Chunk,
     Content,
     Done,
     Failed,
+    Interrupt,
+    QuestionAsked,
     SourceFound,
     SystemNotice,
     Thinking,
@@ -303,9 +307,20 @@ class Harness:
         self.write_tree(name, "".join(line for line in lines if line is not found[0]))
 
     async def start(
-        self, question: str = CODE_QUESTION, *, journal: QueryJournal | None = None, **ask: Any
+        self,
+        question: str = CODE_QUESTION,
+        *,
+        journal: QueryJournal | None = None,
+        decide: Callable[[Interrupt], Mapping[str, Any]] | None = None,
+        **ask: Any,
     ) -> Underway:
-        """Ask, and come back while the query is under way; `ask` are the fields of `Ask`."""
+        """Ask, and come back while the query is under way; `ask` are the fields of `Ask`.
+
+        Args:
+            question: of the user.
+            journal: keeps outcomes and signals.
+            decide: decides at once about what people are asked.
+        """
         chunks: list[Chunk] = []
         arrived = asyncio.Condition()
         saved_at_done: list[int] = []
@@ -317,6 +332,8 @@ class Harness:
 
         def emit(chunk: Chunk) -> None:
             chunks.append(chunk)
+            if isinstance(chunk, ApprovalRequested | QuestionAsked) and decide is not None:
+                query.control.deliver(ANSWERS, {chunk.interrupt.id: decide(chunk.interrupt)})
             if isinstance(chunk, Done):
                 saved_at_done.append(len(self.conversations.now(user_id, chunk.context_id).messages))
             task = asyncio.get_running_loop().create_task(wake())

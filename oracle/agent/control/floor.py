@@ -145,7 +145,7 @@ class TreeFloor(Floor):
         """Whether a request has to wait for others of its role.
 
         One visible turn at a time, because an answer is one text; as many turns as the limits leave, should all of them
-        count; one `run_tools` at a time, because they are about the same calls.
+        count; one `run_tools` at a time, because they are about the same calls, but several parts of one.
 
         Args:
             request: a posted request, which nothing else keeps from beginning.
@@ -159,7 +159,7 @@ class TreeFloor(Floor):
             plan = run.plan(node.settings.model)
             wanted = new * (plan.max_tokens + plan.input_tokens)
             return run.state.turn + len(beside) >= run.state.turn_limit or plan.tokens_left <= wanted
-        return RUNS_CALLS in node.facts.roles
+        return RUNS_CALLS in node.facts.roles and any(other.node is not node for other in beside)
 
     def _charge(self, standing: Standing, chosen: Sequence[Request]) -> None:
         """Count the steps of the tree since the last finished turn.

@@ -19,6 +19,7 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.agent.output import Output
+from oracle.agent.people import People
 from oracle.agent.query import Query
 from oracle.agent.rules.enforcing import RunRules, rules_of
 from oracle.agent.run import AgentRun
@@ -72,10 +73,11 @@ def open_query(
         trace: gets the spans of the query.
     """
     journal = journal or NoJournal()
+    output = Output(emit=emit, timestamp=equipment.timestamp)
     return AgentRun(
         query=query,
         equipment=equipment,
-        output=Output(emit=emit, timestamp=equipment.timestamp),
+        output=output,
         state=AgentState(
             user_id=query.user_id,
             project_id=query.project_id,
@@ -84,6 +86,7 @@ def open_query(
             start_time=equipment.clock.now(),
         ),
         signals=SignalLog(query.run_id, journal),
+        people=People(query.run_id, output, frozenset(query.grants)),
         transcript=Transcript.of(query.history, query.question),
         journal=journal,
         trace=trace,

@@ -1,11 +1,12 @@
 """A query under the control of a YAML tree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime import ForcedResult, Observer, Pacer, ResumedWork, RunLoop, RunResult, TickRecord
 from oracle.agent.control.opening import OpenAgent
+from oracle.agent.people import ANSWERS
 from oracle.agent.run import AgentRun
 
 HALT_GRACE_S = 0.08
@@ -54,6 +55,7 @@ class TreeControl:
             halt_grace_s=HALT_GRACE_S,
         )
         opened.cancel = self._loop.cancel
+        self._answers: Mapping[str, Any] = {}
 
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
@@ -65,6 +67,9 @@ class TreeControl:
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
         """
+        if key == ANSWERS:  # one delivery replaces the other, and what a tick has not seen yet must not be lost
+            pending = self._run.output.pending
+            self._answers = value = {**value, **{id_: each for id_, each in self._answers.items() if id_ in pending}}
         self._loop.deliver(key, value)
 
     def force(self, path: str, result: ForcedResult) -> None:

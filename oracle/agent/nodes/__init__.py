@@ -21,6 +21,7 @@ AGENT_KINDS: tuple[Kind, ...] = kinds_of(
         *("guards.no_progress", "guards.error_limit"),
         *("classify_query", "compose_prompt", "offer_all_reading_tools", "offer_tools", "withhold_tools"),
         *("warn_near_limits", "llm_turn", "run_tools", "refuse_tools", "hold_back_calls", "judge_context", "note"),
+        *("ask_user", "approve"),
         *("require_answer", "grant_turn", "try_strategy", "classify_response", "say", "stop", "explain_stop", "finish"),
     ),
 )

@@ -1,8 +1,8 @@
 """The agent's blackboard keys: a declared projection of the run, for the expressions of its trees and for the console.
 
 The run is the truth, the blackboard a flat copy of it. Each key names its reader here and what of the run it reads, and
-`publish` writes the keys whose value has changed; nothing else writes them. The author's keys are those without a
-reader.
+`publish` writes the keys whose value has changed; nothing else writes them. The keys without a reader are the author's,
+and the one by which decisions of people come.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +14,7 @@ from typing import Any
 
 from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.gathering.sufficiency import REASONS
+from oracle.agent.people import ANSWERS
 from oracle.agent.run import AgentRun
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
@@ -130,6 +131,7 @@ _SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallb
 _PENDING_CALLS = "The tool calls of the last turn without a result: maps with the `tool` and its `arguments`."
 _PENDING_WRITES = "Names of the tools among them that change something."
 _SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
+_ANSWERS = "What people have decided, by the id of what they were asked."
 _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
 _SIGNAL = "signals.latest"
@@ -237,6 +239,7 @@ AGENT_KEYS: tuple[Key, ...] = (
     AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
     AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
     AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
+    Key(ANSWERS, "map", None, _ANSWERS, read_only=True, deliverable=True),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
 

@@ -1,48 +1,275 @@
 """The `run_tools` kind."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
-from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
+from pydantic import Field, field_validator
+
+from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.analysis.effects import leaf
+from bt_runtime.language.expressions.expression import Expression, compile_expression
+from bt_runtime.language.rules.matching import AnyName
+from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import counted, listed
+from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import RUNNING_CALLS
+from oracle.agent.nodes.hints import hint_uses
 from oracle.agent.nodes.roles import RUNS_CALLS
-from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
+from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.people import Verdict
+from oracle.agent.tool_calls import CANCELLED, can_run, likeness, refuse, refuse_excess, refuse_open, run_tool_calls
+from oracle.llm.protocol import ToolUse
+
+_WILD = frozenset("*?[")
 
 
-@node("run_tools", facts=Facts(roles=(RUNS_CALLS,)), flow=leaf(*RUNNING_CALLS))
-class RunTools(AgentAction[NoSettings]):
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Expression:
+    return compile_expression(text, names=AnyName())
+
+
+class ApprovedCalls(NodeSettings):
+    """Calls of tools that a person must approve.
+
+    Args:
+        tool: the name of the tool, or a pattern: `tickets.*`.
+        when: an expression over the arguments of the call; `null`: any call. A missing argument is null, and where the
+            expression cannot be evaluated the person is asked.
+    """
+
+    tool: str = Field(min_length=1)
+    when: str | None = None
+
+    @field_validator("when")
+    @classmethod
+    def _expression(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                _compiled(value)
+            except ExpressionError as error:
+                raise ValueError(f"{value!r} is no expression: {error.message}") from None
+        return value
+
+    def covers(self, tool: str) -> bool:
+        """Whether calls of the tool can be meant."""
+        return fnmatchcase(tool, self.tool)
+
+    def holds(self, call: ToolUse) -> bool:
+        """Whether this call is meant."""
+        if not self.covers(call.name):
+            return False
+        if self.when is None:
+            return True
+        try:
+            return bool(_compiled(self.when).evaluate(call.arguments.get))
+        except ExpressionError:
+            return True
+
+
+class RunToolsSettings(AskingSettings):
+    """Settings of `run_tools`.
+
+    Args:
+        approve: the calls that a person must approve: names of tools, patterns such as `tickets.*`, or
+            `{tool: vault_write, when: "not startswith(path, 'drafts/')"}` with a condition over the arguments.
+        message: what the person reads; `{key}` stands for a blackboard value. By default it names the tool.
+        edits: whether the person may change the arguments.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
+        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+    """
+
+    approve: list[str | ApprovedCalls] = Field(default_factory=list)
+    message: str = Field(default="", max_length=4000)
+    edits: bool = True
+
+    @property
+    def policy(self) -> tuple[ApprovedCalls, ...]:
+        """Which calls a person must approve."""
+        return tuple(ApprovedCalls(tool=each) if isinstance(each, str) else each for each in self.approve)
+
+    def uses(self) -> Iterator[Use]:
+        yield from hint_uses(message=self.message)
+        for index, each in enumerate(self.approve):
+            name = each if isinstance(each, str) else each.tool
+            if _WILD.isdisjoint(name):
+                yield ActionUse(("approve", index) if isinstance(each, str) else ("approve", index, "tool"), name)
+
+
+@node(
+    "run_tools",
+    settings=RunToolsSettings,
+    facts=Facts(roles=(RUNS_CALLS,), shows=True, keeps=("_done", "_waiting")),
+    flow=leaf(*RUNNING_CALLS),
+)
+class RunTools(AgentAction[RunToolsSettings]):
     """Runs the tools that the model called in its last turn, side by side up to the user's limit.
 
     RUNNING while they run; then SUCCESS, also when tools failed: their errors go to the model. A halt cancels them, and
     each call still gets a result. A call is run once, even if the node is visited again.
 
+    With `approve` it asks a person about some of the calls. Those that need nobody run at once, and each of the others
+    when it is approved. A person can change the arguments, which the result tells the model. A refusal and its comment
+    are the call's result, and so is that nobody has answered in time; the same call is not put to a person again in the
+    query. A tool that a person has allowed for the conversation needs no further question.
+
     ```yaml
     run_tools:
+      approve: [vault_write, {tool: thread_push, when: "len(content) > 200"}]
     ```
     """
 
+    _policy: tuple[ApprovedCalls, ...] = ()
+    _done: tuple[CallResult, ...] = ()
+    _parts: tuple[Request, ...] = ()
+    """The requests that run a part of the calls."""
+    _waiting: tuple[tuple[ToolUse, ...], ...] = ()
+    """The calls that wait for a person, identical ones together."""
+    _asked: tuple[str, ...] = ()
+    """What was asked about them."""
+    _returning = 0
+    """Requests of a halt that have not given back their results yet."""
+
+    def attach(self, children: Any) -> None:  # noqa: ANN401, ARG002  a leaf
+        self._policy = self.settings.policy
+
+    def initialise(self) -> None:
+        if self._policy:
+            self._done, self._parts, self._waiting, self._asked = (), (), (), ()
+            self._divide(self.agent.turn.open_calls)
+
     def start(self) -> Coroutine[Any, Any, ToolsOutcome]:
         return run_tool_calls(self.agent, self.agent.turn.open_calls)
+
+    def start_part(self, part: tuple[ToolUse, ...]) -> Coroutine[Any, Any, ToolsOutcome]:
+        return run_tool_calls(self.agent, part)
+
+    def calls_of(self, request: Request) -> tuple[ToolUse, ...]:
+        """The calls that a request of this node runs."""
+        return self.agent.turn.open_calls if request.part is None else request.part
+
+    def update(self) -> Status:
+        if not (self._parts or self._asked or self._done):
+            return super().update()
+        for part in self._parts:
+            if part.outcome is not None and part.outcome.state == "failed":
+                return self.failed(part.outcome.error or "the task failed")
+            if part.outcome is not None:
+                self._done += part.outcome.value.results
+        self._parts = tuple(part for part in self._parts if part.outcome is None)
+        if self._asked:
+            self._take_answers()
+        if self._asked:
+            wait_for_answer(self)
+        if self._parts or self._asked:
+            return Status.RUNNING
+        done, self._done = self._in_order(), ()
+        return self.finish(ToolsOutcome(done))
+
+    def _needs_person(self, call: ToolUse) -> bool:
+        return any(each.holds(call) for each in self._policy) and can_run(self.agent, call)
+
+    def _divide(self, calls: Sequence[ToolUse]) -> None:
+        """Run what needs nobody, answer what was refused before, and ask about the rest."""
+        agent, people = self.agent, people_of(self)
+        limit = agent.state.config.max_tool_calls_per_turn
+        if not any(map(self._needs_person, calls[:limit])):
+            return
+        free: list[ToolUse] = []
+        asking: dict[Hashable, tuple[ToolUse, ...]] = {}
+        for call in calls[:limit]:
+            like = likeness(call)
+            if not self._needs_person(call) or (like not in asking and people.use_grant(call)):
+                free.append(call)
+            elif like in people.refusals:
+                self._done += refuse(agent, (call,), people.refusals[like])
+            else:
+                asking[like] = (*asking.get(like, ()), call)
+        self._done += refuse_excess(agent, calls)
+        self._waiting = tuple(asking.values())
+        self._asked = tuple(self._ask(same[0]) for same in self._waiting)
+        self._post(free)
+
+    def _ask(self, call: ToolUse) -> str:
+        settings, tool = self.settings, self.agent.equipment.tools.get(call.name)
+        return self.agent.people.ask(
+            "tool_call",
+            shown_text(self, settings.message) if settings.message else f"May {call.name} be run?",
+            settings.terms(),
+            may=("approve", "refuse", "edit") if settings.edits else ("approve", "refuse"),
+            schema=tool.input_schema if tool is not None and settings.edits else None,
+            call=call,
+        )
+
+    def _take_answers(self) -> None:
+        """Run what is approved now, and answer what is not."""
+        people, approved = people_of(self), list[ToolUse]()
+        left: dict[str, tuple[ToolUse, ...]] = {}
+        for asked, same in zip(self._asked, self._waiting, strict=True):
+            verdict = people.decided(asked)
+            if verdict is None:
+                left[asked] = same
+            elif verdict.allows:
+                approved += self._as_approved(same, verdict)
+            else:
+                people.refusals[likeness(same[0])] = verdict.refusal()
+                self._done += refuse(self.agent, same, verdict.refusal())
+        self._asked, self._waiting = tuple(left), tuple(left.values())
+        self._post(approved)
+
+    def _as_approved(self, same: Sequence[ToolUse], verdict: Verdict) -> Sequence[ToolUse]:
+        if verdict.arguments is None:
+            return same
+        return [self.agent.people.edited(call, verdict.arguments) for call in same]
+
+    def _post(self, calls: Sequence[ToolUse]) -> None:
+        if calls:
+            self._requests += 1
+            self._parts += (self.run.post(self, nth=self._requests, part=tuple(calls)),)
+
+    def _in_order(self) -> tuple[CallResult, ...]:
+        """The results so far, in the order of the calls."""
+        results = {result.call.id: result for result in self._done}
+        return tuple(results[call.id] for call in self.agent.turn.open_calls if call.id in results)
 
     def finish(self, value: ToolsOutcome) -> Status:
         self.agent.apply_tools(value)
         self.publish()
         return Status.SUCCESS
 
+    def terminate(self, new_status: Status) -> None:
+        super().terminate(new_status)
+        self.run.forget_changes(self.index)
+        asked, parts, self._asked, self._parts = self._asked, self._parts, (), ()
+        self.agent.output.withdraw(asked)
+        self._returning = sum(part.started or part.is_held for part in parts)
+        is_waited_for = self._returning > 0
+        for part in parts:
+            self.run.withdraw(part)
+        if (asked or self._done) and not is_waited_for:
+            self._close()
+
     def interrupted(self, value: ToolsOutcome | None) -> None:
         """Keep the results so far; calls without a result, also those that had not begun, are cancelled."""
         if value is not None:
-            self.agent.apply_tools(value)
+            self._done += value.results
+        self._returning -= 1
+        if self._returning <= 0:
+            self._close()
+
+    def _close(self) -> None:
+        self.agent.apply_tools(ToolsOutcome(self._in_order()))
         refuse_open(self.agent, CANCELLED)
         self.publish()
 
     def words(self, step: Stepped) -> Words:
         turn = self.agent.turn
         if self.status is Status.RUNNING:
+            waiting = [same[0].name for same in self._waiting]
+            if waiting and not self._parts:
+                return Words(f"waits for a person: {listed(waiting)}", f"A person is asked about {listed(waiting)}.")
             return _running([call.name for call in turn.open_calls], began=step.began)
         if turn.tools is None or self.status is Status.FAILURE:
             return Words()

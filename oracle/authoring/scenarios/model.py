@@ -5,7 +5,7 @@ A scenario can be made in Python and written with `to_yaml`; `oracle.authoring.s
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from bt_runtime.text import Place
 from oracle.classify import QueryType
@@ -35,6 +35,9 @@ USAGE: Final[Mapping[str, str]] = {
 """The names of a turn's tokens in a file, and as fields of `Usage`."""
 
 Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes", "delivery"]
+PersonsDecision = Literal["approve", "refuse", "edit", "answer", "expire"]
+_SAYS: Final[Mapping[str, str]] = {"refuse": "comment", "edit": "arguments", "answer": "answer", "approve": "for"}
+"""What a decision has beside itself."""
 MomentKind = Literal["at_s", "request", "said", "call", "notice"]
 
 SIGNAL_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -184,6 +187,36 @@ class OutsideEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersonDecides:
+    """What a person decides about what the run has asked.
+
+    Args:
+        decision: `approve`, `refuse`, `edit`, `answer`, or `expire`: nobody decides in time.
+        value: the comment of a refusal, the arguments of an edit, the answer to a question, `conversation` for an
+            approval that holds for the whole conversation; `None`: nothing of that.
+        after_s: how long it takes.
+    """
+
+    decision: PersonsDecision
+    value: Json = None
+    after_s: float = 0.0
+
+    @classmethod
+    def of(cls, delivered: Mapping[str, Json], *, after_s: float) -> "PersonDecides":
+        """A decision as a run has got it; without one it is not decided in time."""
+        decision: Any = delivered.get("decision")
+        if decision not in get_args(PersonsDecision):
+            return cls(decision="expire", after_s=after_s)
+        return cls(decision=decision, value=delivered.get(_SAYS.get(decision, "")), after_s=after_s)
+
+    def delivered(self) -> dict[str, Json]:
+        """The decision as the run gets it."""
+        said = _SAYS.get(self.decision)
+        own = {} if said is None or self.value is None else {said: self.value}
+        return {"decision": self.decision, "by": "person", **own}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
     """An earlier query of the conversation.
 
@@ -210,6 +243,7 @@ class Scenario:
         model: the model's responses, one a request.
         tools: by name; a tool that is not scripted answers with a text that names the call.
         available: the groups of tools that exist.
+        people: what is decided about what the run asks people, in order; what has no decision there expires at once.
         encoded: how the encoder reads the question, a share for each type; `None`: there is no encoder.
         expect: what must happen, by the names of `oracle.authoring.scenarios.expectations`; JSON data.
         place: where it stands in its file.
@@ -227,6 +261,7 @@ class Scenario:
     tools: Mapping[str, ToolScript] = field(default_factory=dict)
     model: tuple[Turn, ...] = ()
     events: tuple[OutsideEvent, ...] = ()
+    people: tuple[PersonDecides, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
     place: Place = field(default=Place("<scenario>"), compare=False)
     places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict, compare=False, repr=False)

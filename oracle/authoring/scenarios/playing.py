@@ -18,7 +18,7 @@ from oracle.agent.journal import NoJournal
 from oracle.agent.rules.recorded import Fact
 from oracle.authoring.scenarios.model import OutsideEvent, Scenario
 from oracle.authoring.scenarios.played import Played
-from oracle.authoring.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedTools
+from oracle.authoring.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedPeople, StagedTools
 from oracle.classify import QueryClassification, classify_query
 from oracle.core.chunks import Chunk
 from oracle.core.errors import TreeAuthorError
@@ -109,16 +109,19 @@ class Player:
         )
         context_id = await _converse(scenario, conversations)
         record = _Record()
+        people = StagedPeople(scenario, clock)
 
         def emit(chunk: Chunk) -> None:
             record.facts.append(chunk)
             moments.emit(chunk)
+            people.emit(chunk)
 
         ask = Ask(scenario.question, tree=scenario.tree, limits=scenario.limits, context_id=context_id)
         query = await oracle.open(ask, emit=emit, observers=[record], journal=record)
         if not isinstance(query.control, TreeControl) or query.tree is None:
             raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
         _check_deliveries(scenario, query.control.tree.blackboard)
+        people.deliver = query.control.deliver
         await _run(query, query.control, scenario, moments, clock)
         kept = await conversations.load(_USER, query.agent.query.context_id)
         messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]

@@ -34,6 +34,8 @@ from oracle.authoring.scenarios.model import (
     Moment,
     MomentKind,
     OutsideEvent,
+    PersonDecides,
+    PersonsDecision,
     Scenario,
     SignalLine,
     ToolAnswer,
@@ -150,6 +152,7 @@ class _File:
             "available": reader.many(partial(reader.one_of, known=GROUPS), of="a group of tools"),
             "encoded": partial(self._shares, labels=get_args(QueryType)),
             "events": self._events,
+            "people": reader.many(self._decides, of="a decision"),
             "expect": partial(self._expect, places=places),
         }
         values = reader.record(node, reads, what="a scenario", required=("name", "expect"))
@@ -359,6 +362,19 @@ class _File:
         }
         kind = cast("MomentKind", pair[0].key)
         return Moment(kind=kind, value=reads[kind](pair[1], what=repr(kind)))
+
+    def _decides(self, node: YamlNode, *, what: str) -> PersonDecides:
+        reader, known = self._reader, get_args(PersonsDecision)
+        if not isinstance(node.data, dict):
+            return PersonDecides(decision=cast("PersonsDecision", reader.one_of(node, known, what=what)))
+        fields = reader.fields(node, (*known, "after_s"), what=what)
+        after_s = reader.number(fields["after_s"].node, what="'after_s'") if "after_s" in fields else 0.0
+        made = [(name, entry.node) for name, entry in fields.items() if name != "after_s"]
+        if len(made) != 1:
+            reader.report(node, f"{what} is one of {', '.join(known)}", "such as {refuse: Not there.}")
+            return PersonDecides(decision="expire")
+        ((decision, value),) = made
+        return PersonDecides(decision=cast("PersonsDecision", decision), value=value.plain(), after_s=after_s)
 
     # What must happen
 

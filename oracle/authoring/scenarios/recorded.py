@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from bt_runtime import Outcome, Registry, TreeDefinition
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.people import ANSWERS
 from oracle.authoring.scenarios.model import (
     GROUPS,
     Earlier,
     Json,
     Moment,
     OutsideEvent,
+    PersonDecides,
     Scenario,
     SignalLine,
     ToolAnswer,
@@ -24,7 +26,7 @@ from oracle.authoring.scenarios.model import (
 from oracle.authoring.scenarios.nodes import find_nodes, short_name
 from oracle.authoring.scenarios.played import count_visits
 from oracle.authoring.scenarios.stage import shipped_tools
-from oracle.core.chunks import Chunk, Failed, SourceFound, SourceType, ToolReturned
+from oracle.core.chunks import ApprovalRequested, Chunk, Failed, QuestionAsked, SourceFound, SourceType, ToolReturned
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, Usage
@@ -34,6 +36,8 @@ from oracle.tools import ToolGroup
 from signals import Signal, parse
 
 _LONGEST_NAME: Final = 80
+_NEVER_S: Final = 1e6
+"""When somebody decides whom the run has not waited for, in seconds after it was asked."""
 _QUIET_KINDS: Final = frozenset({"condition", "set"})
 
 
@@ -66,6 +70,7 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
         tools=tools,
         model=tuple(_turn(each.value) for each in outcomes if isinstance(each.value, TurnOutcome)),
         events=tuple(_events(run)),
+        people=tuple(_decisions(run)),
         encoded=run.opened.encoded,
         expect=_expectations(run, tree, outcomes),
     )
@@ -261,10 +266,27 @@ def _events(run: RecordedRun) -> Iterator[OutsideEvent]:
     for tick in run.ticks:
         moment = Moment(kind="at_s", value=round(max(0.0, tick.at_s - run.opened.start_s), 3))
         for key, value in tick.deliveries:
+            if key == ANSWERS:  # what came of it is in the chunks
+                continue
             if (key, value) == ("cancel_requested", True):
                 yield OutsideEvent(action="service_stops" if stops else "cancel", moment=moment)
                 return
             yield OutsideEvent(action="delivery", moment=moment, key=key, value=value)
+
+
+def _decisions(run: RecordedRun) -> Iterator[PersonDecides]:
+    """What was decided, in the order in which it was asked."""
+    times = {tick.tick: tick.at_s for tick in run.ticks}
+    given: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    for tick in run.ticks:
+        answers = (value for key, value in tick.deliveries if key == ANSWERS)
+        for interrupt_id, decision in (each for value in answers for each in value.items()):
+            given.setdefault(interrupt_id, (tick.at_s, decision))
+    for number, chunk in run.chunks:
+        if isinstance(chunk, ApprovalRequested | QuestionAsked):
+            asked_s = times.get(number, 0.0)
+            at_s, decision = given.get(chunk.interrupt.id, (asked_s + _NEVER_S, {}))
+            yield PersonDecides.of(decision, after_s=round(max(0.0, at_s - asked_s), 3))
 
 
 # What must happen

@@ -16,9 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bt_runtime.testing import FakeClock
-from oracle.authoring.scenarios.model import Moment, Scenario, ToolAnswer, ToolScript
+from oracle.agent.people import ANSWERS
+from oracle.authoring.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
 from oracle.classify.encoder.protocol import EncoderState, IntentShares, QueryShares
-from oracle.core.chunks import Chunk, Content, Source, SystemNotice
+from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
 from oracle.llm.protocol import ModelEvent, ModelRequest
 from oracle.llm.script import ScriptedTurn
 from oracle.llm.scripted import ScriptedModel
@@ -94,6 +95,44 @@ class Moments:
             self._has_fired = False
             for _ in range(_SETTLE_ROUNDS):
                 await asyncio.sleep(0)
+
+
+class StagedPeople:
+    """Decides what the run asks people, as the scenario says; what it says nothing of expires.
+
+    Args:
+        scenario: states the decisions.
+        clock: the scenario's time.
+
+    Attributes:
+        deliver: writes a key of the blackboard.
+    """
+
+    deliver: Callable[[str, Any], None]
+
+    def __init__(self, scenario: Scenario, clock: FakeClock) -> None:
+        self._decisions = iter(scenario.people)
+        self._clock = clock
+        self._later: set[asyncio.Task[None]] = set()
+
+    def emit(self, chunk: Chunk) -> None:
+        """A chunk was sent."""
+        if not isinstance(chunk, ApprovalRequested | QuestionAsked):
+            return
+        decides = next(self._decisions, PersonDecides(decision="expire"))
+        if not decides.after_s:
+            self._decide(chunk.interrupt.id, decides)
+            return
+        task = asyncio.ensure_future(self._wait(chunk.interrupt.id, decides))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _wait(self, interrupt_id: str, decides: PersonDecides) -> None:
+        await self._clock.sleep(decides.after_s)
+        self._decide(interrupt_id, decides)
+
+    def _decide(self, interrupt_id: str, decides: PersonDecides) -> None:
+        self.deliver(ANSWERS, {interrupt_id: decides.delivered()})
 
 
 class StagedEncoder:

@@ -14,6 +14,7 @@ from oracle.authoring.scenarios.model import (
     Earlier,
     Json,
     OutsideEvent,
+    PersonDecides,
     Scenario,
     SignalLine,
     ToolAnswer,
@@ -58,7 +59,13 @@ def dump(data: Json, *, on_one_line: bool = False) -> str:
 
 def _scenario(scenario: Scenario) -> dict[str, Json]:
     """A scenario as its file has it; what is as by default is left out, but for what must happen."""
-    own = {"history": _each(_earlier), "tools": _tools, "model": _each(_turn), "events": _each(_event)}
+    own = {
+        "history": _each(_earlier),
+        "tools": _tools,
+        "model": _each(_turn),
+        "events": _each(_event),
+        "people": _each(_decides),
+    }
     return _changed(scenario, own, without=("place", "places")) | {"expect": dict(scenario.expect)}
 
 
@@ -101,6 +108,12 @@ def _earlier(earlier: Earlier) -> Json:
 def _event(event: OutsideEvent) -> Json:
     delivered = {"key": event.key, "value": event.value} if event.action == "delivery" else {}
     return {event.action: {**delivered, event.moment.kind: event.moment.value}}
+
+
+def _decides(decides: PersonDecides) -> Json:
+    if decides.value is None and not decides.after_s:
+        return decides.decision
+    return {decides.decision: decides.value, **({"after_s": decides.after_s} if decides.after_s else {})}
 
 
 def _turn(turn: Turn) -> Json:

@@ -33,10 +33,10 @@ async def run_nodes(
     nodes: str, turns: Iterable[ScriptedTurn] = (), *, question: str = CODE_QUESTION, **options: Any
 ) -> Answered:
     """Run these nodes once for a question; `options` are those of the harness, `limits` are the query's."""
-    limits = options.pop("limits", {})
+    limits, decide = options.pop("limits", {}), options.pop("decide", None)
     async with harness(turns or [answers()], wire=False, **options) as it:
         it.write_tree("sample", tree_of(nodes))
-        return await it.ask(question, tree="sample", limits=limits)
+        return await it.ask(question, tree="sample", limits=limits, decide=decide)
 
 
 def statuses(answered: Answered, kind: str) -> list[Status]:

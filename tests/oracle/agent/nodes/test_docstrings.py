@@ -1,6 +1,8 @@
 """The palette of the agent's node kinds: each docstring is a contract, and its snippet runs."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import yaml
@@ -8,6 +10,7 @@ import yaml
 from bt_runtime import BUILTIN_KINDS, Kind
 from bt_runtime.record.status import Status
 from oracle.agent.nodes import AGENT_KEYS, AGENT_KINDS, REGISTRY
+from oracle.core.chunks import Interrupt
 from tests.acceptance.harness import answers, calls, says
 from tests.oracle.agent.nodes.running import errors, run_nodes, statuses
 
@@ -29,13 +32,19 @@ def as_item(snippet: str) -> str:
     return "\n".join([f"- {first}", *(f"  {line}" for line in rest)])
 
 
+def _agree(interrupt: Interrupt) -> Mapping[str, Any]:
+    if "approve" in interrupt.may:
+        return {"decision": "approve"}
+    return {"decision": "answer", "answer": interrupt.response_schema["enum"][0]}
+
+
 @pytest.mark.parametrize("kind", PARAMETERS)
 async def test_the_snippet_in_the_docstring_of_a_kind_runs_and_succeeds(kind: Kind) -> None:
     turns = [says("Looking.", calls("search_code", query="RetryPolicy")), answers()]
     nodes, stop = as_item(snippet_of(kind)), "- stop: completed"
     ends = kind.name in {"explain_stop", "finish"}
     order = [stop, nodes] if ends else [nodes, stop]
-    answered = await run_nodes("\n".join(["- llm_turn", *order]), turns)
+    answered = await run_nodes("\n".join(["- llm_turn", *order]), turns, decide=_agree)
     assert errors(answered) == []
     assert statuses(answered, kind.name)[-1] is Status.SUCCESS
     assert answered.reason == "completed"

@@ -1,0 +1,103 @@
+"""The `approve` kind."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
+from bt_runtime.analysis.effects import Case, EndStates
+from bt_runtime.analysis.states import States
+from bt_runtime.analysis.transfers import child_of, merged
+from bt_runtime.analysis.walk import Walk
+from bt_runtime.kinds.action import CallAction
+from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.language.templates import keys_in
+from bt_runtime.nodes.base import Decorator
+from bt_runtime.nodes.wording import says
+from bt_runtime.text.phrases import clipped
+from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
+from oracle.agent.nodes.roles import ASKS_PERSON
+
+
+class ApproveSettings(AskingSettings):
+    """Settings of `approve`.
+
+    Args:
+        message: what is to be approved; `{key}` stands for a blackboard value.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
+        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+    """
+
+    message: str = Field(min_length=1, max_length=4000)
+
+    def uses(self) -> Iterator[Use]:
+        for key in keys_in(self.message):
+            yield KeyUse(("message",), key, "read")
+
+
+def _flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
+    """The child, or a refusal; what others write meanwhile may have changed."""
+    asked = walk.ends(node, states, (Case("success"), Case("failure"), Case("waiting")))
+    ends = walk.paths(child_of(node), asked.success)
+    return merged(walk, ends.success, (*ends.failure, *asked.failure), (*ends.waiting, *asked.waiting))
+
+
+@node(
+    "approve",
+    settings=ApproveSettings,
+    waits=True,
+    acts=True,
+    facts=Facts(roles=(ASKS_PERSON,), shows=True),
+    flow=_flow,
+)
+class Approve(Decorator[ApproveSettings]):
+    """Asks a person whether its child may be run.
+
+    RUNNING while it waits for the decision; then SUCCESS, FAILURE and RUNNING as the child; FAILURE, without the child,
+    when the person refuses or nobody has decided in time. A halt withdraws the question. It asks each time that it
+    begins.
+
+    ```yaml
+    approve:
+      message: "May the note about {question} be kept?"
+      child: {set: {hint: "'Keep the note.'"}}
+    ```
+    """
+
+    _asked = ""
+
+    def initialise(self) -> None:
+        settings, child = self.settings, self.child
+        self.reset_children()
+        self._asked = people_of(self).ask(
+            "confirmation",
+            shown_text(self, settings.message),
+            settings.terms(),
+            may=("approve", "refuse"),
+            tool=child.settings.call if isinstance(child, CallAction) else None,
+        )
+
+    def update(self) -> Status:
+        if self.child.status is Status.RUNNING:
+            return self.child.step()
+        verdict = people_of(self).decided(self._asked)
+        if verdict is None:
+            wait_for_answer(self)
+            return Status.RUNNING
+        if not verdict.allows:
+            self.feedback_message = verdict.status
+            return Status.FAILURE
+        self.run.forget_changes(self.index)
+        return self.child.step()
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        self.run.forget_changes(self.index)
+        self.run.host.agent.output.withdraw((self._asked,))
+
+    def words(self, step: Stepped) -> Words:
+        if step.ticked:
+            return Words("", f"It was approved: {self.child.title} {says(self.child.status)}.")
+        message = clipped(shown_text(self, self.settings.message), 120)
+        if self.status is Status.RUNNING:
+            return Words(f'waits: "{message}"', f'It waits for a person to decide: "{message}"')
+        return Words("not approved", f'It was not approved: "{message}"')

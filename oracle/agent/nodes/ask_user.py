@@ -1,0 +1,139 @@
+"""The `ask_user` kind."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
+from bt_runtime.analysis.effects import Case, leaf_of
+from bt_runtime.language.kind import KeyType
+from bt_runtime.language.templates import keys_in
+from bt_runtime.text.phrases import clipped
+from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
+from oracle.agent.nodes.base import AgentNode
+from oracle.agent.nodes.roles import ASKS_PERSON
+
+_TYPES: Mapping[str, KeyType] = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "array": "list",
+    "object": "map",
+}
+_FREE_TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
+
+
+class AskUserSettings(AskingSettings):
+    """Settings of `ask_user`.
+
+    Args:
+        question: what is asked; `{key}` stands for a blackboard value.
+        into: the blackboard key that gets the answer.
+        options: the possible answers; without them and without `schema` any text is one.
+        form: the JSON schema of an answer; written `schema` in YAML.
+        default: what counts where a person refuses to answer, or nobody answers in time; `null`: the node fails then.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
+        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+    """
+
+    question: str = Field(min_length=1, max_length=4000)
+    into: str
+    options: list[str] = Field(default_factory=list, max_length=50)
+    form: dict[str, Any] | None = Field(default=None, alias="schema")
+    default: Any = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.options and self.form is not None:
+            raise ValueError("an answer is one of 'options', or has a 'schema', not both")
+        if len({*self.options}) < len(self.options) or "" in self.options:
+            raise ValueError("the options are different texts, none of them empty")
+        if self.form is not None and self.form.get("type") not in _TYPES:
+            raise ValueError(f"the schema needs a 'type': {', '.join(_TYPES)}")
+        if self.options and self.default is not None and self.default not in self.options:
+            raise ValueError(f"the default {self.default!r} is none of the options")
+        if self.form is None and not isinstance(self.default, str | None):
+            raise ValueError("the default must be text, as the answer is")
+        return self
+
+    @property
+    def response_schema(self) -> Mapping[str, Any]:
+        """The JSON schema of an answer."""
+        if self.form is not None:
+            return self.form
+        return {"type": "string", "enum": self.options} if self.options else _FREE_TEXT
+
+    def uses(self) -> Iterator[Use]:
+        for key in keys_in(self.question):
+            yield KeyUse(("question",), key, "read")
+        yield KeyUse(("into",), self.into, "write", _TYPES[self.response_schema["type"]])
+
+
+def _cases(settings: AskUserSettings) -> Sequence[Case]:
+    answered = Case("success", writes={settings.into: None})
+    return (answered, Case("failure", fault=settings.default is not None))
+
+
+@node(
+    "ask_user",
+    settings=AskUserSettings,
+    category="action",
+    waits=True,
+    acts=True,
+    facts=Facts(roles=(ASKS_PERSON,), shows=True),
+    flow=leaf_of(_cases),
+)
+class AskUser(AgentNode[AskUserSettings]):
+    """Asks a person a question, and waits for the answer, be it a minute or a month.
+
+    RUNNING while it waits; SUCCESS when the answer is in `into`, or the default where the person refuses to answer or
+    nobody has answered in time; FAILURE where there is no default then. A halt withdraws the question. While nothing
+    else is under way the run waits without a worker, and its deadline stands still.
+
+    ```yaml
+    ask_user:
+      question: "Which branch is meant?"
+      options: [main, release]
+      into: hint
+    ```
+    """
+
+    _asked = ""
+
+    def initialise(self) -> None:
+        settings = self.settings
+        self._asked = self.agent.people.ask(
+            "input_required",
+            shown_text(self, settings.question),
+            settings.terms("fail" if settings.default is None else "default"),
+            may=("answer", "refuse"),
+            schema=settings.response_schema,
+        )
+
+    def update(self) -> Status:
+        verdict = people_of(self).decided(self._asked)
+        if verdict is None:
+            wait_for_answer(self)
+            return Status.RUNNING
+        answer = verdict.answer if verdict.status == "answered" else self.settings.default
+        if answer is None:
+            self.feedback_message = verdict.status
+            return Status.FAILURE
+        self.board.set(self.settings.into, answer)
+        return Status.SUCCESS
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        self.run.forget_changes(self.index)
+        self.agent.output.withdraw((self._asked,))
+
+    def words(self, step: Stepped) -> Words:
+        question = clipped(shown_text(self, self.settings.question), 120)
+        if self.status is Status.RUNNING:
+            begins = "asks" if step.began else "waits for the answer to"
+            return Words(f'{begins} "{question}"', f'It {begins} "{question}"')
+        if self.status is Status.FAILURE:
+            return Words("no answer", f'Nobody has answered "{question}"')
+        answer = clipped(str(self.board[self.settings.into]), 120)
+        return Words(f'answer: "{answer}"', f'The answer to "{question}" is "{answer}".')

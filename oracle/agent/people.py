@@ -1,0 +1,235 @@
+"""What a query asks people, and what they decide.
+
+Rules:
+
+- What is asked has an id of the run and a number, so that a run which is repeated asks the same.
+- Answers come as deliveries of the blackboard key `answers`: a mapping from the id to the decision. One counts once,
+  and only while it is waited for. A decision that was not possible counts as a refusal.
+- A refused call is not put to a person again in the query: the same call gets the same refusal.
+- Text of people is material like a tool's: bounded, and neutralised where the model reads it.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from bt_runtime.text import iso
+from bt_runtime.text.phrases import clipped
+from oracle.agent.output import Output
+from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
+    Decision,
+    Interrupt,
+    InterruptReason,
+    InterruptStatus,
+    QuestionAsked,
+)
+from oracle.core.encoding import to_json
+from oracle.decision import canonical_arguments
+from oracle.llm.protocol import ToolUse
+from signals import as_plain_text
+
+ANSWERS: Final = "answers"
+"""The blackboard key by which decisions come."""
+LONGEST_COMMENT: Final = 2_000
+_STATUSES: Final[Mapping[str, InterruptStatus]] = {
+    "approve": "approved",
+    "refuse": "refused",
+    "edit": "edited",
+    "answer": "answered",
+    "expire": "expired",
+    "withdraw": "withdrawn",
+}
+_ALWAYS: Final = ("refuse", "expire", "withdraw")
+"""Decisions that need not be among those that a person may make."""
+_NOT_AGAIN: Final = "Do not ask for the same call again."
+
+
+class Terms(NamedTuple):
+    """Who may decide, and until when.
+
+    Args:
+        expires_s: how long they may take; `None`: without end.
+        on_expiry: what counts then.
+    """
+
+    answerers: Literal["user", "operator", "not_asker"]
+    expires_s: float | None
+    on_expiry: Literal["refuse", "default", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided.
+
+    Args:
+        interrupt: as it stands now.
+        answer: to a question; JSON data.
+        arguments: those that a person has put in place of the call's; `None`: they stay.
+    """
+
+    interrupt: Interrupt
+    answer: Any = None
+    arguments: Mapping[str, Any] | None = None
+    comment: str = ""
+
+    @property
+    def status(self) -> InterruptStatus:
+        """How it stands."""
+        return self.interrupt.status
+
+    @property
+    def allows(self) -> bool:
+        """Whether what was asked for may be done."""
+        return self.status in ("approved", "edited")
+
+    def refusal(self) -> str:
+        """The result of a call that it does not allow."""
+        if self.status == "refused":
+            said = f" They said: {self.comment}" if self.comment else ""
+            return f"Not run: a person refused this call.{said}\n{_NOT_AGAIN}"
+        if self.status == "expired":
+            return f"Not run: nobody answered in time whether this call may be made. {_NOT_AGAIN}"
+        return "Not run: nobody can be asked any more whether this call may be made."
+
+
+@dataclass(slots=True)
+class People:
+    """What one query asks people.
+
+    Args:
+        run_id: names what is asked.
+        output: sends it.
+        grants: the names of the tools that a person has allowed for the conversation.
+        asked: how many things were asked.
+        refusals: the results of refused calls, by what identical calls have in common.
+        notes: what the results of calls say first, by their ids.
+    """
+
+    run_id: str
+    output: Output
+    grants: frozenset[str] = frozenset()
+    asked: int = 0
+    refusals: dict[Hashable, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    _given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _heard: object = None
+
+    def ask(
+        self,
+        reason: InterruptReason,
+        message: str,
+        terms: Terms,
+        *,
+        may: Sequence[Decision],
+        schema: Mapping[str, Any] | None = None,
+        call: ToolUse | None = None,
+        tool: str | None = None,
+    ) -> str:
+        """Ask, and return the id of what was asked.
+
+        Args:
+            reason: what kind of decision it is.
+            message: for the person.
+            terms: who may decide, and until when.
+            may: the decisions that are possible.
+            schema: of the answer, or of the call's arguments where these may be edited.
+            call: the call that waits for it.
+            tool: the name of the tool that is run if it is approved; `None`: that of the call.
+        """
+        interrupt = Interrupt(
+            id=self._next_id(),
+            reason=reason,
+            message=as_plain_text(message),
+            may=tuple(may),
+            response_schema=schema or {},
+            on_expiry=terms.on_expiry,
+            answerers=terms.answerers,
+            expires_at=None if terms.expires_s is None else _later(self.output.timestamp(), terms.expires_s),
+            **(_of_call(call) if call is not None else {"tool_name": tool}),
+        )
+        kind = QuestionAsked if reason == "input_required" else ApprovalRequested
+        self.output.ask(kind(interrupt))
+        return interrupt.id
+
+    def use_grant(self, call: ToolUse) -> bool:
+        """Whether a person has allowed the tool for the conversation; the user sees then that the call is approved."""
+        if call.name not in self.grants:
+            return False
+        interrupt = Interrupt(
+            id=self._next_id(),
+            reason="tool_call",
+            message=f"{call.name} is allowed in this conversation.",
+            may=(),
+            response_schema={},
+            on_expiry="refuse",
+            status="approved",
+            **_of_call(call),
+        )
+        self.output.answer_person(Answered(interrupt))
+        return True
+
+    def hear(self, answers: Mapping[str, Any] | None) -> None:
+        """Take what has come; what nobody waits for is left out."""
+        if answers is None or answers is self._heard:
+            return
+        self._heard = answers
+        for interrupt_id, given in answers.items():
+            if interrupt_id in self.output.pending and isinstance(given, Mapping):
+                self._given.setdefault(interrupt_id, given)
+
+    def decided(self, interrupt_id: str) -> Verdict | None:
+        """What was decided, once; `None` if nothing was yet."""
+        given, interrupt = self._given.pop(interrupt_id, None), self.output.pending.get(interrupt_id)
+        if given is None or interrupt is None:
+            return None
+        decision = given.get("decision")
+        if decision not in (*interrupt.may, *_ALWAYS):
+            decision = "refuse"
+        arguments = given.get("arguments") if decision == "edit" else None
+        if decision == "edit" and not isinstance(arguments, Mapping):
+            decision = "refuse"
+        answer = given.get("answer") if decision == "answer" else None
+        comment = as_plain_text(str(given.get("comment") or ""))[:LONGEST_COMMENT]
+        settled = replace(
+            interrupt,
+            status=_STATUSES[cast("str", decision)],
+            answered_by=_text(given.get("by")),
+            answered_at=_text(given.get("at")),
+        )
+        verdict = Verdict(settled, answer, arguments, comment)
+        if verdict.allows and given.get("for") == "conversation" and settled.tool_call_id and settled.tool_name:
+            self.grants |= {settled.tool_name}
+        self.output.answer_person(Answered(settled, answer=answer, arguments=arguments, comment=comment or None))
+        return verdict
+
+    def edited(self, call: ToolUse, arguments: Mapping[str, Any]) -> ToolUse:
+        """A call with the arguments of a person, which its result will tell the model."""
+        shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
+        self.notes[call.id] = f"A person has changed the arguments of this call before it was run, to: {shown}\n\n"
+        return replace(call, arguments=arguments)
+
+    def _next_id(self) -> str:
+        self.asked += 1
+        return f"{self.run_id}.{self.asked}"
+
+
+def _of_call(call: ToolUse) -> dict[str, Any]:
+    digest = sha256(canonical_arguments(call.arguments).encode(errors="replace")).hexdigest()
+    return {
+        "tool_call_id": call.id,
+        "tool_name": call.name,
+        "arguments": call.arguments,
+        "arguments_digest": f"sha256:{digest}",
+    }
+
+
+def _later(timestamp: str, seconds: float) -> str:
+    return iso(datetime.fromisoformat(timestamp) + timedelta(seconds=seconds))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
