@@ -94,7 +94,6 @@ async def recorded() -> tuple[RunRecord, TreeDefinition, list[LogEntry]]:
         user_id="local",
         context_id="context",
         worker="w",
-        heartbeat_at=0.0,
         epoch=1,
         tree="bench",
         tree_sha=query.tree.sha,

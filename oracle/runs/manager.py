@@ -215,7 +215,7 @@ class RunManager:
         until_s = self._clock.now() + _FORGET_S
         self._follower.forget(user_id, context_id)
         while True:
-            running = await self._store.runs.running_of(context_id)
+            running = await self._store.runs.open_of(context_id)
             if running is not None and running.user_id == user_id:
                 await self._end_for(running, until_s - self._clock.now())
             try:

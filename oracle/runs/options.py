@@ -17,7 +17,7 @@ class RunOptions:
         abort_s: how long a run may take to end when it is asked to, before its task is cancelled; and again after that.
         heartbeat_s: between two heartbeats.
         silent_s: a worker whose heartbeat has not changed for so long loses its runs.
-        reap_s: between two searches for such runs.
+        look_s: between two looks for workers that have died, and for runs that wait.
         patience_s: how long a run goes on while nothing of it can be written.
         most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
             much while it can.
@@ -35,9 +35,9 @@ class RunOptions:
     reader_grace_s: float = 60.0
     drain_s: float = 10.0
     abort_s: float = 2.0
-    heartbeat_s: float = 3.0
-    silent_s: float = 15.0
-    reap_s: float = 5.0
+    heartbeat_s: float = 1.0
+    silent_s: float = 5.0
+    look_s: float = 0.5
     patience_s: float = 30.0
     most_unsaved_bytes: int = 3_000_000
     most_tick_bytes: int = 4_000_000

@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Final, Self
 
 import structlog
 
@@ -27,6 +27,7 @@ from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.recovery import Recovery
+from oracle.runs.storage.claims import GRACE_S, Sighting
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.records import NewRun, RunRecord
 from oracle.runs.storage.store import Store
@@ -36,14 +37,15 @@ from oracle.runs.waiting import repeat
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A heartbeat, and when it was seen first."""
+    """A heartbeat, when it was seen first, and whether the worker's lock was free the last time."""
 
-    beat: float
+    beat_at: float
     since_s: float
+    was_free: bool
 
 
 class SilentWorkers:
-    """The heartbeats that one observer has seen.
+    """What one observer has seen of the other workers.
 
     Args:
         silent_s: how long a heartbeat may stay the same.
@@ -55,15 +57,24 @@ class SilentWorkers:
         self._clock = clock
         self._seen: dict[str, _Seen] = {}
 
-    def note(self, beats: Mapping[str, float]) -> dict[str, float]:
-        """Note the latest heartbeat of each worker; returns those of the silent workers."""
-        now_s = self._clock.now()
-        fresh = {worker: _Seen(beat, now_s) for worker, beat in beats.items()}
-        self._seen = {
-            worker: before if (before := self._seen.get(worker)) is not None and before.beat == seen.beat else seen
-            for worker, seen in fresh.items()
-        }
-        return {worker: seen.beat for worker, seen in self._seen.items() if now_s - seen.since_s >= self._silent_s}
+    def note(self, workers: Mapping[str, Sighting], *, by_locks: bool) -> dict[str, float]:
+        """Note what is seen now; returns the last heartbeat of each worker that has died.
+
+        Args:
+            workers: what is seen.
+            by_locks: that a lock was free twice in a row, without a heartbeat between, is a sign of death as well.
+        """
+        now_s, before, dead = self._clock.now(), self._seen, {}
+        self._seen = {}
+        for name, sighting in workers.items():
+            seen = before.get(name)
+            is_same = seen is not None and seen.beat_at == sighting.beat_at
+            since_s = seen.since_s if seen is not None and is_same else now_s
+            is_free = by_locks and sighting.is_free
+            self._seen[name] = _Seen(sighting.beat_at, since_s, is_free)
+            if now_s - since_s >= self._silent_s or (seen is not None and is_same and is_free and seen.was_free):
+                dead[name] = sighting.beat_at
+        return dead
 
     def forget(self) -> None:
         """Start again: the observer was stopped itself, and does not know what it has missed."""
@@ -72,6 +83,8 @@ class SilentWorkers:
 
 log = structlog.get_logger(__name__)
 
+_BLIND: Final = 0.4
+"""For this share of `silent_s` a worker may miss what it sees of others, and still judge them."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
@@ -97,17 +110,18 @@ class Upkeep:
         self._doubtful: dict[str, NewRun] = {}
         self._recovering: set[str] = set()
         self._silence = SilentWorkers(silent_s=options.silent_s, clock=clock)
-        self._beaten_s = clock.now()
+        self._beaten_s = self._looked_s = clock.now()
         self._timers: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         if self._store.is_shared:
-            self._silence.note(await self._store.runs.heartbeats())
+            await self.beat()
+            await self._dead()
         else:
             await self._reap(None)
             self._recovering.update(self._endings)
-        self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
-        self._start("reaper", self.look, every_s=self._options.reap_s)
+        self._start("heartbeat", self.beat, every_s=self._options.heartbeat_s)
+        self._start("reaper", self.look, every_s=self._options.look_s)
         # Also without limits of retention: a process may have died while it was deleting.
         self._start("retention", self._prune, every_s=self._options.prune_s)
         if self._options.retain_texts_s is not None:
@@ -144,25 +158,31 @@ class Upkeep:
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
             self._doubtful.pop(new.id, None)
         if self._store.is_shared:
-            await self._beat()
-            silent = self._silence.note(await self._store.runs.heartbeats())
-            if silent:
-                await self._reap(silent)
+            dead = await self._dead()
+            if dead:
+                await self._reap(dead)
 
-    async def _beat(self) -> None:
-        """Write the heartbeat.
+    async def _dead(self) -> dict[str, float]:
+        """The workers that have died, with their last heartbeats.
 
-        If this worker was silent itself, because the database or the machine was stopped, it starts to watch the
+        If this worker could not read the database for a while, or not write its own heartbeat, it starts to watch the
         others again: they may have been stopped as well.
         """
-        await self._store.runs.beat()
-        now_s = self._clock.now()
-        if now_s - self._beaten_s > max(self._options.silent_s, self._options.heartbeat_s):
+        claims = self._store.claims
+        seen, now_s = await claims.sightings(), self._clock.now()
+        blind_s = _BLIND * self._options.silent_s
+        if now_s - self._looked_s > blind_s or now_s - self._beaten_s > self._options.heartbeat_s + blind_s:
             self._silence.forget()
-        self._beaten_s = now_s
+        self._looked_s = now_s
+        return self._silence.note(seen.workers, by_locks=claims.presence.can_judge and seen.up_s >= GRACE_S)
+
+    async def beat(self) -> None:
+        """Write the heartbeat."""
+        await self._store.claims.beat()
+        self._beaten_s = self._clock.now()
 
     async def _reap(self, silent: Mapping[str, float] | None) -> None:
-        found = await self._store.runs.take_over(silent)
+        found = await self._store.claims.take_over(silent)
         if found:
             log.warning("runs.taken_over", runs=[record.id for record in found])
         for record in found:

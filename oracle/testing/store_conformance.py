@@ -18,7 +18,7 @@ from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequ
 from typing import Any, Protocol
 
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError
-from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, NewRun, RunEnd, RunRecord, StoredChunk
+from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, NewRun, Places, RunEnd, RunRecord, StoredChunk
 
 _PATIENCE_S = 20.0
 _DONE = b'{"type":"done"}'
@@ -44,20 +44,36 @@ class LogWriter(Protocol):
         """Write the last chunk and the end of the run's row in one commit."""
         ...
 
+    async def leave(self, *, is_parked: bool, wake_at: float | None = None) -> None:
+        """Give the run, as it was written so far, to who claims it; a parked one only after it was woken."""
+        ...
+
 
 class RunRows(Protocol):
     """The rows of runs, as `oracle.runs.storage.runs.RunTable` has them."""
 
-    async def begin(self, new: NewRun) -> RunRecord:
-        """Write the row of a run."""
+    async def begin(self, new: NewRun, *, places: Places = ...) -> RunRecord:
+        """Write the row of a run, which waits for a worker if there is no place for it."""
         ...
 
     async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
         """The row of a run; `None` if the user has no such run."""
         ...
 
+
+class RunOwners(Protocol):
+    """Who runs what, as `oracle.runs.storage.claims.RunClaims` has it."""
+
     async def take_over(self, silent: Mapping[str, float] | None) -> Sequence[RunRecord]:
         """Make this worker the owner of running runs, with a new epoch; `None`: of all."""
+        ...
+
+    async def claim(self, most: int, places: Places = ...) -> Sequence[RunRecord]:
+        """Make this worker the owner of runs that wait for one, with a new epoch."""
+        ...
+
+    async def wake(self, run_id: str) -> bool:
+        """Have a parked run wait for a worker; returns whether it was parked."""
         ...
 
 
@@ -99,6 +115,11 @@ class RunStore(Protocol):
     @property
     def runs(self) -> RunRows:
         """The rows."""
+        ...
+
+    @property
+    def claims(self) -> RunOwners:
+        """Their owners."""
         ...
 
     @property
@@ -293,7 +314,7 @@ class StoreConformance:
         log = await _begun(store)
         log.chunk(_content("a"))
         await log.flush()
-        (taken,) = await store.runs.take_over(None)
+        (taken,) = await store.claims.take_over(None)
         assert taken.epoch == 2
         log.chunk(_content("never"))
         assert await _refuses(log.flush(), RunLostError)
@@ -307,7 +328,89 @@ class StoreConformance:
         """A run that has ended stays as it is."""
         await (await _begun(store, "ended")).finish(_DONE, _END)
         await store.runs.begin(_new())
-        assert [run.id for run in await store.runs.take_over(None)] == ["run-1"]
+        assert [run.id for run in await store.claims.take_over(None)] == ["run-1"]
         ended = await store.runs.find("ended")
         assert ended is not None
         assert (ended.status, ended.epoch) == ("finished", 1)
+
+    async def test_a_run_without_a_place_waits_for_a_claim(self, store: RunStore) -> None:
+        """It belongs to nobody until then, holds its conversation, and goes to one worker only."""
+        waiting = await store.runs.begin(_new(context_id="c"), places=Places(here=0))
+        assert (waiting.status, waiting.attempts) == ("queued", 0)
+        again = _new("again", context_id="c", begins_conversation=False)
+        assert await _refuses(store.runs.begin(again), ConversationBusyError)
+        assert await store.claims.take_over(None) == []
+        claims = await asyncio.gather(*(store.claims.claim(8) for _ in range(4)))
+        (claimed,) = [run for runs in claims for run in runs]
+        assert (claimed.id, claimed.status, claimed.epoch, claimed.attempts) == ("run-1", "running", 2, 1)
+        assert await store.runs.find("run-1") == claimed
+        await store.log.writer(claimed).finish(_DONE, _END)
+        assert await store.claims.claim(8) == []
+
+    async def test_no_more_is_claimed_than_is_wanted_oldest_first(self, store: RunStore) -> None:
+        """Each worker takes what it can go on with."""
+        for number in range(5):
+            await store.runs.begin(_new(f"run-{number}"), places=Places(here=0))
+        assert await store.claims.claim(8, Places(here=0)) == []
+        assert [run.id for run in await store.claims.claim(2)] == ["run-0", "run-1"]
+        assert [run.id for run in await store.claims.claim(8, Places(in_all=4))] == ["run-2", "run-3"]
+
+    async def test_a_user_has_no_more_running_than_the_bound_and_others_come_first(self, store: RunStore) -> None:
+        """Of each user one, then of each the second."""
+        for name in ("ann-1", "ann-2", "ann-3", "bob-1", "bob-2"):
+            await store.runs.begin(_new(name, user_id=name[:3]), places=Places(here=0))
+        assert [run.id for run in await store.claims.claim(1)] == ["ann-1"]
+        assert [run.id for run in await store.claims.claim(1)] == ["bob-1"]
+        assert {run.id for run in await store.claims.claim(8, Places(per_user=2))} == {"ann-2", "bob-2"}
+        (begun,) = [await store.runs.begin(_new("cid", user_id="cid"), places=Places(per_user=1))]
+        assert begun.status == "running"
+        assert (await store.runs.begin(_new("ann-4", user_id="ann"), places=Places(per_user=3))).status == "queued"
+
+    async def test_a_run_that_is_left_goes_on_from_its_log(self, store: RunStore) -> None:
+        """What was appended before is there, what comes later is not; and nothing has failed."""
+        log = await _begun(store)
+        log.chunk(_content("a"))
+        await log.leave(is_parked=False)
+        log.chunk(_content("never"))
+        (claimed,) = await store.claims.claim(8)
+        assert (claimed.epoch, claimed.attempts) == (2, 1)
+        again = store.log.writer(claimed, seq=1, chunk_n=await store.log.last_chunk("run-1"))
+        assert again.chunk(_content("b")) == 2
+        await again.finish(_DONE, _END)
+        assert await _heard(store) == [1, 2, 3]
+        assert await _refuses(log.finish(_DONE, _END), RunLostError)
+
+    async def test_a_parked_run_is_claimed_when_it_was_woken(self, store: RunStore) -> None:
+        """Once, however often it is woken; it keeps its conversation."""
+        log = await _begun(store, context_id="c")
+        await log.leave(is_parked=True, wake_at=99.0)
+        parked = await store.runs.find("run-1")
+        assert parked is not None
+        assert (parked.status, parked.wake_at) == ("parked", 99.0)
+        again = _new("again", context_id="c", begins_conversation=False)
+        assert await _refuses(store.runs.begin(again), ConversationBusyError)
+        assert await store.claims.claim(8) == await store.claims.take_over(None) == []
+        assert [await store.claims.wake("run-1") for _ in range(2)] == [True, False]
+        (claimed,) = await store.claims.claim(8)
+        assert (claimed.status, claimed.epoch, claimed.attempts, claimed.wake_at) == ("running", 2, 1, None)
+        assert not await store.claims.wake("run-1")
+        assert not await store.claims.wake("nobody")
+
+    async def test_claims_are_counted_until_a_turn_or_a_call_has_ended(self, store: RunStore) -> None:
+        """A run that kills its workers can be known by that."""
+        log = await _begun(store)
+        log.append("tick", b"{}")
+        await log.flush()
+        counted = []
+        for number in range(2, 5):
+            (taken,) = await store.claims.take_over(None)
+            counted.append(taken.attempts)
+            log = store.log.writer(taken, seq=number - 1)
+            log.append("tick", b"{}")
+            await log.flush()
+        assert counted == [2, 3, 4]
+        log.append("tool_end", b"{}", step_key="tool:1")
+        await log.flush()
+        taken = (await store.claims.take_over(None))[0]
+        assert (taken.attempts, taken.progress_seq) == (1, 5)
+        assert (await store.claims.take_over(None))[0].attempts == 2

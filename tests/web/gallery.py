@@ -251,8 +251,8 @@ def _move_into_past(data: Path, moves: Sequence[tuple[str, str, float]]) -> None
             by_s = minutes * 60
             database.execute(
                 "UPDATE run SET created_at = created_at - ?, deadline_at = deadline_at - ?, "
-                "finished_at = finished_at - ?, heartbeat_at = heartbeat_at - ? WHERE id = ?",
-                (by_s, by_s, by_s, by_s, run_id),
+                "finished_at = finished_at - ? WHERE id = ?",
+                (by_s, by_s, by_s, run_id),
             )
             earlier = partial(_times_moved, by_s=by_s)
             events = database.execute("SELECT at, data, seq FROM event WHERE run_id = ?", (run_id,)).fetchall()

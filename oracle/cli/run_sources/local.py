@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, wh
 
 FOLDER: Final = "imports"
 _SILENT_S: Final = 30.0
-"""A worker writes a heartbeat every few seconds, by the clock of the database, which may differ from this machine's."""
+"""A worker writes a heartbeat every second, by the clock of the database, which may differ from this machine's."""
 
 
 def imported_runs(settings: Settings) -> "ImportedRuns":
@@ -132,7 +132,8 @@ class LocalSource:
         from oracle.replay.histories.reading import read_history  # noqa: PLC0415  slow to load
 
         history = await read_history(self._archive(), record, registry=self.registry())
-        if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):
+        beat_at = await self._archive().last_beat(record.worker) if record.status == "running" else None
+        if beat_at is not None and (silent := _silence(time.time() - beat_at)):
             history.problem = "; ".join(filter(None, (history.problem, silent)))
         return history
 
@@ -142,4 +143,4 @@ def _silence(quiet_s: float) -> str:
     if quiet_s < _SILENT_S:
         return ""
     last = f"the service that runs it was last heard of {quiet_s:,.0f} s ago"
-    return f"{last}; if it has died, the run ends when a service starts"
+    return f"{last}; if it has died, the run goes on when a service starts"

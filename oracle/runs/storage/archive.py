@@ -62,6 +62,15 @@ class Archive:
 
         return await self.database.read(work)
 
+    async def last_beat(self, worker: str) -> float | None:
+        """The last heartbeat of a worker, by the database's clock; `None`: there is none any more.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        query = select(schema.worker.c.beat_at).where(schema.worker.c.name == worker)
+        return await self.database.read(lambda connection: connection.execute(query).scalar())
+
     async def runs(
         self, *, tree: str, limit: int | None = None, since: float | None = None, with_forgotten: bool = False
     ) -> list[RunRecord]:

@@ -155,7 +155,7 @@ def _of(context_id: str, *, before: int | None) -> "Select[Any]":
 
 def _summaries() -> "Select[Any]":
     table = conversation.c
-    live = select(run.c.id).where(run.c.context_id == table.id, run.c.status == "running").scalar_subquery()
+    live = select(run.c.id).where(run.c.context_id == table.id, run.c.status != "finished").scalar_subquery()
     return select(table.id, table.title, table.project_id, table.created_at, table.updated_at, live.label("run_id"))
 
 

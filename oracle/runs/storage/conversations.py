@@ -396,7 +396,7 @@ def _forked(
     if before_run is not None:
         of_run = (message.c.conversation_id == context_id) & (message.c.run_id == before_run)
         before = connection.scalar(select(func.min(message.c.n)).where(of_run))
-        under_way = (run.c.id == before_run) & (run.c.context_id == context_id) & (run.c.status == "running")
+        under_way = (run.c.id == before_run) & (run.c.context_id == context_id) & (run.c.status != "finished")
         if before is None and connection.scalar(select(run.c.id).where(under_way)) is None:
             return None
     fields = {"project_id": found.project_id, "state": found.state if state is None else state}
@@ -417,7 +417,7 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
     if _locked_state(connection, user_id, context_id) is None:
         return None
     runs = run.c.context_id == context_id
-    if connection.scalar(select(run.c.id).where(runs, run.c.status == "running")) is not None:
+    if connection.scalar(select(run.c.id).where(runs, run.c.status != "finished")) is not None:
         raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))

@@ -110,6 +110,10 @@ class Dialect(Protocol):
         """Seconds since the epoch by the clock that all workers share."""
         ...
 
+    def up_s(self, connection: Connection, /) -> float:
+        """For how many seconds the server has been running."""
+        ...
+
     def next_number(self, connection: Connection, /) -> int:
         """The next number in the order of runs and conversations: greater than all before, whatever clocks say.
 
@@ -133,6 +137,10 @@ class Dialect(Protocol):
         Returns:
             The number of the transaction, for `has_committed`; `None` if the outcome of a commit is always known.
         """
+        ...
+
+    def free_locks(self, connection: Connection, names: Sequence[str], /) -> set[str]:
+        """Which of these locks nobody holds, not even a connection that keeps it beyond its transactions."""
         ...
 
     def close_fence(self, connection: Connection, worker: str, /) -> bool:

@@ -20,12 +20,13 @@ from functools import partial
 from typing import Any, Final, Literal
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
 from oracle.core.errors import UserError
 from oracle.core.json_schemas import Misfit, misfits
 from oracle.runs.storage import schema
+from oracle.runs.storage.claims import announce, left
 from oracle.runs.storage.commands import COMMANDS_CHANNEL, Commands
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import Dialect
@@ -350,7 +351,10 @@ def _park(connection: Connection, *, run: RunRecord, delivered: Collection[str],
     if _undelivered(connection, run_id=run.id, delivered=delivered):
         return False
     change = update(_run).where(_run.c.id == run.id)
-    connection.execute(change.values(status="parked", parked_at=dialect.clock(connection)))
+    pending = (_interrupt.c.run_id == run.id) & (_interrupt.c.status == "pending")
+    wake_at = connection.scalar(select(func.min(_interrupt.c.expires_at)).where(pending))
+    parked = left(is_parked=True, wake_at=wake_at)
+    connection.execute(change.values(**parked, parked_at=dialect.clock(connection)))
     return True
 
 
@@ -367,7 +371,8 @@ def wake(connection: Connection, row: Row[Any], kind: str, *, dialect: Dialect) 
     if row.status == "parked":
         paused_s = max(0.0, at - (row.parked_at or at))
         change = update(_run).where(_run.c.id == row.id)
-        connection.execute(change.values(status="queued", deadline_at=_run.c.deadline_at + paused_s))
+        connection.execute(change.values(status="queued", deadline_at=_run.c.deadline_at + paused_s, wake_at=None))
+        announce(connection, dialect)
     if row.status == "running" or kind == "cancel":
         connection.execute(insert(schema.command), {"run_id": row.id, "kind": kind, "data": {}, "at": at})
         dialect.notify(connection, COMMANDS_CHANNEL, [row.worker])

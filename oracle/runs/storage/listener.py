@@ -1,4 +1,7 @@
-"""Notifications of the other workers on PostgreSQL: runs that have new events, and commands."""
+"""Notifications of the other workers on PostgreSQL: runs that have new events, commands, and runs that wait.
+
+The connection also holds the lock that shows that this worker lives. It is free as soon as the process has died.
+"""
 
 import asyncio
 from typing import Any
@@ -9,17 +12,24 @@ from sqlalchemy.engine import URL
 
 from bt_runtime import Clock
 from oracle.core.retry import Retry, pause
+from oracle.runs.storage.claims import QUEUE_CHANNEL, RunClaims, worker_lock
 from oracle.runs.storage.commands import COMMANDS_CHANNEL, Commands
 from oracle.runs.storage.commit import CHUNKS_CHANNEL
 from oracle.runs.storage.database import in_words
 from oracle.runs.storage.dialect import CONNECT_S
-from oracle.runs.storage.postgresql import KEEPALIVE
+from oracle.runs.storage.postgresql import HOLD_LOCK, KEEPALIVE
 from oracle.runs.storage.tails import Tails
 
 log = structlog.get_logger(__name__)
 
 _RETRY = Retry(first_s=0.1, longest_s=5.0)
 _CANCEL_AGAIN_S = 0.1
+_HOLD_TRIES, _HOLD_AGAIN_S = 5, 0.02  # another worker that looks whether it is free holds it for a moment
+
+_WITHOUT_SESSIONS = (
+    "between this worker and the database is a pooler, which may give each transaction another connection: that a "
+    "worker has died is known by its heartbeat alone, after seconds, and notifications may not come; connect directly"
+)
 
 
 class Listener:
@@ -29,16 +39,21 @@ class Listener:
 
     Args:
         tails: whose followers are woken.
+        claims: who is told of runs that wait, and whether this worker holds its lock.
         worker: the name of this worker.
         clock: monotonic time.
     """
 
-    def __init__(self, url: URL, *, tails: Tails, commands: Commands, worker: str, clock: Clock) -> None:
+    def __init__(
+        self, url: URL, *, tails: Tails, commands: Commands, claims: RunClaims, worker: str, clock: Clock
+    ) -> None:
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._tails = tails
         self._commands = commands
+        self._claims = claims
         self._worker = worker
         self._clock = clock
+        self._is_first = True
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store-listener")
 
     async def aclose(self) -> None:
@@ -56,8 +71,10 @@ class Listener:
         while True:
             try:
                 async with await self._connect() as connection:
-                    for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL):
+                    for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL, QUEUE_CHANNEL):
                         await connection.execute(f"LISTEN {channel}".encode())
+                    await self._hold_lock(connection, is_first=self._is_first)
+                    self._is_first = False
                     if failures:
                         log.info("store.listens_again")
                     failures = 0
@@ -67,6 +84,8 @@ class Listener:
             except (psycopg.Error, OSError) as error:
                 if not failures:
                     log.warning("store.listener_lost", problem=in_words(error))
+            finally:
+                self._claims.presence.lost()
             failures += 1
             await pause(_RETRY.wait_s(failures), clock=self._clock)
 
@@ -75,15 +94,32 @@ class Listener:
             self._address, autocommit=True, connect_timeout=CONNECT_S, application_name="oracle-listener", **KEEPALIVE
         )
 
+    async def _hold_lock(self, connection: psycopg.AsyncConnection[Any], *, is_first: bool) -> None:
+        found = await (await connection.execute(b"SELECT pg_backend_pid()")).fetchone()
+        if found is None or found[0] != connection.info.backend_pid:
+            if is_first:
+                log.warning("store.without_sessions", hint=_WITHOUT_SESSIONS)
+            return
+        for _ in range(_HOLD_TRIES):
+            held = await (await connection.execute(HOLD_LOCK.encode(), (worker_lock(self._worker),))).fetchone()
+            if held is not None and held[0]:
+                self._claims.presence.gained()
+                return
+            await pause(_HOLD_AGAIN_S, clock=self._clock)
+
     def _look_everywhere(self) -> None:
         for tail in self._tails:
             tail.wake()
         self._commands.look()
+        self._claims.look()
 
     def _take(self, channel: str, payload: str) -> None:
         if channel == COMMANDS_CHANNEL:
             if payload == self._worker:
                 self._commands.look()
+            return
+        if channel == QUEUE_CHANNEL:
+            self._claims.look()
             return
         for note in payload.split(","):
             run_id, _, last_chunk = note.rpartition(":")

@@ -13,6 +13,7 @@ from bt_runtime import Clock
 from oracle.core.encoding import scrub, to_json
 from oracle.core.retry import Retry
 from oracle.runs.storage import schema
+from oracle.runs.storage.claims import announce, left
 from oracle.runs.storage.commit import EventEntry, TickEntry, Work
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import PAGE, EventRow
@@ -69,6 +70,7 @@ class RunLog:
         self._is_finished = False
         self._held: list[EventEntry] | None = None
         self._works: list[Work] = []
+        self._is_left = False
         tail.begin(chunk_n)
 
     @property
@@ -121,7 +123,7 @@ class RunLog:
         Args:
             work: runs in the writer's thread, again after a transient failure.
         """
-        if self._error is not None or self._final is not None:
+        if self._error is not None or self._final is not None or self._is_left:
             return
         self._count_pending()
         self._works.append(work)
@@ -166,6 +168,36 @@ class RunLog:
             self.refused(error)
             raise
 
+    async def leave(self, *, is_parked: bool, wake_at: float | None = None) -> None:
+        """Give the run to whoever claims it, with what was appended so far; what comes later is ignored.
+
+        Args:
+            is_parked: nobody claims it before it is woken.
+            wake_at: when it is to be woken at the latest; `None`: only by an answer.
+
+        Raises:
+            RunLostError: another worker has the run.
+            RunBrokenError: a part of this run can never be written.
+            StoreUnavailableError: nothing could be written for longer than the patience; try again.
+        """
+        self._check()
+        self.release()
+        self._is_left = True
+
+        def work(connection: Connection) -> None:
+            if self._is_over(connection):
+                return
+            fields = left(is_parked=is_parked, wake_at=wake_at)
+            connection.execute(_END.values(fields), {"run_id": self.run_id})
+            if not is_parked:
+                announce(connection, self._writer.dialect)
+
+        def settle(_: None) -> None:
+            self._tail.lose()
+            self._release_tail()
+
+        await self._writer.write(work, on_commit=settle)
+
     def close(self) -> None:
         """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""
         self.release()
@@ -193,7 +225,7 @@ class RunLog:
             self.on_lost()
 
     def _append(self, kind: EventKind, data: bytes, chunk: StoredChunk | None, step_key: str | None) -> None:
-        if self._error is not None or self._final is not None:
+        if self._error is not None or self._final is not None or self._is_left:
             return
         number = None if chunk is None else chunk.n
         row = (self.run_id, self._seq + 1, kind, number, step_key, data.decode(), self._now())
@@ -217,15 +249,25 @@ class RunLog:
         """Runs in the writer's thread."""
         final = self._final
         assert final is not None, "made before it is written"  # noqa: S101
+        if not self._is_over(connection):
+            connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
+            self._writer.dialect.insert_events(connection, final.events(self.run_id))
+
+    def _is_over(self, connection: Connection) -> bool:
+        """Whether an earlier attempt of this log has ended or left the run: no other has this epoch.
+
+        Raises:
+            RunLostError: another worker has the run.
+            RunBrokenError: a part of this run can never be written.
+        """
         found = connection.execute(_STATE, {"run_id": self.run_id}).one_or_none()
         if found is None or found.epoch != self.epoch:
             raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
-        if found.status == "finished":
-            return  # by an earlier attempt of this log: no other has this epoch
+        if found.status != "running":
+            return True
         if self.is_refused:
             raise RunBrokenError(f"a part of the run {self.run_id!r} could not be written, so it has no end yet")
-        connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
-        self._writer.dialect.insert_events(connection, final.events(self.run_id))
+        return False
 
     def _finished(self, _: None) -> None:
         if self._final is None or self._is_finished:

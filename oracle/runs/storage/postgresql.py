@@ -33,6 +33,12 @@ _WRITER_SESSION = (
 _LOCK_KEY = "hashtextextended(concat_ws(' ', 'oracle', current_schema(), CAST(%s AS text)), 0)"
 _LOCK = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
 _TRY_LOCK = f"SELECT pg_try_advisory_xact_lock({_LOCK_KEY})"
+HOLD_LOCK = f"SELECT pg_try_advisory_lock({_LOCK_KEY})"
+"""Takes a lock for as long as the connection lasts, if it is free."""
+_FREE_LOCKS = f"""
+    SELECT name FROM unnest(%s::text[]) AS name WHERE pg_try_advisory_xact_lock_shared({_LOCK_KEY % "name"})
+"""  # noqa: S608  constants
+_UP_S = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())"
 _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current()"
 
 _COPY = f"COPY event ({EVENT_COLUMNS}) FROM STDIN"
@@ -131,6 +137,10 @@ class PostgreSQL:
         """The server's clock."""
         return float(connection.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar_one())
 
+    def up_s(self, connection: Connection) -> float:
+        """By the server's clock."""
+        return float(connection.exec_driver_sql(_UP_S).scalar_one())
+
     def next_number(self, connection: Connection) -> int:
         """From a sequence."""
         return int(connection.exec_driver_sql("SELECT nextval('order_of_use')").scalar_one())
@@ -146,6 +156,10 @@ class PostgreSQL:
     def enter_fence(self, connection: Connection, worker: str) -> int:
         """Hold the worker's fence shared: others of its transactions may hold it too."""
         return int(connection.exec_driver_sql(_ENTER_FENCE, (_fence(worker),)).one()[1])
+
+    def free_locks(self, connection: Connection, names: Sequence[str]) -> set[str]:
+        """Hold them shared until the end of the transaction: others may look at the same time."""
+        return set(connection.exec_driver_sql(_FREE_LOCKS, (list(names),)).scalars()) if names else set()
 
     def close_fence(self, connection: Connection, worker: str) -> bool:
         """Hold the worker's fence exclusively."""

@@ -180,6 +180,26 @@ class NewRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """How many runs may be running at a time; `None`: any number.
+
+    Args:
+        here: how many more this worker takes.
+        in_all: of all workers together.
+        per_user: of one user, on all workers.
+    """
+
+    here: int | None = None
+    in_all: int | None = None
+    per_user: int | None = None
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether workers have to count together."""
+        return self.in_all is not None or self.per_user is not None
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnd:
     """How a run ended.
 
@@ -212,7 +232,6 @@ class RunRecord:
     user_id: str
     context_id: str
     worker: str
-    heartbeat_at: float
     epoch: int
     tree: str
     tree_sha: str | None
@@ -238,6 +257,12 @@ class RunRecord:
     """The run that it shadows; `None` for what a user has asked."""
     parked_at: float | None = None
     """When it began to wait for people, the last time."""
+    attempts: int = 0
+    """How often a worker has claimed it since a turn or a tool call of it has ended; 1 for a run that goes well."""
+    progress_seq: int = 0
+    """The last such end in its log when it was claimed; 0: there was none."""
+    wake_at: float | None = None
+    """When it goes on by itself, if it is parked; `None`: only when it is woken."""
 
     @property
     def kept(self) -> Kept:

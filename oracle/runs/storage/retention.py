@@ -150,8 +150,8 @@ class Retention:
         return Pruned(pruned.runs + len(batch), pruned.bytes + sum(each.bytes for each in batch))
 
     def _delete_leftovers(self, connection: Connection) -> None:
-        is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
-        connection.execute(delete(command).where(~is_running))
+        is_open = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status != "finished").exists()
+        connection.execute(delete(command).where(~is_open))
         release_late_prompts(connection)
         delete_unused(connection, at=self._database.now())
         delete_expired(connection, at=self._database.now())

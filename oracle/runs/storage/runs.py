@@ -1,13 +1,12 @@
-"""The rows of runs: inserted, found, kept alive, taken over."""
+"""The rows of runs: inserted, found, listed."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Row,
     Select,
@@ -26,10 +25,11 @@ from sqlalchemy.exc import IntegrityError
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
+from oracle.runs.storage.claims import announce, count_waiting, has_place
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
 from oracle.runs.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
-from oracle.runs.storage.records import NewRun, RunRecord, record_of
+from oracle.runs.storage.records import NewRun, Places, RunRecord, record_of
 from oracle.runs.storage.request_keys import claim
 from oracle.runs.storage.run_pages import (
     RunCounts,
@@ -61,7 +61,7 @@ class RunTable:
     Args:
         worker: the name of this worker.
         tails: whose followers are woken when a run is removed.
-        on_taken: called after runs were taken over.
+        on_queued: called after a run was begun that waits for a worker.
         now: seconds since the epoch.
     """
 
@@ -72,20 +72,33 @@ class RunTable:
         writer: Writer,
         worker: str,
         tails: Tails,
-        on_taken: Callable[[], None],
+        on_queued: Callable[[], None],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._writer = writer
         self._worker = worker
         self._tails = tails
-        self._on_taken = on_taken
+        self._on_queued = on_queued
         self._now = now
 
-    async def begin(self, new: NewRun, *, most_per_user: int | None = None) -> RunRecord:
+    async def begin(
+        self,
+        new: NewRun,
+        *,
+        most_per_user: int | None = None,
+        places: Places = Places(),  # noqa: B008  frozen
+        notice: Callable[[int], bytes] | None = None,
+    ) -> RunRecord:
         """Take the conversation (or create it) and insert the run's row, in one transaction.
 
         A run that shadows another one has no conversation.
+
+        Args:
+            new: the run.
+            most_per_user: of its user's runs that wait for a worker or have one; `None`: any number.
+            places: where there is none for it, it waits for a worker.
+            notice: makes its first chunk then, from its place among those that wait; `None`: it has none.
 
         Raises:
             ConversationBusyError: it is answering another query.
@@ -96,14 +109,25 @@ class RunTable:
             KeyReusedError: its key was used for another request.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
-        work = partial(self._begin, new=new, most_per_user=most_per_user, at=self._now())
+        work = partial(self._begin, new=new, most_per_user=most_per_user, places=places, notice=notice, at=self._now())
         try:  # alone with a key, as another worker may be claiming the same one
-            return await self._writer.write(work, is_alone=new.key is not None)
+            record = await self._writer.write(work, is_alone=new.key is not None)
         except _BeingCountedError:  # rare; waits for the lock, but not with the chunks of other runs in the transaction
-            return await self._writer.write(partial(work, waits=True), is_alone=True)
+            record = await self._writer.write(partial(work, waits=True), is_alone=True)
+        if record.status == "queued":
+            self._on_queued()
+        return record
 
     def _begin(
-        self, connection: Connection, *, new: NewRun, most_per_user: int | None, at: float, waits: bool = False
+        self,
+        connection: Connection,
+        *,
+        new: NewRun,
+        most_per_user: int | None,
+        places: Places,
+        notice: Callable[[int], bytes] | None,
+        at: float,
+        waits: bool = False,
     ) -> RunRecord:
         dialect = self._database.dialect
         if new.key is not None:
@@ -111,7 +135,21 @@ class RunTable:
             if found is not None:
                 raise AlreadyBegunError(found)
         if most_per_user is not None:
-            self._check_share(connection, new.user_id, most_per_user, waits=waits)
+            self._lock(connection, f"runs {new.user_id}", waits=waits)
+            _check_share(connection, new.user_id, most_per_user)
+        if places.are_shared:
+            self._lock(connection, "claims", waits=waits)
+        is_waiting = not has_place(connection, places, new.user_id)
+        record = self._insert(connection, new, at=at, is_waiting=is_waiting)
+        if is_waiting:
+            if notice is not None:
+                first = notice(count_waiting(connection)).decode()
+                dialect.insert_events(connection, [(new.id, 1, "chunk", 1, None, first, at)])
+            announce(connection, dialect)
+        return record
+
+    def _insert(self, connection: Connection, new: NewRun, *, at: float, is_waiting: bool) -> RunRecord:
+        dialect = self._database.dialect
         number = dialect.next_number(connection)
         if new.shadow_of is None:
             _find_conversation(connection, new)
@@ -120,7 +158,7 @@ class RunTable:
         # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(new.context_id)
-        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=dialect.clock(connection)) | {"n": number}
+        row = _row_of(new, worker="" if is_waiting else self._worker, at=at) | {"n": number}
         try:
             with connection.begin_nested() if dialect.is_shared else nullcontext():
                 record = record_of(connection.execute(_INSERT, row).one())
@@ -132,17 +170,12 @@ class RunTable:
             _take_conversation(connection, new, at=at, number=number)
         return record
 
-    def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
-        dialect, lock = self._database.dialect, f"runs {user_id}"  # two workers must not count at the same time
+    def _lock(self, connection: Connection, name: str, *, waits: bool) -> None:
+        """Let no two workers count at the same time."""
         if waits:
-            dialect.lock(connection, lock)
-        elif not dialect.try_lock(connection, lock):
+            self._database.dialect.lock(connection, name)
+        elif not self._database.dialect.try_lock(connection, name):
             raise _BeingCountedError
-        own = (_run.c.user_id == user_id) & (_run.c.status == "running") & _run.c.shadow_of.is_(None)
-        query = select(func.count()).where(own)
-        running = connection.execute(query).scalar_one()
-        if running >= most:
-            raise TooManyRunsError(f"{running} queries are under way; at most {most} may be, so wait for one to end")
 
     async def abandon(self, run_id: str, *, created_conversation: str | None = None) -> None:
         """Remove a run that was never answered.
@@ -227,25 +260,12 @@ class RunTable:
         """
         return await self._database.read(partial(count_by_tree, since=since, user_id=user_id))
 
-    async def running_of(self, context_id: str) -> RunRecord | None:
-        """The running query of a conversation."""
+    async def open_of(self, context_id: str) -> RunRecord | None:
+        """The query of a conversation that has not ended: it is running, or it waits."""
         if not may_be_id(context_id):
             return None
-        query = _running_of(context_id)
+        query = _open_of(context_id)
         return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
-
-    async def beat(self) -> None:
-        """Write a heartbeat to the running queries of this worker.
-
-        Raises:
-            StoreUnavailableError: nothing could be written for longer than the patience.
-        """
-
-        def work(connection: Connection) -> None:
-            mine = (_run.c.worker == self._worker) & (_run.c.status == "running")
-            connection.execute(update(_run).where(mine).values(heartbeat_at=self._database.dialect.clock(connection)))
-
-        await self._writer.write(work)
 
     async def extend_deadline(self, run_id: str, *, by_s: float) -> None:
         """Move the deadline of a running query: it stood still for so long.
@@ -257,54 +277,6 @@ class RunTable:
         change = update(_run).where(mine).values(deadline_at=_run.c.deadline_at + by_s)
         await self._writer.write(lambda connection: connection.execute(change))
 
-    async def heartbeats(self) -> dict[str, float]:
-        """The other workers that have running queries, with the latest heartbeat of each.
-
-        The figures are of the database's clock, which may be set. They tell whether a heartbeat has changed, not how
-        old it is.
-        """
-        query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(_running_elsewhere(self._worker))
-        query = query.group_by(_run.c.worker)
-        return await self._database.read(lambda connection: {row[0]: row[1] for row in connection.execute(query)})
-
-    async def take_over(self, silent: Mapping[str, float] | None) -> list[RunRecord]:
-        """Take over the running queries of silent workers; each of them goes to one worker only.
-
-        Args:
-            silent: the workers, with the heartbeat that has not changed for too long (`heartbeats`); a worker whose
-                heartbeat has changed since is alive. `None` takes all running queries: at the start of the only server.
-
-        Raises:
-            StoreUnavailableError: nothing could be written for longer than the patience.
-        """
-
-        def work(connection: Connection) -> list[RunRecord]:
-            wanted = _run.c.status == "running"
-            if silent is not None:
-                wanted = _running_elsewhere(self._worker)
-                wanted &= _run.c.worker.in_(self._still_silent(connection, silent))
-            values = {
-                "worker": self._worker,
-                "epoch": _run.c.epoch + 1,
-                "heartbeat_at": self._database.dialect.clock(connection),
-            }
-            taken = connection.execute(update(_run).where(wanted).values(values).returning(*_run.c)).all()
-            return sorted((record_of(row) for row in taken), key=lambda run: (run.created_at, run.id))
-
-        taken = await self._writer.write(work)
-        if taken:
-            self._on_taken()
-        return taken
-
-    def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
-        """The workers whose heartbeat has not changed; they cannot commit until this transaction has ended."""
-        names = [name for name in silent if self._database.dialect.close_fence(connection, name)]
-        query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(
-            _running_elsewhere(self._worker) & _run.c.worker.in_(names)
-        )
-        beats = connection.execute(query.group_by(_run.c.worker))
-        return [name for name, beat in beats if beat == silent[name]]
-
 
 def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
     """The run, if that user has asked it; `None` as the user means any user, and shadows of others' runs as well."""
@@ -315,7 +287,7 @@ def find_run(connection: Connection, run_id: str, *, user_id: str | None = None)
 
 
 def _is_busy(connection: Connection, context_id: str) -> bool:
-    return connection.execute(_running_of(context_id)).first() is not None
+    return connection.execute(_open_of(context_id)).first() is not None
 
 
 def _busy(context_id: str) -> ConversationBusyError:
@@ -324,30 +296,34 @@ def _busy(context_id: str) -> ConversationBusyError:
     )
 
 
-def _running_elsewhere(worker: str) -> ColumnElement[bool]:
-    return (_run.c.status == "running") & (_run.c.worker != worker)
+def _open_of(context_id: str) -> Select[Any]:
+    return select(_run).where((_run.c.context_id == context_id) & (_run.c.status != "finished"))
 
 
-def _running_of(context_id: str) -> Select[Any]:
-    return select(_run).where((_run.c.context_id == context_id) & (_run.c.status == "running"))
+def _check_share(connection: Connection, user_id: str, most: int) -> None:
+    own = (_run.c.user_id == user_id) & _run.c.status.in_(("queued", "running")) & _run.c.shadow_of.is_(None)
+    active = connection.execute(select(func.count()).where(own)).scalar_one()
+    if active >= most:
+        raise TooManyRunsError(f"{active} queries are under way; at most {most} may be, so wait for one to end")
 
 
-def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict[str, Any]:
+def _row_of(new: NewRun, *, worker: str, at: float) -> dict[str, Any]:
+    """The row of a run; without a worker it waits for one."""
     return {
         "id": new.id,
         "user_id": new.user_id,
         "context_id": new.context_id,
         "worker": worker,
-        "heartbeat_at": heartbeat_at,
         "epoch": 1,
         "tree": new.tree,
         "tree_sha": new.tree_sha,
         "input": new.input,
         "limits": new.limits,
-        "status": "running",
+        "status": "running" if worker else "queued",
         "created_at": at,
         "deadline_at": at + new.timeout_s,
         "shadow_of": new.shadow_of,
+        "attempts": 1 if worker else 0,
     }
 
 

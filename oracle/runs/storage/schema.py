@@ -60,8 +60,11 @@ class EncodedJson(TypeDecorator[bytes]):
         return None if value is None else value.encode()
 
 
+_OPEN = text("status <> 'finished'")
 _RUNNING = text("status = 'running'")
 _PENDING = text("status = 'pending'")
+_QUEUED = text("status = 'queued'")
+_PARKED = text("status = 'parked'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 _HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
@@ -78,13 +81,12 @@ run = Table(
     Column("user_id", String(255), nullable=False),
     Column("context_id", String(64), nullable=False),
     Column("worker", String(64), nullable=False),  # that answers it, or was the last to
-    Column("heartbeat_at", Double, nullable=False),
     Column("epoch", Integer, nullable=False),  # +1 with each worker; writes of an older one are refused
     Column("tree", String(255), nullable=False),
     Column("tree_sha", String(64)),  # names a row of tree_version; none under the plain loop
     Column("input", Json, nullable=False),  # the request as it was accepted
     Column("limits", Json, nullable=False),  # the AgentConfig in force
-    Column("status", String(16), nullable=False),  # running | finished
+    Column("status", String(16), nullable=False),  # see RunStatus
     Column("termination_reason", String(32)),
     Column("answer", Json),  # a string
     Column("error", Json),  # {error, error_type, cause?, detail?} of the last error chunk
@@ -102,6 +104,9 @@ run = Table(
     Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
     Column("shadow_of", String(64)),  # the run that it shadows; none for what a user has asked
     Column("parked_at", Double),  # when it began to wait for people, the last time
+    Column("attempts", Integer, nullable=False, server_default="0"),  # claims since a turn or a call has ended
+    Column("progress_seq", Integer, nullable=False, server_default="0"),  # of the last such end, at the last claim
+    Column("wake_at", Double),  # when a parked run goes on by itself; none: only when it is woken
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),
@@ -110,15 +115,25 @@ run = Table(
         "one_run_of_a_conversation_at_a_time",
         "context_id",
         unique=True,
-        sqlite_where=_RUNNING,
-        postgresql_where=_RUNNING,
+        sqlite_where=_OPEN,
+        postgresql_where=_OPEN,
     ),
     Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
     Index("half_dropped_runs", "id", sqlite_where=_HALF_DROPPED, postgresql_where=_HALF_DROPPED),
     Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
-    Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("runs_of_worker", "worker", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("queued_runs", "n", "user_id", sqlite_where=_QUEUED, postgresql_where=_QUEUED),
+    Index("parked_runs", "wake_at", sqlite_where=_PARKED, postgresql_where=_PARKED),
     Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
+)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("beat_at", Double, nullable=False),  # its last heartbeat
+    Column("has_lock", Boolean, nullable=False),  # its listening connection holds its lock: a free one means its death
 )
 
 event = Table(

@@ -1,6 +1,7 @@
 """SQLite: a file that one server has for itself, with one writer and any number of readers."""
 
 import itertools
+import math
 import os
 import sqlite3
 import stat
@@ -209,6 +210,10 @@ class SQLite:
         """The clock of the only worker."""
         return self._now()
 
+    def up_s(self, _connection: Connection) -> float:
+        """There is no server that could have been restarted."""
+        return math.inf
+
     def next_number(self, connection: Connection) -> int:
         """One more than the greatest; there is no other writer."""
         return int(_driver(connection).execute(_NEXT_NUMBER).fetchone()[0])
@@ -222,6 +227,10 @@ class SQLite:
 
     def enter_fence(self, _connection: Connection, _worker: str) -> None:
         """No other worker takes anything over, and a commit to a file always says what became of it."""
+
+    def free_locks(self, _connection: Connection, _names: Sequence[str]) -> set[str]:
+        """No other worker holds one."""
+        return set()
 
     def close_fence(self, _connection: Connection, _worker: str) -> bool:
         """No other worker commits."""

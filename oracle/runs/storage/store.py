@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from bt_runtime import Clock, SystemClock
 from oracle.runs.storage.breakpoints import Breakpoints
+from oracle.runs.storage.claims import Presence, RunClaims
 from oracle.runs.storage.commands import Commands
 from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
@@ -41,6 +42,7 @@ class Store:
         writer: writes it.
         log: the events of runs.
         runs: the rows of runs.
+        claims: who runs what.
         trees: the versions of trees that runs have used.
         prompts: the system prompts of runs.
         tree_edits: the texts of trees as they were saved or found.
@@ -56,6 +58,7 @@ class Store:
     writer: Writer
     log: EventLog
     runs: RunTable
+    claims: RunClaims
     conversations: StoredConversations
     settings: UserSettings
     trees: TreeVersions
@@ -132,17 +135,21 @@ async def open_store(
         stack.push_async_callback(writer.aclose)
         commands = Commands(database, writer=writer, worker=worker, clock=clock, now=now)
         stack.push_async_callback(commands.aclose)
+        claims = RunClaims(
+            database, writer=writer, worker=worker, presence=Presence(clock), on_taken=commands.look, now=now
+        )
         if database.dialect.is_shared:
             from oracle.runs.storage.listener import Listener  # noqa: PLC0415  imports PostgreSQL's driver
 
-            listener = Listener(database.url, tails=tails, commands=commands, worker=worker, clock=clock)
+            listener = Listener(database.url, tails=tails, commands=commands, claims=claims, worker=worker, clock=clock)
             stack.push_async_callback(listener.aclose)
         yield Store(
             worker=worker,
             database=database,
             writer=writer,
             log=EventLog(database, writer=writer, tails=tails, clock=clock, now=now, patience_s=patience_s),
-            runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_taken=commands.look, now=now),
+            runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_queued=claims.look, now=now),
+            claims=claims,
             conversations=StoredConversations(database, writer=writer, clock=clock, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
@@ -152,7 +159,7 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
-            interrupts=Interrupts(database, writer=writer, commands=commands),
+            interrupts=Interrupts(database, writer=writer, commands=commands, on_woken=claims.look),
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
         )

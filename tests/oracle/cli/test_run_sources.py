@@ -241,7 +241,10 @@ async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
         await asked.until("here")
         source = found.all["archive"]
         assert (await source.history(asked.run_id)).problem == ""
-        beat = (await source.archive.find(asked.run_id)).heartbeat_at
+        run = await source.archive.find(asked.run_id)
+        async with asyncio.timeout(20):
+            while (beat := await source.archive.last_beat(run.worker)) is None:  # noqa: ASYNC110  its service beats
+                await asyncio.sleep(0.02)  # the service writes it each second
         monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: beat + 42))
         assert "last heard of 42 s ago" in (await source.history(asked.run_id)).problem
         await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")

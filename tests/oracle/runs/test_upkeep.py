@@ -11,16 +11,23 @@ from oracle.core.metrics import Metrics
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage import schema
+from oracle.runs.storage.claims import Sighting
 from oracle.runs.storage.erasing import mark_forgotten
 from oracle.runs.storage.records import NewRun, RunRecord
 from oracle.runs.storage.schema import run
 from oracle.runs.storage.store import Store, open_store
-from oracle.runs.upkeep import Upkeep
+from oracle.runs.upkeep import SilentWorkers, Upkeep
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
 from tests.oracle.runs.storage.making import new_run
 
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
+
+
+async def look(upkeep: Upkeep) -> None:
+    """What the timers of heartbeats and of looks do."""
+    await upkeep.beat()
+    await upkeep.look()
 
 
 def upkeep_of(store: Store, clock: FakeClock) -> Upkeep:
@@ -51,11 +58,11 @@ async def test_a_worker_whose_heartbeat_does_not_change_is_silent(stores: tuple[
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
     upkeep = upkeep_of(two, clock)
-    for _ in range(5):  # looked at after 0, 3, … 12 seconds
-        await upkeep.look()
-        clock.advance(3)
+    for _ in range(15):  # looked at after 0, 1, … 14 seconds
+        await look(upkeep)
+        clock.advance(1)
     assert await one.runs.find(record.id) == record
-    await upkeep.look()
+    await look(upkeep)
     ended = await told(two, record)
     assert (ended.record.worker, ended.record.termination_reason) == ("two", "error")
 
@@ -67,10 +74,10 @@ async def test_a_step_of_the_databases_clock_ends_no_run(stores: tuple[Store, St
     upkeep = upkeep_of(two, clock)
     for _ in range(10):
         # As if the clock had been set: a heartbeat is `step_s` away from what the clock says next.
-        step = update(schema.run).values(heartbeat_at=schema.run.c.heartbeat_at - step_s)
-        await one.runs.beat()
+        step = update(schema.worker).values(beat_at=schema.worker.c.beat_at - step_s)
+        await one.claims.beat()
         await one.write(lambda connection, step=step: connection.execute(step).close())
-        await upkeep.look()
+        await look(upkeep)
         clock.advance(3)
     found = await one.runs.find(record.id)
     assert found is not None
@@ -81,22 +88,46 @@ async def test_a_worker_that_was_silent_itself_takes_over_nothing_for_a_while(st
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
     upkeep = upkeep_of(two, clock)
-    await upkeep.look()
+    await look(upkeep)
     clock.advance(100)  # it stood still, or could not reach the database, and so could the others not
-    await upkeep.look()
-    clock.advance(14)
-    await upkeep.look()
+    for _ in range(4):
+        await look(upkeep)
+        clock.advance(4)
     assert await one.runs.find(record.id) == record
-    clock.advance(1)
-    await upkeep.look()
+    await look(upkeep)
     ended = await told(two, record)
     assert (ended.record.worker, ended.record.termination_reason) == ("two", "error")
+
+
+async def test_a_worker_that_cannot_write_its_own_heartbeat_takes_over_nothing(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    record, clock = await begin(one), FakeClock(jump=False)
+    upkeep = upkeep_of(two, clock)
+    for _ in range(10):  # it can read: perhaps the disk of the server is full
+        await upkeep.look()
+        clock.advance(4)
+    assert await one.runs.find(record.id) == record
+
+
+async def test_a_worker_whose_lock_is_free_twice_without_a_heartbeat_has_died(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    record, clock = await begin(one), FakeClock(jump=False)
+    silence = SilentWorkers(silent_s=15, clock=clock)
+    seen = (await two.claims.sightings()).workers
+    free = {"one": Sighting(seen["one"].beat_at, is_free=True)}
+    assert [silence.note(each, by_locks=True) for each in (seen, free, seen, free)] == [{}] * 4
+    assert silence.note({"one": Sighting(7.0, is_free=True)}, by_locks=True) == {}
+    assert silence.note({"one": Sighting(7.0, is_free=True)}, by_locks=False) == {}
+    assert silence.note({"one": Sighting(7.0, is_free=True)}, by_locks=True) == {}
+    assert silence.note({"one": Sighting(7.0, is_free=True)}, by_locks=True) == {"one": 7.0}
+    assert await two.claims.take_over({"one": 7.0}) == []  # not the heartbeat that it has
+    assert [run.id for run in await two.claims.take_over({"one": seen["one"].beat_at})] == [record.id]
 
 
 async def test_a_worker_does_not_take_its_own_runs_over(stores: tuple[Store, Store]) -> None:
     one, _ = stores
     record = await begin(one)
-    await upkeep_of(one, FakeClock(jump=False)).look()
+    await look(upkeep_of(one, FakeClock(jump=False)))
     found = await one.runs.find(record.id)
     assert found is not None
     assert (found.status, found.epoch) == ("running", record.epoch)

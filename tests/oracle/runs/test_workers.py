@@ -82,7 +82,7 @@ async def test_the_runs_of_a_silent_worker_are_ended_by_another_and_it_says_noth
     live = await one.start()
     await two.until_text(live.record, "Half of the")
     await settle()
-    two.clock.advance(OPTIONS.reap_s)
+    two.clock.advance(OPTIONS.look_s)
     told = await two.told(live.record)
     assert told.record.worker == "two"
     assert told.record.error is not None
@@ -98,7 +98,8 @@ async def test_what_a_worker_still_wants_to_keep_of_a_run_that_it_has_lost_is_re
     one, two = workers
     live = await one.start()
     await two.until_text(live.record, "Half of the")
-    (taken,) = await two.store.runs.take_over(await two.store.runs.heartbeats())
+    seen = await two.store.claims.sightings()
+    (taken,) = await two.store.claims.take_over({name: each.beat_at for name, each in seen.workers.items()})
     exchange = Exchange("Where?", "Something else.", "", "", "completed", live.record.id)
     with pytest.raises(RunLostError):
         await one.store.conversations.append("local", live.record.context_id, exchange)

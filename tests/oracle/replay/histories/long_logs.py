@@ -44,7 +44,6 @@ def long_log(ticks: int, tree: str = COUNTING) -> Log:
         user_id="local",
         context_id="c",
         worker="w1",
-        heartbeat_at=0.0,
         epoch=1,
         tree="counting",
         tree_sha=definition.sha,

@@ -66,7 +66,6 @@ class Tape:
             user_id=query.user_id,
             context_id=query.context_id,
             worker="w1",
-            heartbeat_at=0.0,
             epoch=1,
             tree=tree.name,
             tree_sha=tree.sha,

@@ -68,7 +68,6 @@ def log_of(scenario: Scenario, played: Played) -> Log:
         user_id="local",
         context_id=done.context_id,
         worker="w",
-        heartbeat_at=0.0,
         epoch=1,
         tree=scenario.tree,
         tree_sha=played.tree.sha,

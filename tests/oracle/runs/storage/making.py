@@ -24,6 +24,11 @@ async def begun(store: Store, run_id: str = "run-1", **changes: Any) -> RunLog:
     return store.log.writer(await store.runs.begin(new_run(run_id, **changes)))
 
 
+async def beats(store: Store) -> dict[str, float]:
+    """The other workers that have runs, with their last heartbeats."""
+    return {name: seen.beat_at for name, seen in (await store.claims.sightings()).workers.items()}
+
+
 def content(text: object) -> bytes:
     """A chunk."""
     return json.dumps({"type": "content", "content": text}).encode()

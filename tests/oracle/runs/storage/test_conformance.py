@@ -11,7 +11,17 @@ import pytest
 
 from oracle.core.encoding import to_json
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError
-from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, NewRun, RunEnd, RunRecord, StoredChunk
+from oracle.runs.storage.records import (
+    ChunkPage,
+    EventKind,
+    LogEntry,
+    NewRun,
+    Places,
+    RunEnd,
+    RunRecord,
+    RunStatus,
+    StoredChunk,
+)
 from oracle.testing.store_conformance import StoreConformance
 
 
@@ -41,13 +51,17 @@ class MemoryStore:
         return self
 
     @property
+    def claims(self) -> "MemoryStore":
+        return self
+
+    @property
     def log(self) -> "MemoryStore":
         return self
 
     # Rows
 
-    async def begin(self, new: NewRun) -> RunRecord:
-        if any(row.status == "running" and row.context_id == new.context_id for row in self.rows.values()):
+    async def begin(self, new: NewRun, *, places: Places = Places()) -> RunRecord:  # noqa: B008  frozen
+        if any(row.status != "finished" and row.context_id == new.context_id for row in self.rows.values()):
             raise ConversationBusyError(f"the conversation {new.context_id!r} is answering another query")
         at = time.time()
         row = RunRecord(
@@ -55,17 +69,17 @@ class MemoryStore:
             user_id=new.user_id,
             context_id=new.context_id,
             worker="w1",
-            heartbeat_at=at,
             epoch=1,
             tree=new.tree,
             tree_sha=new.tree_sha,
             input=new.input,
             limits=new.limits,
-            status="running",
+            status="running" if self.has_place(places, new.user_id) else "queued",
             created_at=at,
             deadline_at=at + new.timeout_s,
             n=next(self.numbers),
         )
+        row = replace(row, attempts=int(row.status == "running"))
         self.rows[new.id] = row
         return row
 
@@ -73,10 +87,50 @@ class MemoryStore:
         row = self.rows.get(run_id)
         return row if row is not None and user_id in (None, row.user_id) else None
 
+    # Owners
+
     async def take_over(self, silent: Mapping[str, float] | None) -> Sequence[RunRecord]:
         assert silent is None
-        taken = [replace(row, epoch=row.epoch + 1) for row in self.rows.values() if row.status == "running"]
-        self.rows.update({row.id: row for row in taken})
+        return [self.take(row) for row in list(self.rows.values()) if row.status == "running"]
+
+    async def claim(self, most: int, places: Places = Places()) -> Sequence[RunRecord]:  # noqa: B008  frozen
+        taken: list[RunRecord] = []
+        while len(taken) < most:
+            waiting = [row for row in self.rows.values() if row.status == "queued"]
+            places_left = replace(places, here=None if places.here is None else places.here - len(taken))
+            fits = [row for row in waiting if self.has_place(places_left, row.user_id, is_waiting=True)]
+            if not fits:
+                break
+            taken.append(self.take(min(fits, key=lambda row: (self.running(row.user_id), row.n))))
+        return taken
+
+    async def wake(self, run_id: str) -> bool:
+        row = self.rows.get(run_id)
+        if row is None or row.status != "parked":
+            return False
+        self.rows[run_id] = replace(row, status="queued", wake_at=None)
+        return True
+
+    def has_place(self, places: Places, user_id: str, *, is_waiting: bool = False) -> bool:
+        states = ("running",) if is_waiting else ("running", "queued")
+        bounds = ((places.here, 0), (places.in_all, self.running(None, states)))
+        bounds += ((places.per_user, self.running(user_id, states)),)
+        return all(most is None or most > count for most, count in bounds)
+
+    def running(self, user_id: str | None, states: tuple[str, ...] = ("running",)) -> int:
+        return sum(row.status in states and user_id in (None, row.user_id) for row in self.rows.values())
+
+    def take(self, row: RunRecord) -> RunRecord:
+        ends = [entry.seq for entry in self.entries[row.id] if entry.kind in ("turn_end", "tool_end")]
+        last_end = max(ends, default=0)
+        taken = replace(
+            row,
+            status="running",
+            epoch=row.epoch + 1,
+            attempts=1 if last_end > row.progress_seq else row.attempts + 1,
+            progress_seq=last_end,
+        )
+        self.rows[row.id] = taken
         return taken
 
     # Events
@@ -140,6 +194,7 @@ class MemoryLog:
     chunk_n: int
     waiting: list[LogEntry] = field(default_factory=list)
     is_over: bool = False
+    is_left: bool = False
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
         self._append(kind, data, None, step_key)
@@ -176,7 +231,15 @@ class MemoryLog:
             self.store.rows[self.run.id] = ended
         await self.flush()
 
+    async def leave(self, *, is_parked: bool, wake_at: float | None = None) -> None:
+        await self.flush()
+        self.is_left = True
+        row = self.store.rows[self.run.id]
+        attempts = 0 if is_parked else max(row.attempts - 1, 0)
+        status: RunStatus = "parked" if is_parked else "queued"
+        self.store.rows[row.id] = replace(row, status=status, worker="", attempts=attempts, wake_at=wake_at)
+
     def _append(self, kind: EventKind, data: bytes, number: int | None, step_key: str | None) -> None:
-        if not self.is_over:
+        if not self.is_over and not self.is_left:
             self.seq += 1
             self.waiting.append(LogEntry(self.run.id, self.seq, kind, data, time.time(), number, step_key))

@@ -15,7 +15,7 @@ from oracle.runs.storage.errors import ConversationBusyError, RunLostError
 from oracle.runs.storage.records import RunEnd
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.agent.conversations.contract import CLASSIFICATION, CONTRACT, STEP, Promise, exchange, texts_of
-from tests.oracle.runs.storage.making import new_run
+from tests.oracle.runs.storage.making import beats, new_run
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 
@@ -110,7 +110,7 @@ async def test_two_workers_keep_the_exchange_of_one_run_once(postgresql_url: str
 async def test_a_worker_that_has_lost_a_run_cannot_keep_its_answer(postgresql_url: str) -> None:
     async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
         record, _ = await begun(one)
-        assert [each.id for each in await two.runs.take_over(await two.runs.heartbeats())] == [record.id]
+        assert [each.id for each in await two.claims.take_over(await beats(two))] == [record.id]
         with pytest.raises(RunLostError):
             await one.conversations.append("ann", record.context_id, exchange("Q?", "Lost.", run_id=record.id))
         await two.conversations.append("ann", record.context_id, exchange("Q?", "Interrupted.", run_id=record.id))

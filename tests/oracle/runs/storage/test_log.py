@@ -162,7 +162,7 @@ async def test_a_follower_of_an_interrupted_run_gets_what_its_next_writer_writes
     await log.flush()
     follower = asyncio.create_task(heard(store))
     await asyncio.sleep(0)
-    (taken,) = await store.runs.take_over(None)
+    (taken,) = await store.claims.take_over(None)
     again = store.log.writer(taken, seq=1, chunk_n=1)
     again.chunk(content("interrupted"))
     await again.finish(DONE, END)

@@ -12,6 +12,7 @@ import oracle.runs.storage.migrations
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.store import open_store
+from tests.oracle.runs.storage.making import beats
 
 FIRST_RUNS = """
     INSERT INTO run (id, user_id, context_id, worker, heartbeat_at, epoch, tree, input, limits, status, created_at,
@@ -95,6 +96,15 @@ async def test_conversations_that_were_there_get_titles_from_their_first_questio
     async with open_store(empty_store_url, worker="worker-1") as store:
         titles = {each.context_id: each.title for each in await store.conversations.list("ann")}
     assert titles == {"c-new": "", "c-old": "Why is it so?", "c-none": ""}
+
+
+async def test_a_run_that_was_under_way_is_still_so_and_has_not_been_claimed_yet(empty_store_url: str) -> None:
+    under_way = FIRST_RUNS.replace("'finished', 30, 40, 35", "'running', 30, 40, NULL")
+    migrate(empty_store_url, "0001", under_way, FIRST_CONVERSATIONS)
+    async with open_store(empty_store_url, worker="worker-1") as store:
+        assert await beats(store) == {"w": 0.0}
+        (taken,) = await store.claims.take_over({"w": 0.0})
+        assert (taken.id, taken.epoch, taken.attempts) == ("new", 2, 1)
 
 
 async def test_the_chunks_of_an_earlier_version_are_read_by_their_numbers(empty_store_url: str) -> None:

@@ -12,7 +12,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError, TooManyRunsError
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, beats, begun, content, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
 
 pytestmark = pytest.mark.long("waits for leases, notifications and the patience of a server")
@@ -78,7 +78,7 @@ async def test_a_command_reaches_only_the_worker_of_the_run(two: tuple[Store, St
 
 async def take_all(store: Store) -> list[RunRecord]:
     """Take the runs of all other workers, as if all of them had been silent."""
-    return await store.runs.take_over(await store.runs.heartbeats())
+    return await store.claims.take_over(await beats(store))
 
 
 async def test_a_silent_run_is_taken_by_one_worker_only(postgresql_url: str) -> None:
@@ -86,8 +86,8 @@ async def test_a_silent_run_is_taken_by_one_worker_only(postgresql_url: str) -> 
         stores = [await stack.enter_async_context(open_store(postgresql_url, worker=f"w{n}")) for n in range(4)]
         for number in range(20):
             await stores[0].runs.begin(new_run(f"run-{number}"))
-        silent = await stores[1].runs.heartbeats()  # once: a later reader would see the first take-over
-        taken = await asyncio.gather(*(store.runs.take_over(silent) for store in stores[1:]))
+        silent = await beats(stores[1])  # once: a later reader would see the first take-over
+        taken = await asyncio.gather(*(store.claims.take_over(silent) for store in stores[1:]))
         names = [(run.id, run.worker) for runs, store in zip(taken, stores[1:], strict=True) for run in runs]
         assert sorted(name for name, _ in names) == sorted(f"run-{number}" for number in range(20))
         for name, worker in names:
@@ -99,11 +99,11 @@ async def test_a_silent_run_is_taken_by_one_worker_only(postgresql_url: str) -> 
 async def test_a_worker_that_has_shown_itself_since_it_was_looked_at_keeps_its_runs(two: tuple[Store, Store]) -> None:
     one, other = two
     await one.runs.begin(new_run())
-    seen = await other.runs.heartbeats()
+    seen = await beats(other)
     assert list(seen) == ["one"]
-    await one.runs.beat()
-    assert await other.runs.take_over(seen) == []
-    assert await one.runs.heartbeats() == {}  # of the others
+    await one.claims.beat()
+    assert await other.claims.take_over(seen) == []
+    assert await beats(one) == {}  # of the others
 
 
 async def test_a_worker_that_lost_a_run_is_fenced_off(two: tuple[Store, Store]) -> None:

@@ -1,4 +1,4 @@
-"""The rows of runs: begun, found, kept alive, taken over."""
+"""The rows of runs: begun, found, listed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ async def test_a_run_is_found_as_it_was_begun(store: Store) -> None:
     assert run.deadline_at == run.created_at + 60.0
     assert run.termination_reason is run.answer is run.error is run.finished_at is None
     assert await store.runs.find("run-1") == run
-    assert await store.runs.running_of("context-of-run-1") == run
+    assert await store.runs.open_of("context-of-run-1") == run
 
 
 async def test_a_run_is_found_by_its_user_alone(store: Store) -> None:
@@ -57,7 +57,7 @@ async def test_a_run_is_found_by_its_user_alone(store: Store) -> None:
 @pytest.mark.parametrize("run_id", ["nobody", "", "a\x00b", "\ud800", "ü", "x" * 1000], ids=ascii)
 async def test_what_is_no_name_names_nothing(store: Store, run_id: str) -> None:
     assert await store.runs.find(run_id) is None
-    assert await store.runs.running_of(run_id) is None
+    assert await store.runs.open_of(run_id) is None
     assert await store.runs.latest(user_id="ann", limit=5, before=run_id) == []
     with pytest.raises(UnknownConversationError):
         await store.runs.begin(new_run(context_id=run_id, begins_conversation=False))
@@ -148,43 +148,13 @@ async def test_the_mark_of_a_page_is_ones_own_run(store: Store) -> None:
     assert await store.runs.latest(user_id="ann", limit=5, before="bobs") == []
 
 
-async def test_only_running_queries_get_a_heartbeat(timed: Store, clock: Hands) -> None:
-    ended = await begun(timed, "ended")
-    await ended.finish(DONE, END)
-    await timed.runs.begin(new_run())
-    clock.at_s += 5
-    await timed.runs.beat()
-    beaten, before = await timed.runs.find("run-1"), await timed.runs.find("ended")
-    assert beaten is not None
-    assert before is not None
-    assert (beaten.heartbeat_at, before.heartbeat_at) == (1_005.0, 1_000.0)
-
-
-async def test_at_the_start_of_the_only_server_every_running_run_is_taken(sqlite_url: str) -> None:
-    async with open_store(sqlite_url, worker="before") as store:
-        for number in range(3):
-            await store.runs.begin(new_run(f"run-{number}"))
-        await (await begun(store, "ended")).finish(DONE, END)
-    async with open_store(sqlite_url, worker="after") as store:
-        taken = await store.runs.take_over(None)
-        assert [(run.id, run.worker, run.epoch) for run in taken] == [(f"run-{n}", "after", 2) for n in range(3)]
-        assert await store.runs.find("run-1") == taken[1]
-
-
-async def test_runs_of_this_worker_are_not_silent_however_long_it_slept(timed: Store, clock: Hands) -> None:
-    await timed.runs.begin(new_run())
-    clock.at_s += 1_000
-    assert await timed.runs.heartbeats() == {}
-    assert await timed.runs.take_over({"worker-1": 1_000.0}) == []
-
-
 async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:
     told = list[str]()
     log = await begun(store)
     log.on_lost = lambda: told.append("lost")
     log.chunk(content("a"))
     await log.flush()
-    (taken,) = await store.runs.take_over(None)
+    (taken,) = await store.claims.take_over(None)
     log.chunk(content("never"))
     with pytest.raises(RunLostError, match="another worker has taken the run 'run-1' over"):
         await log.flush()

@@ -394,4 +394,4 @@ async def test_what_followers_got_before_a_kill_is_stored(store_url: str) -> Non
             numbers = [event.chunk_n for event in await store.log.events(name, limit=1_000_000)]
             assert numbers == list(range(1, len(numbers) + 1))
             assert len(numbers) >= number
-        assert len(await store.runs.take_over(None)) == 5
+        assert len(await store.claims.take_over(None)) == 5

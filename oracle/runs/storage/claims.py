@@ -1,0 +1,332 @@
+"""Who runs what: the heartbeats of workers, and the claims of runs that wait for a worker or have lost theirs.
+
+Rules:
+
+- A claim is one UPDATE that raises the run's epoch; rows that another worker is claiming are skipped. It gives the
+  right to try: what is written is decided by the epoch, in each commit.
+- The claim counts itself. It is the first attempt again once a turn or a tool call has ended since the last claim.
+- A worker that is dead in the eyes of another one cannot commit while its runs are taken (`close_fence`), and one that
+  has shown itself meanwhile keeps them.
+- Runs that wait are claimed in turns: of each user one, then of each the second. What a user has running counts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Select, Update, case, delete, func, insert, select, update
+
+from bt_runtime import Clock
+from oracle.runs.storage import schema
+from oracle.runs.storage.database import Database
+from oracle.runs.storage.dialect import Dialect
+from oracle.runs.storage.records import Places, RunRecord, record_of
+from oracle.runs.storage.writer import Writer
+
+QUEUE_CHANNEL: Final = "oracle_queue"
+
+GRACE_S: Final = 3.0
+"""After a restart of the server all locks are free: for so long nobody is dead because of that."""
+_FORGET_S = 86_400.0  # when the row of a worker that is not heard of goes; the database's clock may be set by hours
+_NO_WORKER = ""
+
+_run, _event, _worker = schema.run, schema.event, schema.worker
+_IS_ASKED = _run.c.shadow_of.is_(None)
+
+
+class Sighting(NamedTuple):
+    """What is seen of another worker.
+
+    Args:
+        beat_at: its last heartbeat, by the database's clock, which may be set; it tells whether there was another one.
+        is_free: its lock is free: it has died, or lost the connection that held it.
+    """
+
+    beat_at: float
+    is_free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """What is seen of the other workers that have runs.
+
+    Args:
+        workers: by their names.
+        has_queued: runs wait for a worker.
+        up_s: for how long the server has been running.
+    """
+
+    workers: Mapping[str, Sighting]
+    has_queued: bool
+    up_s: float
+
+
+class Presence:
+    """Whether this worker holds its lock, which tells the others at once when it dies.
+
+    Args:
+        clock: monotonic time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.has_lock = False
+        self._clock = clock
+        self._settled_s: float | None = None
+
+    def gained(self) -> None:
+        """It holds the lock; the first time, it can judge others by theirs at once."""
+        self.has_lock = True
+        now_s = self._clock.now()
+        self._settled_s = now_s if self._settled_s is None else now_s + GRACE_S
+
+    def lost(self) -> None:
+        """The connection that held it is gone; those of others may be as well."""
+        self.has_lock = False
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether a free lock of another worker says that it has died."""
+        return self.has_lock and self._settled_s is not None and self._clock.now() >= self._settled_s
+
+
+class RunClaims:
+    """The claims of one worker, and its heartbeat.
+
+    Args:
+        worker: the name of this worker.
+        on_taken: called after runs were claimed.
+        now: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        writer: Writer,
+        worker: str,
+        presence: Presence,
+        on_taken: Callable[[], None],
+        now: Callable[[], float],
+    ) -> None:
+        self.presence = presence
+        self._database = database
+        self._writer = writer
+        self._worker = worker
+        self._on_taken = on_taken
+        self._now = now
+        self._on_queued: Callable[[], None] | None = None
+
+    def subscribe(self, on_queued: Callable[[], None]) -> None:
+        """Have a function called when runs may wait for a worker, in the event loop."""
+        self._on_queued = on_queued
+
+    def look(self) -> None:
+        """Runs may wait for a worker."""
+        if self._on_queued is not None:
+            self._on_queued()
+
+    async def beat(self) -> None:
+        """Write the heartbeat of this worker; the only one there is says nothing while it runs nothing.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        await self._writer.write(self._beat)
+
+    def _beat(self, connection: Connection) -> None:
+        dialect, mine = self._database.dialect, _worker.c.name == self._worker
+        if not dialect.is_shared:
+            running = select(_run.c.id).where((_run.c.worker == self._worker) & (_run.c.status == "running")).limit(1)
+            if connection.execute(running).first() is None:
+                return
+        fields = {"beat_at": dialect.clock(connection), "has_lock": self.presence.has_lock}
+        if connection.execute(update(_worker).where(mine).values(fields)).rowcount == 0:
+            connection.execute(delete(_worker).where(_worker.c.beat_at < fields["beat_at"] - _FORGET_S))
+            connection.execute(insert(_worker), {"name": self._worker, **fields})
+
+    async def sightings(self) -> Sightings:
+        """The other workers that have running queries, and whether there are runs without a worker.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self._database.read(self._sightings)
+
+    def _sightings(self, connection: Connection) -> Sightings:
+        dialect, queued = self._database.dialect, select(_run.c.id).where(_run.c.status == "queued").limit(1)
+        beats = connection.execute(_beats(_running_elsewhere(self._worker))).all()
+        free = dialect.free_locks(connection, [worker_lock(row.worker) for row in beats if row.has_lock])
+        workers = {row.worker: Sighting(row.beat_at, is_free=worker_lock(row.worker) in free) for row in beats}
+        return Sightings(workers, connection.execute(queued).first() is not None, dialect.up_s(connection))
+
+    async def claim(self, most: int, places: Places = Places(), *, only: str | None = None) -> list[RunRecord]:  # noqa: B008  frozen
+        """Claim runs that wait for a worker.
+
+        Args:
+            most: the greatest number of runs.
+            places: the bounds that hold for all.
+            only: this run, whoever else waits and whatever the bounds; also if it is parked.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+
+        def work(connection: Connection) -> list[RunRecord]:
+            if only is not None:
+                return self._take(connection, (_run.c.id == only) & _run.c.status.in_(("queued", "parked")), most=1)
+            if places.are_shared:  # counted by one worker at a time
+                self._database.dialect.lock(connection, "claims")
+            limit = most if places.here is None else min(most, places.here)
+            if places.in_all is not None:
+                limit = min(limit, places.in_all - _count(connection, (_run.c.status == "running") & _IS_ASKED))
+            if limit <= 0:
+                return []
+            next_ones = _next_in_turn(limit, per_user=places.per_user)
+            return self._take(connection, (_run.c.status == "queued") & _run.c.id.in_(next_ones), most=limit)
+
+        return self._claimed(await self._writer.write(work, is_alone=places.are_shared))
+
+    async def take_over(self, silent: Mapping[str, float] | None, *, most: int | None = None) -> list[RunRecord]:
+        """Take over the running queries of dead workers; each of them goes to one worker only.
+
+        Args:
+            silent: the workers, with the last heartbeat that was seen of each; one that has shown itself since is
+                alive. `None` takes the running queries of all other workers, and of this one: at the start of the only
+                server.
+            most: the greatest number of runs; `None`: all.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+
+        def work(connection: Connection) -> list[RunRecord]:
+            wanted = _run.c.status == "running"
+            if silent is not None:
+                wanted = _running_elsewhere(self._worker)
+                wanted &= _run.c.worker.in_(self._still_silent(connection, silent))
+            return self._take(connection, wanted, most=most)
+
+        return self._claimed(await self._writer.write(work))
+
+    def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
+        """The workers that have not shown themselves; they cannot commit until this transaction has ended."""
+        names = [name for name in silent if self._database.dialect.close_fence(connection, name)]
+        beats = connection.execute(_beats(_running_elsewhere(self._worker) & _run.c.worker.in_(names)))
+        return [row.worker for row in beats if row.beat_at == silent[row.worker]]
+
+    def _take(self, connection: Connection, wanted: ColumnElement[bool], *, most: int | None) -> list[RunRecord]:
+        free = select(_run.c.id).where(wanted).order_by(_run.c.n).limit(most).with_for_update(skip_locked=True)
+        change = _claim(worker=self._worker, at=self._now()).where(_run.c.id.in_(free.cte("free").select()))
+        taken = connection.execute(change.returning(*_run.c)).all()
+        return sorted((record_of(row) for row in taken), key=lambda run: run.n)
+
+    def _claimed(self, taken: list[RunRecord]) -> list[RunRecord]:
+        if taken:
+            self._on_taken()
+        return taken
+
+    async def wake(self, run_id: str) -> bool:
+        """Have a worker go on with a parked run; returns whether it was parked.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+
+        def look(is_woken: bool) -> None:  # noqa: FBT001  what the work returns
+            if is_woken:
+                self.look()
+
+        dialect = self._database.dialect
+        return await self._writer.write(lambda connection: wake(connection, dialect, run_id), on_commit=look)
+
+
+def worker_lock(worker: str) -> str:
+    """The name of the lock that a worker's listening connection holds."""
+    return f"worker {worker}"
+
+
+def wake(connection: Connection, dialect: Dialect, run_id: str) -> bool:
+    """Have a worker go on with a parked run, from this commit on; returns whether it was parked."""
+    parked = (_run.c.id == run_id) & (_run.c.status == "parked")
+    if connection.execute(update(_run).where(parked).values(status="queued", wake_at=None)).rowcount == 0:
+        return False
+    announce(connection, dialect)
+    return True
+
+
+def announce(connection: Connection, dialect: Dialect) -> None:
+    """Tell the workers, with this commit, that a run waits for one of them."""
+    dialect.notify(connection, QUEUE_CHANNEL, [""])
+
+
+def left(*, is_parked: bool, wake_at: float | None = None) -> dict[str, Any]:
+    """What a run's row says when its worker has left it: to another worker, or until somebody answers.
+
+    That it came so far is no failure: a hand-over does not count as an attempt, and who has waited begins anew.
+    """
+    attempts = 0 if is_parked else case((_run.c.attempts > 0, _run.c.attempts - 1), else_=0)
+    status = "parked" if is_parked else "queued"
+    return {"status": status, "worker": _NO_WORKER, "attempts": attempts, "wake_at": wake_at}
+
+
+def count_waiting(connection: Connection) -> int:
+    """How many runs wait for a worker."""
+    return _count(connection, _run.c.status == "queued")
+
+
+def has_place(connection: Connection, places: Places, user_id: str) -> bool:
+    """Whether a run of the user may begin now. Those that wait for the same place come first."""
+    if places.here is not None and places.here <= 0:
+        return False
+    active = _run.c.status.in_(("running", "queued")) & _IS_ASKED
+    if places.in_all is not None and _count(connection, active) >= places.in_all:
+        return False
+    return places.per_user is None or _count(connection, active & (_run.c.user_id == user_id)) < places.per_user
+
+
+def _claim(*, worker: str, at: float) -> Update:
+    ends = (_event.c.run_id == _run.c.id) & (_event.c.seq > _run.c.progress_seq)
+    ends &= _event.c.kind.in_(("turn_end", "tool_end"))
+    last_end = select(_event.c.seq).where(ends).order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
+    is_fresh = (_run.c.status == "queued") & (_run.c.attempts == 0) & (_run.c.progress_seq == 0)
+    return update(_run).values(
+        status="running",
+        worker=worker,
+        epoch=_run.c.epoch + 1,
+        attempts=case((last_end.is_not(None), 1), else_=_run.c.attempts + 1),
+        progress_seq=func.coalesce(last_end, _run.c.progress_seq),
+        wake_at=None,
+        # The time in which it has waited for its first place does not count.
+        deadline_at=case((is_fresh, at + _run.c.deadline_at - _run.c.created_at), else_=_run.c.deadline_at),
+    )
+
+
+def _next_in_turn(most: int, *, per_user: int | None) -> Select[Any]:
+    """The runs that wait, in turns between users; `per_user`: as many of a user may be running."""
+    running = select(_run.c.user_id, func.count().label("count"))
+    running = running.where((_run.c.status == "running") & _IS_ASKED).group_by(_run.c.user_id)
+    has = running.subquery()
+    turn = func.row_number().over(partition_by=_run.c.user_id, order_by=_run.c.n) + func.coalesce(has.c.count, 0)
+    ranked = select(_run.c.id, _run.c.n, turn.label("turn")).where(_run.c.status == "queued")
+    queued = ranked.outerjoin(has, has.c.user_id == _run.c.user_id).subquery()
+    found = select(queued.c.id).order_by(queued.c.turn, queued.c.n).limit(most)
+    return found if per_user is None else found.where(queued.c.turn <= per_user)
+
+
+def _beats(wanted: ColumnElement[bool]) -> Select[Any]:
+    """The workers of some runs, with their heartbeats; 0 of those that have written none."""
+    workers = select(_run.c.worker).where(wanted).distinct().subquery()
+    query = select(
+        workers.c.worker,
+        func.coalesce(_worker.c.beat_at, 0.0).label("beat_at"),
+        func.coalesce(_worker.c.has_lock, False).label("has_lock"),
+    )
+    return query.outerjoin(_worker, _worker.c.name == workers.c.worker)
+
+
+def _running_elsewhere(worker: str) -> ColumnElement[bool]:
+    return (_run.c.status == "running") & (_run.c.worker != worker)
+
+
+def _count(connection: Connection, wanted: ColumnElement[bool]) -> int:
+    return connection.execute(select(func.count()).select_from(_run).where(wanted)).scalar_one()
