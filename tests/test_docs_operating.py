@@ -47,6 +47,7 @@ def test_every_documented_metric_exists(name):
     metrics.shadow_begun()
     metrics.shadow_ended("finished", tokens=1)
     metrics.shadow_dropped("queue_full")
+    metrics.webhook("delivered")
     assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
 
 

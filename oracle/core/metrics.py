@@ -119,6 +119,9 @@ class Metrics:
         self._recovered = Counter(
             "oracle_runs_recovered", "Runs of dead or silent workers that were ended here.", registry=of
         )
+        self._webhooks = Counter(
+            "oracle_webhooks", "Attempts to send a webhook from here, by outcome.", ["outcome"], registry=of
+        )
         self._streams = Gauge("oracle_streams_active", "Event streams that clients have open here.", registry=of)
         self._streams_opened = Counter("oracle_streams_opened", "Event streams that clients have opened.", registry=of)
         self._first_chunk_s = Histogram(
@@ -196,6 +199,10 @@ class Metrics:
     def run_recovered(self) -> None:
         """A run of a worker that died or fell silent was ended here."""
         self._recovered.inc()
+
+    def webhook(self, outcome: str) -> None:
+        """A webhook was `delivered`, has `failed` for now, or was `given_up`."""
+        self._webhooks.labels(outcome).inc()
 
     def shadow_begun(self) -> None:
         """A shadow run begins."""

@@ -151,11 +151,19 @@ class Interrupts:
     Args:
         commands: bring answers to runs that are under way.
         on_woken: called after a parked run was queued.
+        on_asked: called in the commit in which an interrupt is kept.
     """
 
     def __init__(
-        self, database: Database, *, writer: Writer, commands: Commands, on_woken: Callable[[], None] = lambda: None
+        self,
+        database: Database,
+        *,
+        writer: Writer,
+        commands: Commands,
+        on_woken: Callable[[], None] = lambda: None,
+        on_asked: Callable[[Connection, RunRecord, Mapping[str, Any]], None] = lambda *_: None,
     ) -> None:
+        self._on_asked = on_asked
         self._database = database
         self._writer = writer
         self._commands = commands
@@ -165,7 +173,7 @@ class Interrupts:
 
     def asking(self, run: RunRecord, data: Mapping[str, Any]) -> Callable[[Connection], None]:
         """The work that keeps an interrupt; it belongs into the commit of the chunk that asks."""
-        return partial(_keep, run=run, data=data, dialect=self._database.dialect)
+        return partial(_keep, run=run, data=data, dialect=self._database.dialect, on_asked=self._on_asked)
 
     def withdrawing(self, run_id: str, interrupt_id: str) -> Callable[[Connection], None]:
         """The work that closes a pending interrupt, which the run does not wait for any more."""
@@ -301,7 +309,14 @@ def _of_run(connection: Connection, run_id: str) -> dict[str, KeptInterrupt]:
     return {row.id: _kept(row) for row in connection.execute(query)}
 
 
-def _keep(connection: Connection, *, run: RunRecord, data: Mapping[str, Any], dialect: Dialect) -> None:
+def _keep(
+    connection: Connection,
+    *,
+    run: RunRecord,
+    data: Mapping[str, Any],
+    dialect: Dialect,
+    on_asked: Callable[[Connection, RunRecord, Mapping[str, Any]], None],
+) -> None:
     at = dialect.clock(connection)
     expires_at = at + LONGEST_S
     with suppress(KeyError, TypeError, ValueError):
@@ -317,7 +332,8 @@ def _keep(connection: Connection, *, run: RunRecord, data: Mapping[str, Any], di
         "at": at,
         "expires_at": expires_at,
     }
-    connection.execute(dialect.insert(_interrupt), row)
+    if connection.execute(dialect.insert(_interrupt), row).rowcount:
+        on_asked(connection, run, {**data, "expires_at": iso(expires_at)})
 
 
 def _withdraw(connection: Connection, *, run_id: str, interrupt_id: str, dialect: Dialect) -> None:

@@ -20,6 +20,7 @@ from oracle.runs.storage.dialect import PAGE, EventRow
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, RunEnd, RunRecord, StoredChunk
 from oracle.runs.storage.tails import Tail, Tails
+from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import PATIENCE_S, Writer
 
 _run = schema.run
@@ -39,6 +40,7 @@ class RunLog:
         seq: the last number in use.
         chunk_n: the last chunk number in use.
         now: seconds since the epoch.
+        webhooks: are told of the end.
     """
 
     def __init__(
@@ -51,7 +53,10 @@ class RunLog:
         seq: int = 0,
         chunk_n: int = 0,
         now: Callable[[], float] = time.time,
+        webhooks: Webhooks | None = None,
     ) -> None:
+        self._run = run
+        self._webhooks = webhooks
         self.run_id = run.id
         self.epoch = run.epoch
         self.chunks = chunk_n
@@ -252,6 +257,8 @@ class RunLog:
         if not self._is_over(connection):
             connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
             self._writer.dialect.insert_events(connection, final.events(self.run_id))
+            if self._webhooks is not None:
+                self._webhooks.ended(connection, self._run, final.end)
 
     def _is_over(self, connection: Connection) -> bool:
         """Whether an earlier attempt of this log has ended or left the run: no other has this epoch.
@@ -276,6 +283,8 @@ class RunLog:
         self._tail.publish([StoredChunk(self._final.chunk_n, self._final.done)])
         self._tail.end()
         self._release_tail()
+        if self._webhooks is not None:
+            self._webhooks.nudge()
 
     def _release_tail(self) -> None:
         release, self._on_released = self._on_released, None
@@ -356,6 +365,7 @@ class EventLog:
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a follower retries while the database cannot be read.
+        webhooks: are told of the ends of runs.
     """
 
     def __init__(
@@ -367,7 +377,9 @@ class EventLog:
         clock: Clock,
         now: Callable[[], float] = time.time,
         patience_s: float = PATIENCE_S,
+        webhooks: Webhooks | None = None,
     ) -> None:
+        self._webhooks = webhooks
         self._database = database
         self._writer = writer
         self._tails = tails
@@ -385,6 +397,7 @@ class EventLog:
             seq=seq,
             chunk_n=chunk_n,
             now=self._now,
+            webhooks=self._webhooks,
         )
 
     async def page(self, run_id: str, *, user_id: str | None = None, after: int = 0) -> ChunkPage | None:

@@ -307,6 +307,22 @@ user_settings = Table(
     Column("at", Double, nullable=False),
 )
 
+_TO_BE_SENT = text("given_up_at IS NULL")
+
+webhook = Table(
+    "webhook",
+    metadata,
+    Column("id", String(64), primary_key=True),  # of the message, as its receiver gets it
+    Column("url", String(2000), nullable=False),
+    Column("body", EncodedJson, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("due_at", Double, nullable=False),  # for the next attempt
+    Column("given_up_at", Double),
+    Column("problem", Json),  # a string: of the last attempt
+    Index("webhooks_to_be_sent", "due_at", sqlite_where=_TO_BE_SENT, postgresql_where=_TO_BE_SENT),
+)
+
 shadow_pair = Table(
     "shadow_pair",
     metadata,

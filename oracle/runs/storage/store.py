@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -27,6 +27,7 @@ from oracle.runs.storage.shadow_pairs import ShadowPairs
 from oracle.runs.storage.tails import Tails
 from oracle.runs.storage.trees import TreeEdits, TreeTrials, TreeVersions
 from oracle.runs.storage.user_settings import UserSettings
+from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import PATIENCE_S, CommitFigures, Writer
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ class Store:
         interrupts: what runs ask of people.
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
+        webhooks: what their receivers are still to be told.
     """
 
     worker: str
@@ -71,6 +73,7 @@ class Store:
     interrupts: Interrupts
     shadow_pairs: ShadowPairs
     retention: Retention
+    webhooks: Webhooks
 
     @property
     def is_shared(self) -> bool:
@@ -109,6 +112,7 @@ async def open_store(
     clock: Clock | None = None,
     now: Callable[[], float] = time.time,
     patience_s: float = PATIENCE_S,
+    webhook_urls: Sequence[str] = (),
 ) -> AsyncIterator[Store]:
     """Open the store: on SQLite for this process only, on PostgreSQL for any number of them.
 
@@ -119,6 +123,7 @@ async def open_store(
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a caller waits for a write while nothing can be written.
+        webhook_urls: the addresses that are told of runs.
 
     Raises:
         StoreSetupError: it cannot be opened as configured; the message says what to do.
@@ -143,11 +148,20 @@ async def open_store(
 
             listener = Listener(database.url, tails=tails, commands=commands, claims=claims, worker=worker, clock=clock)
             stack.push_async_callback(listener.aclose)
+        webhooks = Webhooks(database, writer=writer, urls=webhook_urls)
         yield Store(
             worker=worker,
             database=database,
             writer=writer,
-            log=EventLog(database, writer=writer, tails=tails, clock=clock, now=now, patience_s=patience_s),
+            log=EventLog(
+                database,
+                writer=writer,
+                tails=tails,
+                clock=clock,
+                now=now,
+                patience_s=patience_s,
+                webhooks=webhooks,
+            ),
             runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_queued=claims.look, now=now),
             claims=claims,
             conversations=StoredConversations(database, writer=writer, clock=clock, worker=worker),
@@ -159,7 +173,10 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
-            interrupts=Interrupts(database, writer=writer, commands=commands, on_woken=claims.look),
+            interrupts=Interrupts(
+                database, writer=writer, commands=commands, on_woken=claims.look, on_asked=webhooks.pending
+            ),
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
+            webhooks=webhooks,
         )

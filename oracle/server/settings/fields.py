@@ -1,7 +1,9 @@
 """The settings: names, defaults, bounds, and what follows from them."""
 
+import base64
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -28,6 +30,8 @@ LOCAL_USER = "local"
 """The only user where there is no authentication, and an operator."""
 
 RUNS_PER_USER = 8
+_SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret begins with
+_MIN_WEBHOOK_BYTES = 24  # Standard Webhooks
 REQUESTS_PER_MINUTE = 60
 
 
@@ -49,6 +53,10 @@ def _names(value: object) -> object:
     return tuple(dict.fromkeys(name for part in value.split(",") if (name := part.strip())))
 
 
+def _hosts(value: object) -> object:
+    return _names(value.lower() if isinstance(value, str) else value)
+
+
 def _not_blank(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().strip():
         raise ValueError("it is blank")  # `_explain` words it, by the field's name
@@ -65,6 +73,33 @@ def _cannot_be_guessed(value: SecretStr | None) -> SecretStr | None:
     return value
 
 
+def webhook_key(secret: str) -> bytes:
+    """The bytes of a secret as Standard Webhooks writes them."""
+    return base64.b64decode(secret.strip().removeprefix(_SECRET_PREFIX), validate=True)
+
+
+def _signs(value: SecretStr | None) -> SecretStr | None:
+    secret, size = "" if value is None else value.get_secret_value().strip(), 0
+    with suppress(ValueError):
+        size = len(webhook_key(secret)) if secret.startswith(_SECRET_PREFIX) else 0
+    if value is not None and size < _MIN_WEBHOOK_BYTES:
+        raise ValueError(
+            f"{PREFIX}WEBHOOK_SECRET must be '{_SECRET_PREFIX}' and base64 of at least {_MIN_WEBHOOK_BYTES} random "
+            f'bytes (make one with: echo "{_SECRET_PREFIX}$(openssl rand -base64 32)")'
+        )
+    return value
+
+
+def _are_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
+    for url in value:
+        if not _is_address(url):  # not quoted: its path may be a secret
+            raise ValueError(
+                f"{PREFIX}WEBHOOK_URLS must be addresses like 'https://hooks.example.com/oracle', without a user, a "
+                "password and a fragment, of at most 2,000 characters"
+            )
+    return value
+
+
 def _no_limit_at_zero(value: int | None) -> int | None:
     return value or None
 
@@ -72,6 +107,7 @@ def _no_limit_at_zero(value: int | None) -> int | None:
 Folder = Annotated[Path, BeforeValidator(_folder)]
 Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
+Hosts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_hosts)]
 Engine = Literal["auto", "anthropic", "offline"]
 EncoderSwitch = Literal["auto", "off"]
 EncoderChoice = Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)]
@@ -289,6 +325,24 @@ class Settings(_Ceilings):
         description="How many megabytes the database may hold before the oldest records of ended queries go; 0: any "
         "number.",
     )
+    webhook_urls: Annotated[Names, AfterValidator(_are_addresses)] = Field(
+        default=(),
+        description="Addresses that are told when a query ends or waits for a person, separated by commas.",
+    )
+    webhook_secret: Annotated[Secret | None, AfterValidator(_signs)] = Field(
+        default=None,
+        description="Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses.",
+    )
+    webhook_hosts: Hosts = Field(
+        default=(),
+        description="The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and "
+        "never to a private address.",
+    )
+    webhook_private_hosts: Hosts = Field(
+        default=(),
+        description="Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those "
+        "of your own network, or of a test.",
+    )
     thinking_tokens: int = Field(
         default=2048,
         ge=0,
@@ -365,6 +419,26 @@ class Settings(_Ceilings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _webhooks_can_be_sent(self) -> "Settings":
+        if self.webhook_urls and self.webhook_secret is None:
+            raise ValueError(f"{PREFIX}WEBHOOK_SECRET must be set where {PREFIX}WEBHOOK_URLS is: it signs them")
+        for url in self.webhook_urls:
+            parts = urlsplit(url)
+            is_private = parts.hostname in self.webhook_private_hosts
+            if not is_private and parts.hostname not in self.webhook_hosts:
+                raise ValueError(
+                    f"{PREFIX}WEBHOOK_HOSTS must name {parts.hostname!r}, to which webhooks are to be sent"
+                )
+            if not is_private and parts.scheme != "https":
+                raise ValueError(f"{PREFIX}WEBHOOK_URLS must be of https; that of {parts.hostname!r} is not")
+        return self
+
+    @property
+    def webhook_key(self) -> bytes:
+        """What signs webhooks; empty if there is none."""
+        return b"" if self.webhook_secret is None else webhook_key(self.webhook_secret.get_secret_value())
+
     @property
     def has_auth(self) -> bool:
         """Whether requests must carry a token; without, there is the one user `local`."""
@@ -420,6 +494,16 @@ class Settings(_Ceilings):
     def allows_model(self, name: str) -> bool:
         """Whether a request may name the model."""
         return not self.models or name == self.model or name in self.models
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        is_plain = parts.username is None and parts.password is None and not parts.fragment and len(text) <= 2_000
+        is_text = text.isascii() and text.isprintable() and " " not in text
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and is_plain and is_text
+    except ValueError:
+        return False
 
 
 def _is_origin(text: str) -> bool:

@@ -5,7 +5,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,8 +82,15 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         metrics = Metrics(tools=tools.names)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
-            open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics))
+            open_store(
+                settings.database_address,
+                worker=worker_name(),
+                observe=_observer(metrics),
+                webhook_urls=settings.webhook_urls,
+            )
         )
+        if settings.webhook_urls:
+            await stack.enter_async_context(_webhook_sender(settings, store, metrics))
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)
         encoder = await stack.enter_async_context(open_encoder(settings, metrics=metrics))
@@ -206,6 +213,19 @@ async def open_shadows(
     )
     load.listen(shadows.note_load)
     return shadows
+
+
+def _webhook_sender(settings: Settings, store: Store, metrics: Metrics) -> AbstractAsyncContextManager[object]:
+    from oracle.runs.sending import WebhookSender  # noqa: PLC0415  its HTTP client is slow to load
+
+    return WebhookSender(
+        store.webhooks,
+        key=settings.webhook_key,
+        hosts=settings.webhook_hosts,
+        private_hosts=settings.webhook_private_hosts,
+        metrics=metrics,
+        clock=SystemClock(),
+    )
 
 
 def worker_name() -> str:

@@ -414,3 +414,47 @@ def test_the_table_has_every_setting_with_its_default_and_a_meaning():
 def test_the_table_shows_no_secret(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "very-secret")
     assert "very-secret" not in str(settings_table())
+
+
+WEBHOOKS = {
+    "ORACLE_WEBHOOK_URLS": "https://Hooks.example.com/a, http://127.0.0.1:9000/",
+    "ORACLE_WEBHOOK_HOSTS": "HOOKS.example.com",
+    "ORACLE_WEBHOOK_PRIVATE_HOSTS": "127.0.0.1",
+    "ORACLE_WEBHOOK_SECRET": f"whsec_{'a' * 32}",
+}
+
+
+def test_webhooks_have_addresses_hosts_and_a_key(monkeypatch):
+    assert (read_settings().webhook_urls, read_settings().webhook_key) == ((), b"")
+    for name, value in WEBHOOKS.items():
+        monkeypatch.setenv(name, value)
+    settings = read_settings()
+    assert settings.webhook_urls == ("https://Hooks.example.com/a", "http://127.0.0.1:9000/")
+    assert (settings.webhook_hosts, len(settings.webhook_key)) == (("hooks.example.com",), 24)
+    assert WEBHOOKS["ORACLE_WEBHOOK_SECRET"] not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("ORACLE_WEBHOOK_SECRET", None, "WEBHOOK_SECRET must be set where ORACLE_WEBHOOK_URLS is"),
+        ("ORACLE_WEBHOOK_SECRET", "a" * 64, "must be 'whsec_' and base64 of at least 24 random bytes"),
+        ("ORACLE_WEBHOOK_SECRET", "whsec_YWJj", "must be 'whsec_' and base64 of at least 24 random bytes"),
+        ("ORACLE_WEBHOOK_SECRET", "whsec_" + "!" * 64, "must be 'whsec_' and base64 of at least 24 random bytes"),
+        ("ORACLE_WEBHOOK_HOSTS", "example.com", "WEBHOOK_HOSTS must name 'hooks.example.com'"),
+        ("ORACLE_WEBHOOK_URLS", "http://hooks.example.com/", "must be of https; that of 'hooks.example.com' is not"),
+        ("ORACLE_WEBHOOK_URLS", "https://me:p4ss@hooks.example.com/", "must be addresses like"),
+        ("ORACLE_WEBHOOK_URLS", "https://hooks.example.com/#x", "must be addresses like"),
+        ("ORACLE_WEBHOOK_URLS", "ftp://hooks.example.com/", "must be addresses like"),
+        ("ORACLE_WEBHOOK_URLS", "https:///x", "must be addresses like"),
+        ("ORACLE_WEBHOOK_URLS", "https://hooks.example.com:99999/", "must be addresses like"),
+        ("ORACLE_WEBHOOK_URLS", f"https://hooks.example.com/{'x' * 2_000}", "must be addresses like"),
+    ],
+)
+def test_webhooks_that_could_not_be_sent_are_refused(monkeypatch, name, value, words):
+    for each, given in WEBHOOKS.items():
+        monkeypatch.setenv(each, given)
+    monkeypatch.setenv(name, value or "")
+    with pytest.raises(SettingsError, match=words) as caught:
+        read_settings()
+    assert "p4ss" not in str(caught.value)

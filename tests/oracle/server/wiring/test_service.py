@@ -1,3 +1,4 @@
+import json
 import os
 import socket
 import stat
@@ -5,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from oracle.agent.answering import Ask
 from oracle.runs.storage import schema
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service, worker_name
+from tests.oracle.runs.storage.making import until
+from tests.oracle.runs.test_sending import receiving
 
 
 def test_a_workers_name_fits_whatever_the_machine_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,3 +34,21 @@ async def test_all_that_the_service_makes_in_its_data_folder_is_its_users_alone(
         made = {path: stat.S_IMODE(path.stat().st_mode) for path in (data, *data.rglob("*"))}
     assert made[data / "trees"] == 0o700
     assert {path.name: oct(mode) for path, mode in made.items() if mode & 0o077} == {}
+
+
+async def test_the_end_of_a_query_is_told_to_the_addresses_of_the_settings(tmp_path: Path) -> None:
+    async with receiving() as receiver:
+        settings = Settings(
+            data_dir=tmp_path / "data",
+            project_dir=tmp_path,
+            llm="offline",
+            webhook_urls=(f"http://127.0.0.1:{receiver.port}/",),
+            webhook_private_hosts=("127.0.0.1",),
+            webhook_secret=f"whsec_{'a' * 32}",
+        )
+        async with open_service(settings) as parts:
+            live = await parts.runs.start(Ask("Thanks!"))
+            await until(lambda: bool(receiver.requests))
+    [(_, body)] = receiver.requests
+    told = json.loads(body)["data"]
+    assert (told["run_id"], told["termination_reason"]) == (live.record.id, "completed")
