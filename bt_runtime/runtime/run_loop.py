@@ -51,6 +51,8 @@ class RunLoop:
         supervisor: bounds the run from outside.
         pacer: may hold the run between its ticks.
         resumed: the run has begun elsewhere, and goes on here; its stepper has a supervisor already.
+        may_park: asked when the run waits for deliveries alone; if it says yes, `run` returns, and what is left of the
+            run is its record. It goes on as a resumed one that is delivered to before it is run. `None`: it waits here.
         halt_grace_s: how long a cancelled task may take to end before it is abandoned and logged, in real seconds, not
             those of the run's clock: it bounds code that ignores its cancellation.
     """
@@ -65,11 +67,14 @@ class RunLoop:
         supervisor: Supervisor | None = None,
         pacer: Pacer | None = None,
         resumed: ResumedWork | None = None,
+        may_park: Callable[[], bool] | None = None,
         max_ticks_without_event: int = MOST_FREE_TICKS,
         halt_grace_s: float = 5.0,
     ) -> None:
         self._tree = tree
         self._resumed = resumed
+        self._may_park = may_park
+        self._is_parked = False
         if resumed is None:
             self._stepper = Stepper(tree, supervisor, max_free_ticks=max_ticks_without_event)
         else:
@@ -115,7 +120,7 @@ class RunLoop:
             self._pacer.release()
 
     async def run(self) -> RunResult:
-        """Tick until the root has ended.
+        """Tick until the root has ended, or the run is parked: then nothing of it is halted.
 
         Every task that the run started has ended when this returns, except those that ignored their cancellation for
         longer than `halt_grace_s`.
@@ -139,7 +144,7 @@ class RunLoop:
             log.error("run.gave_up", tree=name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
-        return stepper.result(error)
+        return replace(stepper.result(error), is_parked=self._is_parked)
 
     async def _begin(self) -> TickInput:
         if self._pacer is not None:
@@ -173,22 +178,27 @@ class RunLoop:
         return record
 
     async def _go_on(self, record: TickRecord | None) -> TickInput | None:
-        """Do what the tick asks for, and sleep until the next one is due; `None` if the supervisor ends the run.
+        """Do what the tick asks for, and sleep until the next one is due; `None` as for `_next`.
 
         Args:
             record: of the tick; `None`: it was made elsewhere.
         """
-        stepper, clock = self._stepper, self._clock
+        stepper = self._stepper
         if stepper.halted:
             await self._settle()
         if self._pacer is not None:
             await (self._pacer.after_tick(record, stepper.posted) if record else self._pacer.before_first_tick())
             if stepper.has_deliveries:  # they may halt what has posted
-                return stepper.due(clock.now())
+                return stepper.due(self._clock.now())
         if self._has_loose_delivery and stepper.posted:
             await self._flush()
         for request in stepper.start():
             self._tasks[request.key] = asyncio.create_task(self._serve(request), name=request.key)
+        return await self._next()
+
+    async def _next(self) -> TickInput | None:
+        """Sleep until the next tick is due; `None`: the supervisor has ended the run, or it is parked."""
+        stepper, clock = self._stepper, self._clock
         while not stepper.is_over:
             now_s = clock.now()
             if self._ticks_held == 0:
@@ -201,6 +211,9 @@ class RunLoop:
                 continue
             if (given := stepper.due(now_s)) is not None:
                 return given
+            if self._may_park is not None and stepper.awaits_deliveries_alone and self._may_park():
+                self._is_parked = True
+                return None
             self._ticks_held = 0
             self._arrival.clear()
             await clock.wait(self._arrival, until_s=stepper.wake_at_s)
@@ -273,8 +286,10 @@ class RunLoop:
         return outcome
 
     async def _end(self) -> None:
-        """Halt the tree, end its tasks, and record what that changed."""
+        """Halt the tree, end its tasks, and record what that changed; not where the run is parked."""
         self._arrival.forget_time()
+        if self._is_parked:
+            return
         self._stepper.halt()
         try:
             await self._settle()

@@ -131,10 +131,11 @@ class RunResult:
     """The result of a run.
 
     Args:
-        status: SUCCESS or FAILURE of the root; FAILURE with an `error`.
+        status: SUCCESS or FAILURE of the root, if the run has ended; FAILURE with an `error`.
         errors: every exception that nodes raised, in order.
         error: the error that ended the run; `None` if none did.
         is_stopped: the supervisor ended the run; FAILURE, without an `error`.
+        is_parked: the run has not ended: RUNNING, and it goes on from its record once there is a delivery.
     """
 
     status: Status
@@ -142,6 +143,7 @@ class RunResult:
     errors: tuple[NodeError, ...]
     error: BTError | None = None
     is_stopped: bool = False
+    is_parked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,6 +250,11 @@ class Stepper:
     def posted(self) -> tuple[Request, ...]:
         """The requests that have not been started, in the order in which they were posted."""
         return self._context.posted
+
+    @property
+    def awaits_deliveries_alone(self) -> bool:
+        """Whether nothing but a value from outside, or the time, will let the run go on that has no tick due now."""
+        return not self.under_way and not self.posted and self._context.awaits_delivery()
 
     @property
     def wake_at_s(self) -> float | None:

@@ -18,6 +18,7 @@ blackboard:
   sources: {type: list, default: []}
   question: {type: str, default: q}
   found: any
+  told: {type: any, from: delivery}
 root:
 """
 

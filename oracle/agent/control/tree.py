@@ -1,6 +1,6 @@
 """A query under the control of a YAML tree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,10 @@ class TreeControl:
         observers: get every tick record.
         pacer: may hold the run between its ticks.
         resumed: the query has begun elsewhere, and goes on here.
+        may_park: asked when the tree waits for deliveries alone: whether the query is to be parked.
+
+    Attributes:
+        is_parked: the query has not ended; what is left of it is its record.
     """
 
     def __init__(
@@ -42,7 +46,9 @@ class TreeControl:
         observers: Iterable[Observer] = (),
         pacer: Pacer | None = None,
         resumed: ResumedWork | None = None,
+        may_park: Callable[[], bool] | None = None,
     ) -> None:
+        self.is_parked = False
         rules, self._run, self.tree = opened.rules, opened.agent, opened.tree
         self._loop = RunLoop(
             self.tree,
@@ -52,6 +58,7 @@ class TreeControl:
             supervisor=opened.floor,
             pacer=pacer,
             resumed=resumed,
+            may_park=may_park,
             halt_grace_s=HALT_GRACE_S,
         )
         opened.cancel = self._loop.cancel
@@ -81,7 +88,8 @@ class TreeControl:
         self._loop.force(path, result)
 
     async def drive(self) -> None:
-        """Run the tree to its end."""
+        """Run the tree to its end, or until the query is parked."""
         result: RunResult = await self._loop.run()
+        self.is_parked = result.is_parked
         if result.error is not None:
             self._run.ending.lose_control(result.error)

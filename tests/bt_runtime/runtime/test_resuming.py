@@ -291,6 +291,75 @@ TAKES_S = {
 }
 
 
+class Waiting:
+    """Whether a run may be parked, and how often it was asked."""
+
+    def __init__(self, says=True):
+        self.says, self.asked = says, 0
+
+    def __call__(self):
+        self.asked += 1
+        return self.says
+
+
+ASKS = """
+sequence:
+  - parallel: [{wait: {for: told}}, {job: {name: one}}]
+  - job: {name: two}
+"""
+
+
+async def test_a_run_that_waits_for_a_delivery_alone_is_parked_without_being_halted_and_goes_on_from_its_record():
+    gate, recording, waiting = asyncio.Event(), Recording(), Waiting()
+    tree = live(ASKS, kinds=[Job.kind], host=Jobs(sequence__parallel__one=gate.wait))
+    loop = RunLoop(tree, clock=FakeClock(start_s=3.0, jump=False), observers=[recording], may_park=waiting)
+    task = asyncio.create_task(loop.run())
+    await until_idle()
+    assert waiting.asked == 0, "work is under way"
+    gate.set()
+    result = await task
+    assert (result.status, result.is_parked, result.ticks, result.error) == (Status.RUNNING, True, 2, None)
+    assert [record.cause for record in recording] == ["start", "outcome"]
+    records = list(recording)
+
+    host = Jobs(sequence__two=gives(2))
+    _, again, _ = resumed(ASKS, records, host, may_park=waiting)
+    assert (await again.run()).is_parked, "nothing was delivered, so it is parked at once"
+    _, again, rest = resumed(ASKS, records, host, may_park=waiting)
+    again.deliver("told", "yes")
+    result = await again.run()
+    assert (result.status, result.is_parked) == (S, False)
+    assert [(record.tick, record.cause, record.deliveries) for record in rest] == [
+        (3, "delivery", (("told", "yes"),)),
+        (4, "outcome", ()),
+    ]
+
+
+async def test_a_run_that_may_not_be_parked_waits_and_one_that_waits_for_a_time_alone_is_not_asked():
+    waiting = Waiting(says=False)
+    loop = RunLoop(live("wait: {for: told}"), clock=FakeClock(), may_park=waiting)
+    task = asyncio.create_task(loop.run())
+    await until_idle()
+    assert waiting.asked == 1
+    loop.deliver("told", "yes")
+    assert (await task).status is S
+    waiting = Waiting()
+    assert (await RunLoop(live("wait: 5"), clock=FakeClock(), may_park=waiting).run()).status is S
+    assert waiting.asked == 0
+
+
+async def test_a_run_with_held_work_is_not_parked():
+    supervisor, waiting = Watching(), Waiting()
+    supervisor.judge = lambda _standing: ()
+    tree = live(ASKS, kinds=[Job.kind], host=Jobs())
+    loop = RunLoop(tree, clock=FakeClock(), supervisor=supervisor, may_park=waiting)
+    task = asyncio.create_task(loop.run())
+    await until_idle()
+    assert waiting.asked == 0
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 class Sleeping:
     """A clock that works can sleep on."""
 
