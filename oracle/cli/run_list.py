@@ -15,13 +15,13 @@ from oracle.cli.run_view.listing import run_list
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
-from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
 
-_REASONS = ("running", *get_args(TerminationReason))
+_REASONS = (*UNDER_WAY, *get_args(TerminationReason))
 
 
 @click.command("list")
-@click.option("--reason", type=click.Choice(_REASONS), help="How they ended; running: they have not yet.")
+@click.option("--reason", type=click.Choice(_REASONS), help="How they ended, or stand: parked ones wait for a person.")
 @click.option("--tree", metavar="NAME", help="The tree that controlled them.")
 @click.option("--version", metavar="DIGITS", help="The first digits of the tree's version.")
 @click.option("--user", "user_id", metavar="NAME", help="Whose runs.")

@@ -71,7 +71,7 @@ async def _watch(source: RunSource, run: str, screen: Screen) -> None:
         with screen.alternate() as other:
             async for history in histories:
                 screen.draw(other, _page(history, screen).cropped(screen.height))
-                if history.run.status == "running":
+                if history.run.status != "finished":
                     await asyncio.sleep(_FRAME_S)
     if history is not None:
         screen.write(_page(history, screen).lines)

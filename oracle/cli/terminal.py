@@ -17,10 +17,23 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from oracle.cli.blocks import BlockReader, TextBlock
+from oracle.cli.people import asked_line, decided_line
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
 from oracle.cli.views import Clock, QueryView, ending, finished_call, source_labels
-from oracle.core.chunks import Chunk, Content, Done, Failed, SystemNotice, Thinking, ToolCalled, ToolReturned
+from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    QuestionAsked,
+    SystemNotice,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+)
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}
@@ -68,6 +81,10 @@ class TerminalView(QueryView):
                 self._finish_call(chunk)
             case SystemNotice():
                 self._line(Text(f"{_MARKS[chunk.severity]} {clean(chunk.system_message)}", style=AMBER))
+            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+                self._line(Text(f"? {asked_line(interrupt)}", style="bold"))
+            case Answered():
+                self._line(Text(f"? {decided_line(chunk)}", style="dim"))
             case Failed():
                 # Its text follows in the sentence that ends the answer.
                 self._leave_text()

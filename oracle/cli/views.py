@@ -3,9 +3,23 @@
 import time
 from collections.abc import Callable, Sequence
 
+from oracle.cli.people import asked_line, decided_line
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line
-from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
+from oracle.core.chunks import (
+    Answer,
+    Answered,
+    ApprovalRequested,
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    QuestionAsked,
+    Source,
+    SystemNotice,
+    ToolReturned,
+    write_chunk,
+)
 
 Clock = Callable[[], float]
 
@@ -70,6 +84,10 @@ class PlainView(QueryView):
                 self._aside.write(f"{mark} {label} · {result}\n")
             case SystemNotice():
                 self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
+            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+                self._aside.write(f"? {asked_line(interrupt)}\n")
+            case Answered():
+                self._aside.write(f"? {decided_line(chunk)}\n")
             case Failed():
                 self._aside.write(f"error: {clean(chunk.error)}\n")
             case Done():

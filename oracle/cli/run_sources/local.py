@@ -77,6 +77,7 @@ class LocalSource:
                 record = await archive.find(record.id)  # before its events: those of its end are there then
                 is_new = is_first or record.status == "finished"
                 is_first = False
+                explainer.history.run = run_facts(record)
                 async for page in event_pages(archive, record, after_seq=seq):
                     await asyncio.to_thread(explainer.feed_all, page)
                     seq, is_new = page[-1].seq, True

@@ -33,12 +33,12 @@ from oracle.replay.recorded import DELETED
 from oracle.replay.shadow.report import ShadowReport
 from oracle.runs.storage.errors import UnclearRunError
 from oracle.runs.storage.records import RunSummary
-from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
 from oracle.runs.storage.shadow_pairs import PairFilter
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 URL_VARIABLE: Final = "ORACLE_URL"
-_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
+_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug", "seams", "interrupts", "decisions")
 _PAGE: Final = 200
 _MOST_SEARCHED = 1_000  # runs among which the beginning of an id is looked up
 _SILENCE_S = 60.0  # the service sends something every ten seconds
@@ -56,6 +56,9 @@ _ITEMS: Mapping[str, TypeAdapter[Any]] = {
     "texts": TypeAdapter(list[model.TextFacts]),
     "breaches": TypeAdapter(list[model.BreachFacts]),
     "debug": TypeAdapter(list[model.DebugFacts]),
+    "seams": TypeAdapter(list[model.SeamFacts]),
+    "interrupts": TypeAdapter(list[model.InterruptFacts]),
+    "decisions": TypeAdapter(list[model.DecisionFacts]),
 }
 _REPORT = TypeAdapter(ShadowReport)
 _RUN, _TICK, _END = TypeAdapter(model.RunFacts), TypeAdapter(model.TickFacts), TypeAdapter(model.EndFacts | None)
@@ -324,10 +327,10 @@ def _check(response: httpx2.Response, run: str) -> None:
 
 def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:
     """The filter as parameters of `GET /api/runs`."""
-    is_running = wanted.reasons == ("running",)
+    standing = [reason for reason in wanted.reasons if reason in UNDER_WAY] or wanted.statuses
     named: dict[str, str | list[str] | None] = {
-        "reason": None if is_running or not wanted.reasons else list(wanted.reasons),
-        "status": "running" if is_running else wanted.status,
+        "reason": list(set(wanted.reasons).difference(standing)) or None,
+        "status": list(standing) or None,
         "tree": wanted.tree,
         "version": wanted.version,
         "user": wanted.user_id,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from rich.text import Text
 
 from bt_runtime.text.phrases import counted
+from oracle.cli.people import STATES
 from oracle.cli.run_view.words import (
     cells,
     fitted,
@@ -18,6 +19,7 @@ from oracle.cli.run_view.words import (
     thousands,
     tree_label,
 )
+from oracle.core.chunks import Interrupt
 from oracle.replay.histories.model import History, RunFacts, TickFacts
 
 _LABEL = 12
@@ -68,8 +70,11 @@ def overview(history: History, tick: TickFacts | None, width: int, *, end_s: flo
         lanes += [("turn", _turns(history, room, end_s)), ("model", _model(history, room, end_s))]
     if history.calls:
         lanes.append(("tools", _tools(history, room, end_s)))
-    if history.notices:
-        lanes.append(("notices", _notices(history, room, end_s)))
+    notices = [(each.at_s, "▲", short_notice(each.type, each.text), "warn") for each in history.notices]
+    asked = [(each.at_s, "?", _decided(each.interrupt), "strong") for each in history.interrupts]
+    seams = [(each.at_s, "╎", f"after {each.pause_s:,.1f} s", "warn") for each in history.seams]
+    marked = (("notices", notices), ("people", asked), ("workers", seams))
+    lanes += [(name, _marked(marks, room, end_s)) for name, marks in marked if marks]
     limits = _limits(history, tick, room)
     lanes += [("limits", limits)] if limits.plain else []
     return [fitted(Text.assemble((f"  {name:<{_LABEL - 2}}", "dim"), lane), width) for name, lane in lanes]
@@ -130,17 +135,23 @@ def _tools(history: History, width: int, end_s: float) -> Text:
     return lane.text()
 
 
-def _notices(history: History, width: int, end_s: float) -> Text:
+def _decided(interrupt: Interrupt) -> str:
+    """What a person was asked, and what became of it: `vault_write approved`."""
+    return " ".join(filter(None, (interrupt.tool_name and safe(interrupt.tool_name), STATES[interrupt.status])))
+
+
+def _marked(marks: Sequence[tuple[float, str, str, str]], width: int, end_s: float) -> Text:
+    """Marks at their times, each with its words where there is room: seconds, mark, words, style."""
     lane = _Lane(width, end_s)
-    for notice in history.notices:
-        lane.draw(lane.column(notice.at_s), "▲", "warn")
-    for notice in history.notices:
-        column, label = lane.column(notice.at_s), short_notice(notice.type, notice.text)
+    for at_s, mark, _, style in marks:
+        lane.draw(lane.column(at_s), mark, style)
+    for at_s, _, label, style in marks:
+        column = lane.column(at_s)
         right, left = column + 2, column - 1 - len(label)
         if right + len(label) <= width and lane.is_free(column + 1, min(width, right + len(label) + 1)):
-            lane.draw(right, label, "warn")
+            lane.draw(right, label, style)
         elif left >= 0 and lane.is_free(left - 1, column):
-            lane.draw(left, label, "warn")
+            lane.draw(left, label, style)
     return lane.text()
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 from bt_runtime import forced_path
 from bt_runtime.text import visible
 from bt_runtime.text.phrases import counted
+from oracle.cli.people import asked_line, decided_line
 from oracle.cli.run_view.overview import head, overview, so_far
 from oracle.cli.run_view.tree import (
     SYMBOLS,
@@ -23,8 +24,10 @@ from oracle.cli.run_view.tree import (
     rows_of,
 )
 from oracle.cli.run_view.words import fitted, safe, seconds, shortened, value_of, wrapped
+from oracle.core.chunks import Answered
 from oracle.replay.histories.debugged import debug_words
 from oracle.replay.histories.model import History, TickFacts
+from oracle.replay.histories.people import seam_words
 from oracle.replay.recorded import DELETED
 
 _NARROW = 120
@@ -88,7 +91,7 @@ def deciding_tick(history: History) -> int | None:
         found = next((at for at, tick in enumerate(ticks) if tick.tick == history.end.tick), None)
         if found is not None:
             return found
-    if history.run.status == "running":
+    if history.run.status != "finished":
         return len(ticks) - 1
     return next((at for at in range(len(ticks) - 1, -1, -1) if ticks[at].decision is not None), len(ticks) - 1)
 
@@ -108,7 +111,9 @@ def run_page(history: History, position: int | None, *, width: int, sections: Se
     width = min(width, max(_NARROW, _WIDEST_LEFT + columns))
     run = so_far(history)
     lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
-    end_s = max(lasted_s, history.ticks[-1].at_s if history.ticks else 0.0)
+    stood_s = sum(seam.pause_s - seam.counted_s for seam in history.seams)  # while the run's clock did not go on
+    clock_s = 0.0 if run.status == "parked" else lasted_s - stood_s
+    end_s = max(clock_s, history.ticks[-1].at_s if history.ticks else 0.0)
     tick = None if position is None else history.ticks[position]
     lines = [*head(run, width, lasted_s=lasted_s), *_notes(history, width), Text()]
     lines += [*overview(history, tick, width, end_s=end_s), Text()]
@@ -133,7 +138,8 @@ def run_page(history: History, position: int | None, *, width: int, sections: Se
         aside = f"{matrix.before:,} ticks before, {matrix.after:,} after" if matrix.before or matrix.after else ""
     rows = rows_of(history, tick, before=before)
     digits = max([3, *(len(str(row.number)) for row in rows)])
-    lines += heading(matrix, width, digits=digits, title=f"at tick {tick.tick}", aside=aside)
+    seams = {seam.tick for seam in history.seams}
+    lines += heading(matrix, width, digits=digits, title=f"at tick {tick.tick}", aside=aside, seams=seams)
     drawn: list[Text] = []
     focus = 0
     for row in rows:
@@ -146,7 +152,7 @@ def tick_line(history: History, tick: TickFacts) -> Text:
     """A tick on one line: its number, time and turn, its cause, and what was decided."""
     said = sentence_of(history, tick)
     start = f"tick {tick.tick:<4} {seconds(tick.at_s, places=2):>9}  turn {tick.turn:<3} {cause_of(tick)}"
-    done = "; ".join(safe(debug_words(history, each)) for each in history.debug if each.tick == tick.tick)
+    done = "; ".join(words for at, words in (*_operations(history), *_people(history)) if at == tick.tick)
     return Text.assemble((start, "dim"), f": {said}" if said else "", (f" ({done})" if done else "", "warn"))
 
 
@@ -158,10 +164,13 @@ def _notes(history: History, width: int) -> Iterator[Text]:
         yield fitted(Text(f"Its {what} were deleted; what is left is shown.", "warn"), width)
     if history.problem:
         yield from wrapped(Text(f"Note: {safe(history.problem)}.", "warn"), width)[:_MOST_NOTES]
+    for asked in history.interrupts:
+        if asked.interrupt.status == "pending":
+            yield fitted(Text(f"Waits for an answer: {safe(asked_line(asked.interrupt))}", "strong"), width)
 
 
 def _without_ticks(history: History, width: int) -> Iterator[Text]:
-    said = "It has not ticked yet." if history.run.status == "running" else "It has no recorded ticks."
+    said = "It has no recorded ticks." if history.run.status == "finished" else "It has not ticked yet."
     yield Text("Nothing is left of its ticks." if history.run.kept == "gone" else said, "dim")
     if history.end:
         yield from wrapped(safe(history.end.sentence), width)
@@ -180,15 +189,34 @@ def _headline(history: History, tick: TickFacts, width: int) -> Iterator[Text]:
 
 
 def _operated(history: History, tick: TickFacts, width: int) -> Iterator[Text]:
-    """What operators did with the debugger before the tick, or after the last one."""
+    """What operators and other workers did before the tick, or after the last one, and what people were asked in it."""
     is_last = history.ticks[-1] is tick
     for name, done in (
-        ("Before this tick: ", [each for each in history.debug if each.tick == tick.tick]),
-        ("After this tick: ", [each for each in history.debug if is_last and each.tick > tick.tick]),
+        ("Before this tick: ", [words for at, words in _operations(history) if at == tick.tick]),
+        ("After this tick: ", [words for at, words in _operations(history) if is_last and at > tick.tick]),
     ):
         if done:
-            said = "; ".join(safe(debug_words(history, each)) for each in done)
-            yield from wrapped(Text(f"{name}{said}.", "warn"), width)
+            yield from wrapped(Text(f"{name}{'; '.join(done)}.", "warn"), width)
+    for at, words in _people(history):
+        if at == tick.tick or (is_last and at > tick.tick):
+            yield from wrapped(f"{words[:1].upper()}{words[1:]}", width)
+
+
+def _operations(history: History) -> Iterator[tuple[int, str]]:
+    """What operators did with the debugger, and where another worker has gone on: the next tick, and words."""
+    for done in history.debug:
+        yield done.tick, safe(debug_words(history, done))
+    for seam in history.seams:
+        yield seam.tick, safe(seam_words(history, seam))
+
+
+def _people(history: History) -> Iterator[tuple[int, str]]:
+    """What people were asked and what they have decided, likewise."""
+    for asked in history.interrupts:
+        yield asked.tick, f"asked: {safe(asked_line(asked.interrupt))}"
+    for made in history.decisions:
+        answered = Answered(made.interrupt, made.answer, made.arguments, made.comment)
+        yield made.tick, safe(decided_line(answered))
 
 
 def sentence_of(history: History, tick: TickFacts) -> str:

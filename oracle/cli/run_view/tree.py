@@ -4,7 +4,7 @@ What was asked stands open; what was not asked, or said no, is one folded line.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.text import Text
@@ -76,8 +76,12 @@ class Matrix(NamedTuple):
     before: int = 0
     after: int = 0
 
-    def heading(self) -> tuple[Text, Text]:
-        """The numbers of the turns above their first columns; the tick, and whether ticks are cut off at the sides."""
+    def heading(self, seams: Collection[int] = ()) -> tuple[Text, Text]:
+        """The numbers of the turns above their first columns; the tick, and whether ticks are cut off at the sides.
+
+        Args:
+            seams: the ticks before which another worker has gone on.
+        """
         width = len(self.columns)
         numbers, pointer = [" "] * width, [" "] * width
         for column, turn in sorted(self.turns.items()):
@@ -87,6 +91,8 @@ class Matrix(NamedTuple):
                 numbers[column:end] = label
         if width:
             pointer[0], pointer[-1] = "◂" if self.before else " ", "▸" if self.after else " "
+            for column, ticks in enumerate(self.columns):
+                pointer[column] = "╎" if any(tick.tick in seams for tick in ticks) else pointer[column]
             pointer[self.head] = "▼"
         return Text("".join(numbers), "dim"), Text("".join(pointer), "dim")
 
@@ -364,10 +370,12 @@ def _own(value: str) -> str:
     return value
 
 
-def heading(matrix: Matrix, width: int, *, digits: int, title: str, aside: str) -> list[Text]:
+def heading(
+    matrix: Matrix, width: int, *, digits: int, title: str, aside: str, seams: Collection[int] = ()
+) -> list[Text]:
     """The two lines above the rows."""
     left = width - len(matrix.columns) - 1
-    numbers, pointer = matrix.heading()
+    numbers, pointer = matrix.heading(seams)
     names = fitted(Text(f"{'line':>{digits + 2}}   {title}", "dim"), left - 2 - len(aside)).append(aside, "dim")
     return [_joined(names, numbers, left), _joined(Text(), pointer, left)]
 

@@ -29,6 +29,7 @@ _REASONS: Mapping[str, str] = {
     "user_cancelled": "cancelled",
     "error_limit": "tool errors",
 }
+_UNDER_WAY: Mapping[str, str] = {"queued": "· queued", "running": "━ running", "parked": "? waiting"}
 _ENDS: Mapping[str, tuple[str, str]] = {"completed": ("✓", "ok"), "user_cancelled": ("╸", "dim"), "error": ("◆", "err")}
 _LIMIT = re.compile(r"\(([\d,]+)/([\d,]+)( tokens| s)?\)")
 _MEASURES = Console(file=io.StringIO())
@@ -74,8 +75,8 @@ def cells(drawn: Iterable[tuple[str, str]]) -> Text:
 def outcome(run: RunFacts) -> Text:
     """How the run ended, or that it is under way: a mark and a word."""
     reason = run.termination_reason
-    if run.status == "running" or reason is None:
-        return Text("━ running" if run.status == "running" else "· unknown", "run")
+    if run.status != "finished" or reason is None:
+        return Text(_UNDER_WAY.get(run.status, "· unknown"), "run")
     mark, style = _ENDS.get(reason, ("▲", "warn"))
     word = safe(_REASONS.get(reason, reason.replace("_", " ")))
     return Text(f"{mark} {shortened(word, _LONGEST_REASON)}", style)

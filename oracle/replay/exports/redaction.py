@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
+from oracle.core.chunks import Interrupt
 from oracle.replay.histories import model
 from oracle.replay.histories.model import History
 from oracle.replay.histories.view import OMITTED, add_view
@@ -38,11 +39,16 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
     model.DebugFacts: frozenset({"what", "path", "key", "result", "why"}),
     model.BreachFacts: frozenset({"rule", "text", "enforcement"}),
     model.TextFacts: frozenset({"type"}),
+    model.SeamFacts: frozenset({"version"}),
+    model.UnderWayFacts: frozenset({"what", "name", "how"}),
+    model.InterruptFacts: frozenset(),
+    model.DecisionFacts: frozenset(),
+    Interrupt: frozenset({"id", "reason", "may", "on_expiry", "answerers", "status", "expires_at", "answered_at"}),
     model.EndFacts: frozenset({"reason", "by"}),
 }
 """The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
 
-_WORDS: Final[Mapping[type, str]] = {model.CallFacts: "name", model.SignalFacts: "type"}
+_WORDS: Final[Mapping[type, str]] = {model.CallFacts: "name", model.SignalFacts: "type", Interrupt: "tool_name"}
 """The field that the model writes and that remains if it is a plain word, as the names of tools and signals are."""
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
@@ -63,8 +69,10 @@ def _part(part: Any) -> Any:  # noqa: ANN401  any part of a history
         field.name: _field(field.name, getattr(part, field.name)) for field in fields(part) if field.name not in kept
     }
     word = _WORDS.get(type(part))
-    if word is not None and _WORD.fullmatch(getattr(part, word)):
+    if word is not None and _WORD.fullmatch(getattr(part, word) or ""):
         del changed[word]
+    if isinstance(part, Interrupt):  # whose objects stay objects
+        changed |= {"response_schema": {}, "arguments": None if part.arguments is None else {}}
     return replace(part, **changed)
 
 

@@ -17,7 +17,17 @@ from oracle.replay.histories.codec import plain
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.model import TickFacts, TurnFacts, VisitFacts
 
-PARTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
+PARTS: Final = (
+    "turns",
+    "calls",
+    "notices",
+    "texts",
+    "breaches",
+    "debug",
+    "seams",
+    "interrupts",
+    "decisions",
+)
 """The lists of a `History` whose items belong to ticks."""
 
 _NO_VISITS: Final = b'"visits":[],"given_back":[]}'

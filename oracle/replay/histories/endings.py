@@ -36,6 +36,7 @@ _HAS_CAUSE = ("provider", "service", "floor")
 _SERVICE: Mapping[str, str] = {
     "service_stopping": "The service was stopping",
     "interrupted": "The service was interrupted, and the query was ended from its log",
+    "not_continued": "The service was interrupted, and the query could not be continued",
     "internal": "The service had an internal error",
 }
 

@@ -16,10 +16,13 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
     Chunk,
     Closing,
     Content,
     Failed,
+    QuestionAsked,
     Source,
     SourceFound,
     SystemNotice,
@@ -32,7 +35,16 @@ from oracle.replay.histories.calls import Calls, NumberedCalls
 from oracle.replay.histories.debugged import debug_facts
 from oracle.replay.histories.endings import ending
 from oracle.replay.histories.headlines import headline
-from oracle.replay.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
+from oracle.replay.histories.model import (
+    BreachFacts,
+    DecisionFacts,
+    History,
+    InterruptFacts,
+    NoticeFacts,
+    TextFacts,
+    TickFacts,
+)
+from oracle.replay.histories.people import seam_facts, take_decision, withdraw_pending
 from oracle.replay.histories.repetition import Reasons, RepeatedRun, UnrepeatableError, Work, WorkKind
 from oracle.replay.histories.rows import run_facts
 from oracle.replay.histories.ticks import ReadTexts, Ticks
@@ -44,9 +56,11 @@ from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
     ClosingBegun,
+    Intended,
     LogDecoder,
     LogEvent,
     Opened,
+    Resumed,
     RuleBroken,
     RunEnded,
     SignalRead,
@@ -138,12 +152,13 @@ class Explainer:
         self._record = record
         self._history.run = run_facts(record)
         if record.status == "finished":
-            all_began = (record.error or {}).get("error_type") == "interrupted"
+            all_began = (record.error or {}).get("error_type") in ("interrupted", "not_continued")
             self._turns.close(all_began=all_began)
+            withdraw_pending(self._history, tick=self._next)
             end = ending(self._history, record.termination_reason or "error", error=record.error)
             self._history.end = with_end_shown(self._history, end)
 
-    def _take(self, event: LogEvent, *, at: float) -> TickFacts | None:
+    def _take(self, event: LogEvent, *, at: float) -> TickFacts | None:  # noqa: C901  one case for each kind
         match event:
             case Opened():
                 self._take_opened(event, at=at)
@@ -162,8 +177,10 @@ class Explainer:
                 return self._take_tick(tick, at=at)
             case TurnRequested(request):
                 self._take_request(request, at=at)
-            case ClosingBegun() | RunEnded():
-                pass  # the sentence says it, and the row
+            case Resumed():
+                self._take_resumed(event, at=at)
+            case ClosingBegun() | Intended() | RunEnded():
+                pass  # the sentence says it, the call, and the row
         return None
 
     # The tree
@@ -211,6 +228,11 @@ class Explainer:
         if opened.has_requests:
             self._turns.expect_requests()
         self._begin(opened)
+
+    def _take_resumed(self, resumed: Resumed, *, at: float) -> None:
+        at_s = self._since_start(resumed.clock_s)
+        self._start_at = at - at_s  # of what follows: the run's clock has not gone on as that on the wall
+        self._history.seams.append(seam_facts(resumed, tick=self._next, at_s=at_s))
 
     @property
     def _next(self) -> int:
@@ -321,7 +343,7 @@ class Explainer:
             BreachFacts(self._next, self._turns.current, breach.rule, breach.text, breach.enforcement, breach.event)
         )
 
-    def _take_chunk(self, chunk: Chunk, *, at: float) -> None:
+    def _take_chunk(self, chunk: Chunk, *, at: float) -> None:  # noqa: C901  one case for each kind
         at_s, tick = round(at - self._start_at, 6), self._next
         is_of_turn = isinstance(chunk, Content | Thinking | ToolCalled) and not isinstance(chunk, Closing)
         if not self._nodes and is_of_turn and not self._turns.is_open(None):
@@ -338,6 +360,11 @@ class Explainer:
                 if is_of_turn and not text.isspace():  # a paragraph may end before the closing sentence
                     self._turns.showed(at=at, is_text=isinstance(chunk, Content))
                 self._texts.say(TextFacts(chunk.type, tick, turn, at_s, text))
+            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+                self._history.interrupts.append(InterruptFacts(tick, turn, at_s, interrupt))
+            case Answered(interrupt):
+                given = chunk.answer, chunk.arguments, chunk.comment
+                take_decision(self._history, DecisionFacts(tick, at_s, interrupt, *given))
             case Failed():
                 self._texts.say(TextFacts("error", tick, turn, at_s, chunk.error), is_whole=True)
             case ToolCalled(call):

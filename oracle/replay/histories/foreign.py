@@ -15,7 +15,16 @@ from math import isfinite
 from typing import Any, Final
 
 from oracle.core.errors import UserError
-from oracle.replay.histories.model import CallFacts, EvaluationFacts, History, TickFacts, TurnFacts, VisitFacts
+from oracle.replay.histories.model import (
+    CallFacts,
+    DecisionFacts,
+    EvaluationFacts,
+    History,
+    InterruptFacts,
+    TickFacts,
+    TurnFacts,
+    VisitFacts,
+)
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 MOST_DEPTH: Final = 100
@@ -121,6 +130,13 @@ def _said(history: History) -> Iterator[tuple[str, str]]:
     for at, done in enumerate(history.debug):
         yield from _numbers(f"debug.{at}", (done.tick, done.at_s, done.paused_s))
         yield from _names(f"debug.{at}", (done.path, done.key, done.result, done.why))
+    for at, seam in enumerate(history.seams):
+        yield from _numbers(f"seams.{at}", (seam.tick, seam.at_s, seam.attempt, seam.pause_s, seam.counted_s))
+        yield from _names(f"seams.{at}", (word for each in seam.under_way for word in (each.what, each.how)))
+    people: tuple[InterruptFacts | DecisionFacts, ...] = (*history.interrupts, *history.decisions)
+    for at, asked in enumerate(people):
+        yield from _numbers(f"interrupts or decisions, {at}", (asked.tick, asked.at_s))
+        yield from _names(f"interrupts or decisions, {at}", (asked.interrupt.id, asked.interrupt.tool_name))
     if history.end is not None:
         yield from _node("end.node", history.end.node, len(history.tree.nodes) if history.tree else None)
         yield from _numbers("end.tick", (history.end.tick,))

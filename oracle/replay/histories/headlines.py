@@ -19,6 +19,7 @@ from oracle.replay.histories.naming import (
     visit_tree,
     with_because,
 )
+from oracle.replay.histories.people import answers_sentence
 
 MOST_CHARACTERS = 400
 """Of a headline."""
@@ -106,6 +107,8 @@ def _delivered(history: History, key: str, value: object) -> str:
     forced = forced_path(key)
     if forced is not None:
         return f"An operator forces the result of {title_at(history, forced)}: {clipped(str(value))}."
+    if key == "answers" and isinstance(value, dict):
+        return answers_sentence(value)
     return "A cancel was requested." if key == "cancel_requested" else f"{key} {value_of(value)} was delivered."
 
 

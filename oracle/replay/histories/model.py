@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bt_runtime import CauseKind
+from oracle.core.chunks import Interrupt
 from oracle.runs.storage.records import Kept, RunStatus
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
@@ -461,6 +462,81 @@ class DebugFacts:
     paused_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class UnderWayFacts:
+    """Something that was under way when the worker of a run died, and what became of it.
+
+    Args:
+        what: `turn` of the model, `tool` call, or other work of a `node`.
+        name: of the tool, or the path of the node.
+        how: `continued`, `repeated`, `kept`, `unknown` or `not_run`.
+    """
+
+    what: str
+    name: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeamFacts:
+    """Where another worker has gone on with the run.
+
+    Args:
+        tick: the one that came next.
+        at_s: where the run's clock has gone on, from the start of the query.
+        attempt: 1, 2, 3, … since the last turn or tool call that has ended.
+        pause_s: how long nobody had the run, by the wall clock.
+        counted_s: how much of that counts against the deadline.
+        under_way: what was under way.
+        is_woken: it was parked, and nothing was lost.
+        version: of the service that goes on.
+    """
+
+    tick: int
+    at_s: float
+    attempt: int
+    pause_s: float
+    counted_s: float
+    under_way: tuple[UnderWayFacts, ...] = ()
+    is_woken: bool = False
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptFacts:
+    """What the run has asked a person.
+
+    Args:
+        tick: the one that asked, or the next.
+        interrupt: as it stood when this was read; `DecisionFacts` say what has become of it since. Of a run that has
+            ended none is pending.
+    """
+
+    tick: int
+    turn: int
+    at_s: float
+    interrupt: Interrupt
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFacts:
+    """What has become of an interrupt: a person has decided, nobody has in time, or the run has ended before.
+
+    Args:
+        tick: the one that got it, or the next.
+        interrupt: as it stands now.
+        answer: to a question.
+        arguments: those that a person has put in place of the call's.
+    """
+
+    tick: int
+    at_s: float
+    interrupt: Interrupt
+    answer: Any = None
+    arguments: Any = None
+    comment: str | None = None
+
+
 EndedBy = Literal[
     "guard", "stop", "node", "answer", "provider", "error", "settled", "floor", "rule", "control", "service", "unknown"
 ]
@@ -528,6 +604,9 @@ class History:
     texts: list[TextFacts] = field(default_factory=list)
     breaches: list[BreachFacts] = field(default_factory=list)
     debug: list[DebugFacts] = field(default_factory=list)
+    seams: list[SeamFacts] = field(default_factory=list)
+    interrupts: list[InterruptFacts] = field(default_factory=list)
+    decisions: list[DecisionFacts] = field(default_factory=list)
     end: EndFacts | None = None
     problem: str = ""
     unexplained_from: int | None = None

@@ -10,7 +10,7 @@ Rules:
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Text, and_, func, or_, select, true, type_coerce
 
@@ -18,6 +18,9 @@ from oracle.core.encoding import to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id
 from oracle.runs.storage.records import RunRecord, RunStatus, record_of
+
+UNDER_WAY: Final[tuple[RunStatus, ...]] = ("queued", "running", "parked")
+"""How runs stand that have not ended."""
 
 _run = schema.run
 _PAGE = 200  # rows that are read at a time
@@ -29,7 +32,7 @@ class RunFilter:
     """What a run must be to be listed; `None` and empty mean any.
 
     Args:
-        reasons: its termination reason is one of them; `running`: it has none yet.
+        reasons: its termination reason is one of them; of those under way: how it stands.
         tree: the name under which its tree was asked for.
         version: the beginning of the digest of its tree.
         user_id: whose run it is.
@@ -39,7 +42,7 @@ class RunFilter:
         with_errors: only runs in which a node has raised an exception.
         text: words that are all in the question, in any order, ignoring case; or the beginning of the run's id.
         context_id: the conversation that it belongs to.
-        status: whether it is under way.
+        statuses: how it stands is one of them.
         shadows: only runs that shadow another one; `None`: those as well; else only what users have asked.
     """
 
@@ -53,7 +56,7 @@ class RunFilter:
     with_errors: bool = False
     text: str = ""
     context_id: str | None = None
-    status: RunStatus | None = None
+    statuses: tuple[RunStatus, ...] = ()
     shadows: bool | None = False
 
     @property
@@ -116,7 +119,7 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
         None if wanted.slow_s is None else lasted_s >= wanted.slow_s,
         _run.c.node_errors > 0 if wanted.with_errors else None,
         None if wanted.context_id is None else _run.c.context_id == wanted.context_id,
-        None if wanted.status is None else _run.c.status == wanted.status,
+        _run.c.status.in_(wanted.statuses) if wanted.statuses else None,
         None if wanted.shadows is None else _is_shadow() if wanted.shadows else ~_is_shadow(),
     )
     return and_(true(), *(part for part in parts if part is not None))
@@ -132,7 +135,7 @@ def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:
 
 
 def _ended_as(reason: str) -> ColumnElement[bool]:
-    return _run.c.status == "running" if reason == "running" else _run.c.termination_reason == reason
+    return _run.c.status == reason if reason in UNDER_WAY else _run.c.termination_reason == reason
 
 
 def may_ask(wanted: RunFilter) -> ColumnElement[bool]:
@@ -171,7 +174,7 @@ class RunCounts:
 
     Args:
         total: those that were wanted.
-        by_reason: the same by termination reason; `running`: those that have none yet.
+        by_reason: the same by termination reason; those under way by how they stand.
         is_complete: all were counted, not the newest alone.
     """
 
@@ -260,4 +263,4 @@ def _search(
 
 
 def _reason() -> ColumnElement[Any]:
-    return func.coalesce(_run.c.termination_reason, "running").label("reason")
+    return func.coalesce(_run.c.termination_reason, _run.c.status).label("reason")

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-from oracle.core.chunks import CHUNK, Chunk, Source, SystemNotice
+from oracle.core.chunks import CHUNK, Chunk, Interrupt, Source, SystemNotice
 from oracle.server.api.further import FurtherCalls
 from oracle.server.api.replies import ErrorAnswer, InvalidRequest, Metadata
 
@@ -141,7 +141,7 @@ class DescribedApp(FastAPI):
             components |= event.pop("$defs")
             components["TickStream"] = event | {"title": "TickStream", "description": "The `data` of a tick's event."}
             components[SystemNotice.__name__]["properties"]["metadata"] = {"$ref": _REF.format(model=Metadata.__name__)}
-            for kind in (*get_args(Chunk), Source):
+            for kind in (*get_args(Chunk), Interrupt, Source):
                 _require_all_but_nullable(components[kind.__name__])
             _omit_defaults(components)
             self.openapi_schema = _with_chunk_names(document)

@@ -9,10 +9,13 @@ from oracle.replay.histories.model import (
     BreachFacts,
     CallFacts,
     DebugFacts,
+    DecisionFacts,
     EndFacts,
+    InterruptFacts,
     KeyFacts,
     NoticeFacts,
     RunFacts,
+    SeamFacts,
     TextFacts,
     TickFacts,
     TreeFacts,
@@ -28,6 +31,9 @@ class _Belonging(ReplyBody):
     texts: list[TextFacts]
     breaches: list[BreachFacts]
     debug: list[DebugFacts]
+    seams: list[SeamFacts]
+    interrupts: list[InterruptFacts]
+    decisions: list[DecisionFacts]
 
 
 class HistoryPage(_Belonging):

@@ -135,7 +135,7 @@ class RunCountsBody(ReplyBody):
     """How many runs a list has, over all pages."""
 
     total: int
-    by_reason: dict[str, int] = Field(description="By termination reason; `running`: those that are under way.")
+    by_reason: dict[str, int] = Field(description="By termination reason; those that are under way by how they stand.")
     is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
 
 

@@ -45,7 +45,7 @@ async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: C
     """
     error = run.error or {}
     turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
-    if run.status == "running":
+    if run.status != "finished":
         known = await progress.of(run, log)
         turns, tokens, estimated, model = known.turns, known.tokens, known.tokens_estimated, known.model or None
     took_s = None if run.finished_at is None else round(max(0.0, run.finished_at - run.created_at), 3)

@@ -24,7 +24,10 @@ async def by_end(
         list[TerminationReason] | None,
         Query(max_length=20, description="Only those that have ended so; given several times: in one of these ways."),
     ] = None,
-    status: Annotated[RunStatus | None, Query(description="Only those that are under way, or that have ended.")] = None,
+    status: Annotated[
+        list[RunStatus] | None,
+        Query(max_length=4, description="Only those that stand so; given several times: in one of these ways."),
+    ] = None,
     slow: Annotated[
         float | None,
         Query(ge=0, le=1e9, description="Only those that took so many seconds, or have taken them so far."),
@@ -32,7 +35,7 @@ async def by_end(
     errors: Annotated[bool, Query(description="Only those in which a node has raised an exception.")] = False,  # noqa: FBT002
 ) -> RunFilter:
     """The filters by what became of a run."""
-    return RunFilter(reasons=tuple(reason or ()), status=status, slow_s=slow, with_errors=errors)
+    return RunFilter(reasons=tuple(reason or ()), statuses=tuple(status or ()), slow_s=slow, with_errors=errors)
 
 
 async def by_owner(

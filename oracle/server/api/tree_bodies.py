@@ -8,6 +8,7 @@ from typing import Any, Final
 from bt_runtime import Mistake, TreeState
 from bt_runtime.text import iso
 from oracle.authoring.results import Tested, Verified
+from oracle.runs.storage.run_pages import UNDER_WAY
 from oracle.runs.storage.trees import EditFigures
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import bounded
@@ -19,7 +20,7 @@ _ENDS: Final[Mapping[str, str]] = {
     "completed": "completed",
     "error": "failed",
     "error_limit": "failed",
-    "running": "running",
+    **dict.fromkeys(UNDER_WAY, "running"),
 }
 
 

@@ -4,8 +4,17 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from oracle.core.chunks import Interrupt
 from oracle.replay.histories.codec import history_from_json
-from oracle.replay.histories.model import History, RunFacts, TickFacts
+from oracle.replay.histories.model import (
+    DecisionFacts,
+    History,
+    InterruptFacts,
+    RunFacts,
+    SeamFacts,
+    TickFacts,
+    UnderWayFacts,
+)
 from oracle.replay.histories.view import add_view
 
 DATA = Path(__file__).parent / "data" / "runs"
@@ -40,6 +49,35 @@ def with_error() -> History:
     node = next(node for node in history.tree.nodes if node.path.endswith("other_strategy/notify"))
     history.ticks[12] = replace(history.ticks[12], errors=((node.path, "ValueError: no such topic: 'x\x1b[31m'"),))
     add_view(history)
+    return history
+
+
+ASKED = Interrupt(
+    "d02e564a.1",
+    "tool_call",
+    "May I write this note?",
+    may=("approve", "refuse"),
+    response_schema={},
+    on_expiry="refuse",
+    tool_name="vault_write",
+    arguments={"path": "plan.md", "body": "Poll never."},
+    expires_at="2026-11-29T11:22:19Z",
+)
+
+
+def continued(*, is_answered: bool = True) -> History:
+    """The same run, in which another worker has gone on before tick 13, and a person was asked in tick 12."""
+    history = stuck_once()
+    interrupt = ASKED
+    if is_answered:
+        interrupt = replace(ASKED, status="refused", answered_by="olga", answered_at="2026-11-22T11:22:20Z")
+        history.decisions = [DecisionFacts(14, 9.8, interrupt, comment="Not there.")]
+    else:
+        history.run = replace(history.run, status="parked", finished_at=None, termination_reason=None)
+        history.ticks, history.end = history.ticks[:13], None
+    history.interrupts = [InterruptFacts(13, 5, 9.7, interrupt)]
+    under_way = (UnderWayFacts("turn", "loop/sequence/llm_turn", "continued"), UnderWayFacts("tool", "t", "kept"))
+    history.seams = [SeamFacts(13, 9.6, 2, 2.1, 2.1, under_way)]
     return history
 
 

@@ -148,7 +148,7 @@ async def test_every_filter_means_the_same_in_both_places(places):
     found = await places([ScriptedTurn(text="Done.")])
     asked = [await found.service.ask(question) for question in ("Why?", "How?")]
     filters = {
-        "reasons": (("completed",), ("running",)),
+        "reasons": (("completed", "stuck"), ("parked",)),
         "tree": ("oracle", "other"),
         "version": ("", "0" * 64),
         "user_id": ("local", "other"),
@@ -158,7 +158,7 @@ async def test_every_filter_means_the_same_in_both_places(places):
         "with_errors": (False, True),
         "text": ("?", "Where?"),
         "context_id": (None, "0" * 32),
-        "status": ("finished", "running"),
+        "statuses": (("finished", "parked"), ("running", "queued")),
         "shadows": (None, True),
     }
     assert filters.keys() == {each.name for each in fields(RunFilter)}

@@ -16,7 +16,16 @@ from oracle.cli.run_view.listing import run_list
 from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, sentence_of, tick_line
 from oracle.cli.run_view.screen import Screen
 from oracle.cli.run_view.words import fitted, safe, wrapped
-from oracle.replay.histories.model import EndFacts, History, NoticeFacts, OperandFacts
+from oracle.replay.histories.model import (
+    DecisionFacts,
+    EndFacts,
+    History,
+    InterruptFacts,
+    NoticeFacts,
+    OperandFacts,
+    SeamFacts,
+    UnderWayFacts,
+)
 from oracle.runs.storage.records import RunSummary, Span
 from tests.oracle.cli import histories_made as made
 
@@ -53,6 +62,9 @@ PAGES = {
     "not-begun-100": (lambda: made.running(0), None, 100, TREE),
     "gone-100": (made.gone, None, 100, TREE),
     "unexplained-100": (made.unexplained, 13, 100, TREE),
+    "continued-100": (made.continued, 13, 100, TREE),
+    "continued-160": (made.continued, 14, 160, TREE),
+    "waiting-100": (lambda: made.continued(is_answered=False), None, 100, WHY),
     "window-100": (lambda: made.long(2_000), 1_000, 100, TREE),
 }
 
@@ -119,6 +131,10 @@ def test_hostile_text_stays_on_its_line_and_does_nothing(hostile: str, width: in
         tick, headline=hostile, writes=((hostile, hostile),), visits=evil, errors=errors, causes=(hostile,)
     )
     history.texts = [replace(text, text=hostile) for text in history.texts]
+    asked = replace(made.ASKED, message=hostile, tool_name=hostile, arguments={hostile: hostile}, answered_by=hostile)
+    history.interrupts = [InterruptFacts(13, 5, 9.7, asked)]
+    history.decisions = [DecisionFacts(13, 9.7, asked, answer={hostile: hostile}, comment=hostile)]
+    history.seams = [SeamFacts(13, 9.6, 2, 2.1, 2.1, (UnderWayFacts(hostile, hostile, hostile),))]
     history.problem = hostile
     for line in [*lines_of(history, 13, width, sections), tick_line(history, history.ticks[12])]:
         assert line.plain.isprintable(), repr(line.plain)
@@ -172,6 +188,8 @@ def rows() -> list[ListedRun]:
         ListedRun(made.facts(id="aaaaaaaa1", created_at=made.NOW - 200), RunSummary(1, 0, 1, 0, 9, shape)),
         ListedRun(made.facts(id="aaaaaaaa2", termination_reason="error"), RunSummary(0, 2, 0, 0, 4, shape)),
         ListedRun(made.facts(id="bbbbbbbb1", status="running", termination_reason=None, finished_at=None)),
+        ListedRun(made.facts(id="bbbbbbbb2", status="parked", termination_reason=None, finished_at=None)),
+        ListedRun(made.facts(id="bbbbbbbb3", status="queued", termination_reason=None, finished_at=None)),
         ListedRun(made.facts(id="cccccccc1", kept="gone", question="", termination_reason="user_cancelled")),
         ListedRun(made.facts(id="dddddddd1", question=HOSTILE, termination_reason="max_iterations")),
     ]

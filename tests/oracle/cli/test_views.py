@@ -1,5 +1,6 @@
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -7,10 +8,13 @@ from oracle.cli.streams import SafeStream
 from oracle.cli.views import JsonView, PlainView, ending, is_answered
 from oracle.core.chunks import (
     Answer,
+    Answered,
+    ApprovalRequested,
     Closing,
     Content,
     Done,
     Failed,
+    QuestionAsked,
     Source,
     SourceFound,
     SystemNotice,
@@ -19,6 +23,7 @@ from oracle.core.chunks import (
     ToolCalled,
     ToolReturned,
 )
+from tests.oracle.cli.histories_made import ASKED
 
 DONE = Done("completed", 1234, tokens_estimated=True, model_used="m", context_id="c", run_id="r", turns=3)
 
@@ -93,6 +98,22 @@ def test_plain_text_separates_the_answer_from_notes_about_it():
         '✓ search_code(query="auth") · 35 ms\n'
         "warning: Near.\n"
         "completed · 3 turns · 1,234 tokens (estimated) · m · 1.2 s\n"
+    )
+
+
+def test_what_people_are_asked_and_have_decided_goes_to_the_other_stream():
+    _, aside = plain(
+        ApprovalRequested(ASKED),
+        Answered(replace(ASKED, status="refused", answered_by="olga\x1b"), comment="Not\nthere."),
+        QuestionAsked(replace(ASKED, message="Which?", tool_name=None, expires_at=None)),
+        Answered(replace(ASKED, status="answered", answered_by="olga"), answer=["a", 1]),
+        done("completed"),
+    )
+    assert aside.startswith(
+        '? May I write this note? · vault_write(path="plan.md", body="Poll never.") · until 2026-11-29T11:22:19Z\n'
+        "? refused by olga\\x1b: Not there.\n"
+        "? Which?\n"
+        '? answered by olga: ["a", 1]\n'
     )
 
 

@@ -5,14 +5,31 @@
  * Texts of one kind that follow each other are one item, whichever ticks have recorded them. So the words of a turn stay
  * the same item when their tick comes.
  */
-import type { CallFacts, DebugFacts, NoticeFacts, TextFacts } from "./facts";
+import type {
+  CallFacts,
+  DebugFacts,
+  DecisionFacts,
+  InterruptFacts,
+  NoticeFacts,
+  SeamFacts,
+  TextFacts,
+} from "./facts";
 import type { RunModel } from "./model";
+import { duration } from "@/parts/format";
 
 export type Item =
   | { readonly kind: "text"; readonly id: string; readonly type: string; readonly text: string }
   | { readonly kind: "calls"; readonly id: string; readonly calls: readonly CallFacts[] }
   | { readonly kind: "notice"; readonly id: string; readonly notice: NoticeFacts }
   | { readonly kind: "debug"; readonly id: string; readonly debug: DebugFacts }
+  | { readonly kind: "seam"; readonly id: string; readonly seam: SeamFacts }
+  | {
+      readonly kind: "interrupt";
+      readonly id: string;
+      readonly interrupt: InterruptFacts["interrupt"];
+      /** What has become of it by now, also where an earlier tick is shown: what was answered is not asked again. */
+      readonly decision: DecisionFacts | null;
+    }
   | { readonly kind: "sources"; readonly id: string; readonly sources: readonly TextFacts[] };
 
 interface Single {
@@ -66,6 +83,15 @@ export function answerBy(model: RunModel, at: number): Item[] {
       item: { kind: "debug", id: "", debug },
     })),
   ];
+  for (const seam of model.seams.filter(isThere))
+    found.push({ tick: seam.tick, at_s: seam.at_s, item: { kind: "seam", id: "", seam } });
+  const asked = new Set(model.interrupts.map(({ interrupt }) => interrupt.id));
+  const unasked = model.decisions.filter(({ interrupt }) => !asked.has(interrupt.id)); // nobody had to be asked
+  for (const { tick: when, at_s, interrupt } of [...model.interrupts, ...unasked].filter(isThere)) {
+    const decision = model.decisionOn(interrupt.id) ?? null;
+    const item: Item = { kind: "interrupt", id: "", interrupt: decision?.interrupt ?? interrupt, decision };
+    found.push({ tick: when, at_s, item });
+  }
   found.sort((one, other) => one.tick - other.tick || one.at_s - other.at_s); // stable: texts before what they caused
   return named(found.map((each) => each.item).reduce<Item[]>(joined, []));
 }
@@ -173,6 +199,28 @@ export function argumentsOf(call: CallFacts): string {
     .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
     .join(" ");
 }
+
+const HOW: Readonly<Record<string, string>> = {
+  continued: "went on after what was said",
+  repeated: "began anew",
+  kept: "kept its result",
+  unknown: "may have been carried out",
+  not_run: "was not run",
+};
+
+/** Where and how another worker has gone on with the run, as sentences. */
+export function seamSentence({ is_woken, pause_s, attempt, under_way = [] }: SeamFacts): string {
+  const pause = duration(pause_s);
+  if (is_woken) return `Woken after ${pause}.`;
+  const again = attempt > 1 ? `, attempt ${attempt}` : "";
+  const works = under_way.map(({ what, name, how }) => {
+    const subject = what === "turn" ? "The turn under way" : what === "tool" ? name : lastPart(name);
+    return ` ${subject} ${HOW[how] ?? how}.`;
+  });
+  return `Another worker went on after ${pause}${again}.${works.join("")}`;
+}
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 /** What an operator did with the debugger, as a sentence. */
 export function debugSentence(done: DebugFacts): string {

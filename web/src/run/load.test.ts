@@ -5,7 +5,17 @@ import { RunLoader } from "./load";
 import type { HistoryQuery, RunService, WatchQuery } from "./service";
 
 const whole = stuckOnce();
-const NOTHING = { turns: [], calls: [], notices: [], texts: [], breaches: [], debug: [] };
+const NOTHING = {
+  turns: [],
+  calls: [],
+  notices: [],
+  texts: [],
+  breaches: [],
+  debug: [],
+  seams: [],
+  interrupts: [],
+  decisions: [],
+};
 
 /** The recorded run as a service has it: a page has so many ticks, and a connection breaks behind one of them. */
 class Recorded implements RunService {

@@ -128,7 +128,7 @@ export class RunLoader {
   }
 
   private connected(model: RunModel): LoadState {
-    return model.run.status === "running" ? "live" : "loading";
+    return model.run.status === "finished" ? "loading" : "live";
   }
 
   private become(state: LoadState, { isNew = false } = {}): void {

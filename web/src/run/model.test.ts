@@ -26,10 +26,14 @@ function pageOf(after: number, limit: number): HistoryPage {
 }
 
 function eventOf(tick: number): TickEvent {
-  const { turns, calls, notices, texts, breaches, debug, ticks } = pageOf(tick - 1, 1);
+  const { ticks, turns, calls, notices, texts, breaches, debug, seams, interrupts, decisions } = pageOf(
+    tick - 1,
+    1,
+  );
   const [facts] = ticks;
   if (facts === undefined) throw new Error(`there is no tick ${tick}`);
-  return { type: "tick", tick: facts, omitted_visits: 0, turns, calls, notices, texts, breaches, debug };
+  const belonging = { turns, calls, notices, texts, breaches, debug, seams, interrupts, decisions };
+  return { type: "tick", tick: facts, omitted_visits: 0, ...belonging };
 }
 
 describe("a run", () => {

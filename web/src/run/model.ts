@@ -12,13 +12,16 @@ import type {
   BreachFacts,
   CallFacts,
   DebugFacts,
+  DecisionFacts,
   EndEvent,
   EndFacts,
   HistoryPage,
+  InterruptFacts,
   KeyFacts,
   NodeFacts,
   NoticeFacts,
   RunFacts,
+  SeamFacts,
   StepFacts,
   TextFacts,
   TickFacts,
@@ -41,7 +44,10 @@ export interface NodeError {
   readonly text: string;
 }
 
-type Belonging = Pick<HistoryPage, "turns" | "calls" | "notices" | "texts" | "breaches" | "debug">;
+type Belonging = Pick<
+  HistoryPage,
+  "turns" | "calls" | "notices" | "texts" | "breaches" | "debug" | "seams" | "interrupts" | "decisions"
+>;
 
 const MOST_VISITS = 30_000; // kept; about 30 MB of expressions, operands and texts
 const FEWEST_TICKS = 8; // of which visits are kept whatever their number
@@ -66,6 +72,9 @@ export class RunModel {
   texts: TextFacts[] = [];
   breaches: BreachFacts[] = [];
   debug: DebugFacts[] = [];
+  seams: SeamFacts[] = [];
+  interrupts: InterruptFacts[] = [];
+  decisions: DecisionFacts[] = [];
   readonly errors: NodeError[] = [];
 
   private changed = 0;
@@ -161,6 +170,19 @@ export class RunModel {
     for (let node = this.decision(at); node !== null; node = this.nodes[node]?.parent ?? null)
       path.unshift(node);
     return path;
+  }
+
+  /** What has become of what a person was asked; `undefined` while it is open. */
+  decisionOn(id: string): DecisionFacts | undefined {
+    return this.decisions.findLast((made) => made.interrupt.id === id);
+  }
+
+  /** What waits for a person now. */
+  get waiting(): InterruptFacts[] {
+    if (this.run.status === "finished") return [];
+    return this.interrupts.filter(
+      ({ interrupt }) => interrupt.status === "pending" && !this.decisionOn(interrupt.id),
+    );
   }
 
   /** What happened in a tick and what was decided, in one or two sentences; empty if that is not known. */
@@ -270,6 +292,9 @@ export class RunModel {
     this.texts = join(this.texts, given.texts);
     this.breaches = join(this.breaches, given.breaches);
     this.debug = join(this.debug, given.debug);
+    this.seams = join(this.seams, given.seams);
+    this.interrupts = join(this.interrupts, given.interrupts);
+    this.decisions = join(this.decisions, given.decisions);
   }
 
   private takeRequests(given: Belonging): void {

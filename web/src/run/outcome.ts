@@ -18,8 +18,14 @@ const WORDS: Readonly<Record<string, Outcome>> = {
   stuck: { words: "stuck", tone: "warn" },
 };
 
+const UNDER_WAY: Readonly<Record<Exclude<RunFacts["status"], "finished">, Outcome>> = {
+  queued: { words: "queued", tone: "plain" },
+  running: { words: "running", tone: "run" },
+  parked: { words: "waiting", tone: "run" },
+};
+
 export function outcomeOf(run: Pick<RunFacts, "status" | "termination_reason">): Outcome {
-  if (run.status === "running") return { words: "running", tone: "run" };
+  if (run.status !== "finished") return UNDER_WAY[run.status];
   const reason = run.termination_reason ?? "";
   return WORDS[reason] ?? { words: reason.replaceAll("_", " ") || "ended", tone: "plain" };
 }

@@ -4,12 +4,13 @@ import {
   argumentsOf,
   callState,
   debugSentence,
+  seamSentence,
   withStreamed,
   type Streamed,
   type Item,
 } from "./answer";
 import { boardAt, isEmpty, pastValues } from "./board";
-import type { CallFacts, KeyFacts, TextFacts } from "./facts";
+import type { CallFacts, DecisionFacts, InterruptFacts, KeyFacts, TextFacts } from "./facts";
 import { hasSamePrompt, newMessages, turnShownAt } from "./messages";
 import { RunModel } from "./model";
 import { samplePage, sampleTick, sampleTurn } from "./sample";
@@ -37,6 +38,53 @@ const call = (id: string, began_tick: number, more: Partial<CallFacts> = {}): Ca
   began_s: began_tick,
   ended_s: began_tick + 0.5,
   ...more,
+});
+
+describe("what a person was asked, and where another worker went on", () => {
+  const interrupt: InterruptFacts["interrupt"] = {
+    id: "r.1",
+    reason: "tool_call",
+    message: "May I?",
+    may: ["approve", "refuse"],
+    response_schema: {},
+    on_expiry: "refuse",
+    answerers: "user",
+    status: "pending",
+  };
+  const asked: InterruptFacts = { tick: 2, turn: 1, at_s: 2, interrupt };
+  const made: DecisionFacts = { tick: 3, at_s: 9, interrupt: { ...interrupt, status: "refused" } };
+  const ticks = [1, 2, 3].map((tick) => sampleTick({ tick }));
+  const seams = [{ tick: 3, at_s: 2.5, attempt: 1, pause_s: 2.1, counted_s: 2.1 }];
+
+  test("stand where they were; what was answered is not open again at an earlier tick", () => {
+    const model = new RunModel(samplePage({ ticks, seams, interrupts: [asked], decisions: [made] }));
+    expect(answerBy(model, 1)).toMatchObject([{ kind: "interrupt", interrupt: { status: "refused" } }]);
+    expect(answerBy(model, 2).map((item) => item.kind)).toEqual(["interrupt", "seam"]);
+    expect(model.waiting).toEqual([]);
+  });
+
+  test("what nobody has answered is waited for while the run is under way", () => {
+    const page = samplePage({ ticks, interrupts: [asked] });
+    expect(new RunModel({ ...page, run: { ...page.run, status: "parked" } }).waiting).toEqual([asked]);
+    expect(new RunModel(page).waiting).toEqual([]);
+  });
+
+  test("a call that nobody had to be asked about is shown", () => {
+    expect(answerBy(new RunModel(samplePage({ ticks, decisions: [made] })), 2)).toHaveLength(1);
+  });
+
+  test("a seam says what was under way", () => {
+    const [seam] = seams;
+    if (seam === undefined) throw new Error("no seam");
+    expect(seamSentence({ ...seam, is_woken: true })).toBe("Woken after 2.10 s.");
+    const under_way = [
+      { what: "turn", name: "loop/llm_turn", how: "continued" },
+      { what: "tool", name: "vault_write", how: "unknown" },
+    ];
+    expect(seamSentence({ ...seam, attempt: 2, under_way })).toBe(
+      "Another worker went on after 2.10 s, attempt 2. The turn under way went on after what was said. vault_write may have been carried out.",
+    );
+  });
 });
 
 describe("the blackboard at a tick", () => {

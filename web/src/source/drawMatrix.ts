@@ -2,7 +2,7 @@
 import { MARGIN_PX, type Columns, type ColumnWindow } from "@/run/columns";
 import { isAtWork, Mark } from "@/run/marks";
 import type { RunModel } from "@/run/model";
-import { addDiamond, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
+import { addDiamond, drawSeam, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
 import type { ColourName, Palette } from "./palette";
 
 /** A row of the matrix: the node whose marks it has, from the top of the canvas. */
@@ -48,6 +48,7 @@ export function drawMatrix(
   pen.rect(MARGIN_PX, 0, columns.width, height);
   pen.clip();
   drawMarks(pen, matrix, rows);
+  drawSeams(pen, matrix, height);
   pen.restore();
   if (veiledTicks > window.first) {
     const end = Math.min(veiledTicks, window.end) - 1;
@@ -61,6 +62,15 @@ export function drawMatrix(
       [x, 0],
       [x, height],
     ]);
+  }
+}
+
+/** Between the ticks of one worker and those of the next. */
+function drawSeams(pen: Pen, { model, palette, columns, window }: Matrix, height: number): void {
+  for (const { tick } of model.seams) {
+    const at = model.indexOfTick(tick);
+    if (at > 0 && at >= window.first && at < window.end)
+      drawSeam(pen, palette, MARGIN_PX + (columns.x[at] ?? 0) - window.from, height);
   }
 }
 
@@ -145,8 +155,12 @@ function isBar(mark: Mark): boolean {
   return isAtWork(mark) || mark === Mark.halted;
 }
 
+const HEAD_PX = 36;
+
 /** The heads of the columns: turns, a sign for each tick, and the number of the one that is shown. */
-export function drawHead(pen: Pen, { model, palette, columns, window, at }: Matrix): void {
+export function drawHead(pen: Pen, matrix: Matrix): void {
+  const { model, palette, columns, window, at } = matrix;
+  drawSeams(pen, matrix, HEAD_PX);
   const noticed = new Set(model.notices.map((notice) => notice.tick));
   const left = (position: number): number => MARGIN_PX + (columns.x[position] ?? 0) - window.from;
   const shown = model.ticks[at];

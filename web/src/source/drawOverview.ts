@@ -2,7 +2,8 @@
 import type { RunModel } from "@/run/model";
 import { compact, duration } from "@/parts/format";
 import type { TickRange } from "./interface";
-import { addDiamond, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
+import { stateOf } from "@/parts/interrupts/asking";
+import { addDiamond, drawAsked, drawSeam, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
 import type { Palette } from "./palette";
 
 /** Where times and ticks are, in px. A run whose clock stood still has its ticks at equal distances. */
@@ -74,6 +75,8 @@ export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   drawNotices(pen, drawing, lanes);
   drawLimits(pen, drawing, lanes);
   drawErrors(pen, drawing, lanes);
+  for (const seam of drawing.model.seams)
+    drawSeam(pen, drawing.palette, drawing.scale.xOf(seam.at_s, seam.tick), drawing.height);
   if (drawing.scale.left > 40) drawNames(pen, drawing, lanes);
   if (drawing.window !== null) drawWindow(pen, drawing, drawing.window);
   drawPlayHead(pen, drawing);
@@ -137,21 +140,28 @@ function drawCalls(pen: Pen, { model, palette, scale, now }: OverviewDrawing, la
   }
 }
 
+/** Notices, and what people are asked. */
 function drawNotices(pen: Pen, { model, palette, scale, width }: OverviewDrawing, lanes: Lanes): void {
+  const asked = model.interrupts.map(({ tick, at_s, interrupt }) => {
+    const { words } = stateOf(model.decisionOn(interrupt.id)?.interrupt ?? interrupt);
+    return { tick, at_s, text: `${interrupt.tool_name ?? "question"}: ${words}`, isAsked: true };
+  });
+  const marks = [...model.notices.map((notice) => ({ ...notice, isAsked: false })), ...asked];
+  marks.sort((one, other) => one.at_s - other.at_s);
   let free = 0;
-  for (const notice of model.notices) {
-    const x = Math.min(scale.left + scale.width - 5, scale.xOf(notice.at_s, notice.tick));
-    strokeLine(pen, { colour: palette["warn-fill"], dash: [2, 2] }, [
+  for (const { tick, at_s, text: words, isAsked } of marks) {
+    const x = Math.min(scale.left + scale.width - 5, scale.xOf(at_s, tick));
+    strokeLine(pen, { colour: palette[isAsked ? "line-3" : "warn-fill"], dash: [2, 2] }, [
       [x, lanes.notices + 6],
       [x, lanes.foot],
     ]);
-    drawWarning(pen, palette, x, lanes.notices);
+    (isAsked ? drawAsked : drawWarning)(pen, palette, x, lanes.notices);
     if (width < 480 || x < free) continue;
-    const text = notice.text.split(". ")[0]?.slice(0, 44) ?? "";
+    const text = words.split(". ")[0]?.slice(0, 44) ?? "";
     pen.font = `11px ${palette.sans}`;
     const room = pen.measureText(text).width;
     if (x + 9 + room > width - 4) continue;
-    write(pen, palette, text, [x + 9, lanes.notices], { colour: palette.warn });
+    write(pen, palette, text, [x + 9, lanes.notices], { colour: isAsked ? palette["ink-2"] : palette.warn });
     free = x + 18 + room;
   }
 }

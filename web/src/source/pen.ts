@@ -84,6 +84,25 @@ export function addDiamond(path: Path2D, x: number, y: number, half: number): vo
   path.closePath();
 }
 
+/** Draw where another worker has gone on: two strokes with a gap between, from the top down. */
+export function drawSeam(pen: Pen, palette: Palette, x: number, height: number): void {
+  for (const at of [x - 1.5, x + 1.5])
+    strokeLine(pen, { colour: palette["ink-2"], dash: [6, 3] }, [
+      [at, 0],
+      [at, height],
+    ]);
+}
+
+/** Draw that a person is asked: a ring with a question mark. */
+export function drawAsked(pen: Pen, palette: Palette, x: number, y: number): void {
+  pen.strokeStyle = palette.ink;
+  pen.lineWidth = 1.2;
+  pen.beginPath();
+  pen.arc(x, y, 5, 0, 2 * Math.PI);
+  pen.stroke();
+  write(pen, palette, "?", [x, y + 0.5], { colour: palette.ink, size: 9, isStrong: true, align: "center" });
+}
+
 /** Draw a warning sign. */
 export function drawWarning(pen: Pen, palette: Palette, x: number, y: number): void {
   pen.fillStyle = palette["warn-fill"];

@@ -9,7 +9,7 @@ const STEP_MS = 100;
  */
 export function useRunClock(model: RunModel): number {
   const last = model.ticks.at(-1)?.at_s ?? 0;
-  const isRunning = model.run.status === "running" && !model.isComplete;
+  const isRunning = model.run.status === "running" && !model.isComplete && model.waiting.length === 0;
   const [passed, setPassed] = useState({ since: last, seconds: 0 });
   useEffect(() => {
     if (!isRunning || matchMedia("(prefers-reduced-motion: reduce)").matches) return undefined;

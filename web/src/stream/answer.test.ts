@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addChunks, blocksOf, NO_ANSWER, stateOf, textOf } from "./answer";
-import type { Chunk, NumberedChunk } from "./chunks";
+import { addChunks, blocksOf, NO_ANSWER, openInterrupts, stateOf, textOf } from "./answer";
+import type { AnsweredChunk, Chunk, NumberedChunk } from "./chunks";
 
 const DONE: Chunk = {
   type: "done",
@@ -50,6 +50,49 @@ const WHOLE = numbered(
   content("It is here."),
   DONE,
 );
+
+const ASKED: AnsweredChunk["interrupt"] = {
+  id: "r.1",
+  reason: "tool_call",
+  message: "May I write this note?",
+  may: ["approve", "refuse"],
+  response_schema: {},
+  on_expiry: "refuse",
+  answerers: "user",
+  status: "pending",
+  tool_name: "vault_write",
+  arguments: { path: "plan.md" },
+};
+
+describe("what a person is asked", () => {
+  const asked: Chunk = { type: "approval_requested", interrupt: ASKED };
+  const refused: Chunk = {
+    type: "answered",
+    interrupt: { ...ASKED, status: "refused", answered_by: "olga" },
+    comment: "Not there.",
+  };
+
+  test("is open until it is answered, and stands where it was asked", () => {
+    const open = addChunks(NO_ANSWER, numbered(content("Let me see."), asked));
+    expect(openInterrupts(open).map((part) => part.interrupt.id)).toEqual(["r.1"]);
+    const { parts } = addChunks(
+      NO_ANSWER,
+      numbered(content("Let me see."), asked, content("Well."), refused),
+    );
+    expect(parts.map((part) => part.kind)).toEqual(["text", "interrupt", "text"]);
+    expect(parts[1]).toMatchObject({ interrupt: { status: "refused" }, answered: { comment: "Not there." } });
+    expect(blocksOf(parts).map((block) => block.kind)).toEqual(["text", "interrupt", "text"]);
+  });
+
+  test("is open no more when the answer has ended", () => {
+    expect(openInterrupts(addChunks(NO_ANSWER, numbered(asked, DONE)))).toEqual([]);
+  });
+
+  test("is shown as answered where nobody had to be asked", () => {
+    const { parts } = addChunks(NO_ANSWER, numbered(refused));
+    expect(parts).toMatchObject([{ kind: "interrupt", interrupt: { status: "refused" } }]);
+  });
+});
 
 describe("addChunks", () => {
   test("keeps the parts in the order in which they came", () => {

@@ -4,7 +4,15 @@
  * An `Answer` is never changed. `addChunks` takes all chunks of a frame at once and returns the next one; parts that
  * got nothing stay the same objects, so that only what changed is drawn again.
  */
-import type { Chunk, DoneChunk, ErrorChunk, NumberedChunk, Source, SystemChunk } from "./chunks";
+import type {
+  AnsweredChunk,
+  Chunk,
+  DoneChunk,
+  ErrorChunk,
+  NumberedChunk,
+  Source,
+  SystemChunk,
+} from "./chunks";
 
 export interface TextPart {
   readonly kind: "text" | "thinking";
@@ -40,7 +48,16 @@ export interface ErrorPart {
   readonly errorType: ErrorChunk["error_type"];
 }
 
-export type Part = TextPart | CallPart | SystemPart | ErrorPart;
+/** What a person is asked: an approval or a question, and what has become of it. */
+export interface InterruptPart {
+  readonly kind: "interrupt";
+  readonly key: string;
+  readonly interrupt: AnsweredChunk["interrupt"];
+  /** What was answered; null while it is open. */
+  readonly answered: Omit<AnsweredChunk, "interrupt"> | null;
+}
+
+export type Part = TextPart | CallPart | SystemPart | ErrorPart | InterruptPart;
 
 export interface Answer {
   /** The number of the last chunk that is in it; 0 before the first. */
@@ -110,7 +127,27 @@ function addPart(parts: Part[], id: number, chunk: Exclude<Chunk, { type: "done"
       return;
     case "error":
       parts.push({ kind: "error", key, error: chunk.error, errorType: chunk.error_type });
+      return;
+    case "approval_requested":
+    case "question":
+      parts.push({ kind: "interrupt", key, interrupt: chunk.interrupt, answered: null });
+      return;
+    case "answered": {
+      const { interrupt, ...answered } = chunk;
+      const at = parts.findLastIndex(
+        (part) => part.kind === "interrupt" && part.interrupt.id === interrupt.id,
+      );
+      const asked = parts[at];
+      if (asked) parts[at] = { kind: "interrupt", key: asked.key, interrupt, answered };
+      else parts.push({ kind: "interrupt", key, interrupt, answered }); // nobody had to be asked
+    }
   }
+}
+
+/** What waits for a person now: nothing any more when the answer has ended. */
+export function openInterrupts(answer: Answer): readonly InterruptPart[] {
+  if (answer.done) return [];
+  return answer.parts.filter((part): part is InterruptPart => part.kind === "interrupt" && !part.answered);
 }
 
 /** Text goes on in the last part of its kind, unless something else has come between. */
@@ -125,9 +162,10 @@ export function textOf(answer: Answer): string {
   return answer.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }
 
-/** What is shown as one block: text, a notice, an error, or a card with a thought and the tool calls after it. */
+/** What is shown as one block: text, a notice, an error, what a person is asked, or a card with a thought and the tool calls after it. */
 export type Block =
   | { readonly kind: "text"; readonly key: string; readonly part: TextPart }
+  | { readonly kind: "interrupt"; readonly key: string; readonly part: InterruptPart }
   | { readonly kind: "system"; readonly key: string; readonly part: SystemPart }
   | { readonly kind: "error"; readonly key: string; readonly part: ErrorPart }
   | {
@@ -152,6 +190,9 @@ export function blocksOf(parts: readonly Part[]): Block[] {
         break;
       case "error":
         blocks.push({ kind: "error", key: part.key, part });
+        break;
+      case "interrupt":
+        blocks.push({ kind: "interrupt", key: part.key, part });
         break;
       case "thinking":
         if (part.text.trim()) blocks.push({ kind: "work", key: part.key, thought: part, calls: [] });

@@ -4,6 +4,7 @@ import type { components } from "@/api/schema";
 type Schemas = components["schemas"];
 
 export type Chunk = Schemas["Chunk"];
+export type AnsweredChunk = Schemas["AnsweredChunk"];
 export type DoneChunk = Schemas["DoneChunk"];
 export type ErrorChunk = Schemas["ErrorChunk"];
 export type SystemChunk = Schemas["SystemChunk"];

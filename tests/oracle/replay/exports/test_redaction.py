@@ -3,6 +3,7 @@
 import json
 from dataclasses import fields, replace
 
+from oracle.core.chunks import Interrupt
 from oracle.replay.exports.redaction import _KEPT, without_texts
 from oracle.replay.histories import model
 from oracle.replay.histories.codec import history_from_json, history_to_json
@@ -33,6 +34,29 @@ def test_no_question_answer_argument_result_or_value_is_left(tools):
     left = history_to_json(without_texts(history_from_json(json.dumps(plain)))).decode()
     assert MARK not in left
     assert "log_in" not in left  # the argument of the search
+
+
+def test_of_what_people_were_asked_the_kind_and_the_outcome_remain(tools):
+    asked = Interrupt(
+        "run.1",
+        "tool_call",
+        MARK,
+        may=("approve",),
+        response_schema={MARK: MARK},
+        on_expiry="refuse",
+        status="approved",
+        tool_name="vault_write",
+        arguments={MARK: MARK},
+        arguments_digest=MARK,
+        answered_by=MARK,
+    )
+    made = model.DecisionFacts(3, 1.0, asked, answer=MARK, arguments={MARK: MARK}, comment=MARK)
+    history = replace(tools, interrupts=[model.InterruptFacts(3, 1, 1.0, asked)], decisions=[made])
+    left = without_texts(history)
+    data = history_to_json(left)
+    assert MARK not in data.decode()
+    assert (left.decisions[0].interrupt.status, left.interrupts[0].interrupt.tool_name) == ("approved", "vault_write")
+    assert history_to_json(history_from_json(data)) == data
 
 
 def test_figures_names_and_the_tree_remain(tools):

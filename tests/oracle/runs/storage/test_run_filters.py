@@ -1,7 +1,9 @@
 """Which runs a list has, on each kind of database."""
 
 import pytest
+from sqlalchemy import update
 
+from oracle.runs.storage import schema
 from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.records import RunEnd, RunSummary
 from oracle.runs.storage.run_pages import RunFilter
@@ -40,6 +42,22 @@ async def test_runs_are_listed_by_what_they_are(store: Store, store_url: str) ->
     assert await listed(store_url, slow_s=60) == []
     assert len(await listed(store_url, slow_s=0)) == 4
     assert await listed(store_url, reasons=("stuck",), user_id="bob") == []
+
+
+async def test_runs_that_wait_are_listed_and_counted_by_what_they_wait_for(store: Store, store_url: str) -> None:
+    ids = {}
+    for status in ("queued", "running", "parked"):
+        record, _ = await begun(store, question="When?")
+        stands = update(schema.run).where(schema.run.c.id == record.id).values(status=status)
+        await store.write(lambda connection, stands=stands: connection.execute(stands).close())
+        ids[status] = record.id
+    done = await asked(store, "Why?")
+    assert await listed(store_url, reasons=("parked",)) == [ids["parked"]]
+    assert await listed(store_url, reasons=("queued", "completed")) == [done, ids["queued"]]
+    assert await listed(store_url, statuses=("parked", "running")) == [ids["parked"], ids["running"]]
+    assert await listed(store_url, statuses=("finished",)) == [done]
+    counts = await store.runs.count(RunFilter())
+    assert counts.by_reason == {"queued": 1, "running": 1, "parked": 1, "completed": 1}
 
 
 @pytest.mark.parametrize("text", ["refund", "REFUND parcel", 'my "late" parcel', "ÜBER"])

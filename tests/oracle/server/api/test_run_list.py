@@ -64,6 +64,7 @@ async def test_runs_are_filtered_and_counted(start):
             ({"reason": ["completed", "error"]}, [two, one]),
             ({"status": "running"}, [three]),
             ({"status": "finished"}, [two, one]),
+            ({"status": ["running", "parked"]}, [three]),
             ({"tree": "oracle"}, [three, two, one]),
             ({"tree": "other"}, []),
             ({"version": one["tree"]["version"][:6]}, [three, two, one]),

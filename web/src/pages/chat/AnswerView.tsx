@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { roughly } from "@/parts/format";
 import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
+import { InterruptCard } from "@/parts/interrupts/InterruptCard";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
 import { type Answer, type Block, blocksOf } from "@/stream/answer";
@@ -56,6 +57,10 @@ export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource }: Answ
           <SystemRow at={sinceAsked(block.part.notice.timestamp, askedAt)} isPast={!isLive}>
             {block.part.notice.system_message}
           </SystemRow>
+        );
+      case "interrupt":
+        return (
+          <InterruptCard interrupt={block.part.interrupt} answered={block.part.answered} isOver={!isLive} />
         );
       case "error":
         return <Failure words={block.part.error} isAlone={blocks.length === 1} />;

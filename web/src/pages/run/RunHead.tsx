@@ -97,7 +97,7 @@ export function RunHead(props: RunHeadProps) {
 
 function liveWords({ model, isFollowing, isPaused, isReconnecting }: RunHeadProps): string {
   if (isReconnecting) return "reconnecting";
-  const state = isPaused ? "halted" : "live";
+  const state = isPaused ? "halted" : model.waiting.length > 0 ? "waiting" : "live";
   return isFollowing ? state : `${state}: ${plural(model.ticks.length, "tick")} so far`;
 }
 

@@ -23,6 +23,7 @@ import { RunHead } from "./RunHead";
 import { RunSearch, type Found } from "./RunSearch";
 import { TickBar } from "./TickBar";
 import { usePlay } from "./usePlay";
+import { WaitingStrip } from "./WaitingStrip";
 import "./RunView.css";
 
 const KEYS = [
@@ -76,7 +77,7 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
 
   const wanted = isFollowing ? last : at;
   const isExplained = model.visits(wanted) !== undefined;
-  const isPassing = isFollowing && model.run.status !== "running"; // it has ended, and its ticks are being read
+  const isPassing = isFollowing && model.run.status === "finished"; // it has ended, and its ticks are being read
   useEffect(() => {
     if (!isExplained && !isPassing && wanted >= 0) explain(wanted);
   }, [wanted, isExplained, isPassing, explain]);
@@ -194,6 +195,7 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
         {actions}
       </RunHead>
       {debugging?.strip}
+      {served && <WaitingStrip model={model} onShow={() => change({ tab: "answer", tick: null })} />}
       {model.run.kept !== "whole" && <FiguresStrip>{whyNoTexts}</FiguresStrip>}
       <div className="run-overview">
         <Overview model={model} at={at} onSelectTick={go} window={isNarrow ? null : window_} />

@@ -8,9 +8,12 @@ import { Menu, type MenuItem } from "@/parts/Menu";
 import { outcomeOf } from "@/run/outcome";
 import { REASONS, SINCE, type OutcomeCounts, type OutcomeName, type RunFilters, type Since } from "./filters";
 
-const TABS: readonly { outcome: OutcomeName; label: string; mark?: MarkKind }[] = [
+/** `rare`: shown where there are such runs, or they are asked for. */
+const TABS: readonly { outcome: OutcomeName; label: string; mark?: MarkKind; rare?: true }[] = [
   { outcome: "all", label: "All" },
+  { outcome: "queued", label: "Queued", mark: "not-asked", rare: true },
   { outcome: "running", label: "Under way", mark: "running" },
+  { outcome: "parked", label: "Waiting", mark: "info", rare: true },
   { outcome: "completed", label: "Completed", mark: "success" },
   { outcome: "stopped", label: "Stopped", mark: "warning" },
   { outcome: "failed", label: "Failed", mark: "error" },
@@ -47,20 +50,22 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
         }}
       />
       <div className="runs-tabs" role="group" aria-label="Outcome">
-        {TABS.map(({ outcome, label, mark }) => (
-          <Chip
-            key={outcome}
-            className={`runs-tab-${outcome}`}
-            icon={mark && <Mark kind={mark} label={null} />}
-            count={counts?.[outcome]}
-            pressed={filters.outcome === outcome && filters.reason === ""}
-            onClick={() => {
-              onChange({ outcome, reason: "" });
-            }}
-          >
-            {label}
-          </Chip>
-        ))}
+        {TABS.filter(({ outcome, rare }) => !rare || !!counts?.[outcome] || filters.outcome === outcome).map(
+          ({ outcome, label, mark }) => (
+            <Chip
+              key={outcome}
+              className={`runs-tab-${outcome}`}
+              icon={mark && <Mark kind={mark} label={null} />}
+              count={counts?.[outcome]}
+              pressed={filters.outcome === outcome && filters.reason === ""}
+              onClick={() => {
+                onChange({ outcome, reason: "" });
+              }}
+            >
+              {label}
+            </Chip>
+          ),
+        )}
       </div>
       <div className="runs-more" role="group" aria-label="Filters" ref={filterRef}>
         <Menu

@@ -16,7 +16,6 @@ interface RunRowProps {
 
 export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }: RunRowProps) {
   const { words, tone } = outcomeOf(run);
-  const isRunning = run.status === "running";
   const began = Date.parse(run.created_at);
   const seconds = run.duration_s ?? Math.max(0, (readAt - began) / 1000);
   const question = run.question || "(its text was deleted)";
@@ -38,7 +37,7 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
             onSelect(run.run_id);
           }}
         />
-        <Badge tone={tone}>{isRunning ? `turn ${run.turns + 1}` : words}</Badge>
+        <Badge tone={tone}>{run.status === "running" ? `turn ${run.turns + 1}` : words}</Badge>
       </td>
       <td className="runs-question">
         <div>

@@ -30,7 +30,8 @@ describe("what the service is asked for", () => {
   });
   it("names the reasons of an outcome; one reason alone is stricter", () => {
     expect(queryOf({ ...NONE, outcome: "failed" }, NOW)).toEqual({ reason: ["error", "error_limit"] });
-    expect(queryOf({ ...NONE, outcome: "running" }, NOW)).toEqual({ status: "running" });
+    expect(queryOf({ ...NONE, outcome: "running" }, NOW)).toEqual({ status: ["running"] });
+    expect(queryOf({ ...NONE, outcome: "parked" }, NOW)).toEqual({ status: ["parked"] });
     expect(queryOf({ ...NONE, outcome: "stopped", reason: "stuck" }, NOW)).toEqual({ reason: ["stuck"] });
   });
   it("begins with the whole minute", () => {
@@ -44,6 +45,7 @@ describe("what the service is asked for", () => {
 });
 
 it("outcomes are counted by their reasons", () => {
-  const counts = countsByOutcome({ running: 1, completed: 5, stuck: 2, user_cancelled: 1, error: 3 });
-  expect(counts).toEqual({ all: 12, running: 1, completed: 5, stopped: 3, failed: 3 });
+  const reasons = { running: 1, parked: 2, completed: 5, stuck: 2, user_cancelled: 1, error: 3 };
+  const counts = { all: 14, queued: 0, running: 1, parked: 2, completed: 5, stopped: 3, failed: 3 };
+  expect(countsByOutcome(reasons)).toEqual(counts);
 });

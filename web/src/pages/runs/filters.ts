@@ -3,7 +3,8 @@ import type { paths } from "@/api/schema";
 
 export type RunQuery = NonNullable<paths["/api/runs"]["get"]["parameters"]["query"]>;
 export type Reason = NonNullable<RunQuery["reason"]>[number];
-export type OutcomeName = "all" | "running" | "completed" | "stopped" | "failed";
+export type UnderWay = "queued" | "running" | "parked";
+export type OutcomeName = "all" | UnderWay | "completed" | "stopped" | "failed";
 export type Since = "" | "1h" | "24h" | "7d";
 
 export interface RunFilters {
@@ -44,7 +45,10 @@ export const SINCE: Readonly<Record<Since, { words: string; hours: number }>> = 
   "7d": { words: "the last 7 days", hours: 7 * 24 },
 };
 
-const OUTCOMES: readonly string[] = ["all", "running", ...Object.keys(REASONS)];
+/** How runs stand that have not ended. */
+export const UNDER_WAY: readonly UnderWay[] = ["queued", "running", "parked"];
+
+const OUTCOMES: readonly string[] = ["all", ...UNDER_WAY, ...Object.keys(REASONS)];
 const ALL_REASONS: readonly string[] = Object.values(REASONS).flat();
 
 /** The filters of an address; what it cannot mean is left out. */
@@ -87,7 +91,7 @@ export function queryOf(filters: RunFilters, now: number): RunQuery {
   const query: RunQuery = {};
   if (search.trim()) query.search = search.trim();
   if (reason) query.reason = [reason];
-  else if (outcome === "running") query.status = "running";
+  else if (isUnderWay(outcome)) query.status = [outcome];
   else if (outcome !== "all") query.reason = [...REASONS[outcome]];
   if (tree) query.tree = tree;
   if (since)
@@ -97,6 +101,9 @@ export function queryOf(filters: RunFilters, now: number): RunQuery {
   return query;
 }
 
+const isUnderWay = (outcome: OutcomeName): outcome is UnderWay =>
+  UNDER_WAY.some((standing) => standing === outcome);
+
 export type OutcomeCounts = Readonly<Record<OutcomeName, number>>;
 
 /** How many runs each outcome has. */
@@ -105,7 +112,9 @@ export function countsByOutcome(byReason: Readonly<Record<string, number>>): Out
     reasons.reduce((total, reason) => total + (byReason[reason] ?? 0), 0);
   return {
     all: sum(Object.keys(byReason)),
+    queued: byReason.queued ?? 0,
     running: byReason.running ?? 0,
+    parked: byReason.parked ?? 0,
     completed: sum(REASONS.completed),
     stopped: sum(REASONS.stopped),
     failed: sum(REASONS.failed),

@@ -200,7 +200,7 @@ export default function Runs() {
                 <RunRow
                   key={run.run_id}
                   run={run}
-                  readAt={run.status === "running" ? readAt : 0}
+                  readAt={run.status !== "finished" ? readAt : 0}
                   isSelected={selected.includes(run.run_id)}
                   onSelect={select}
                 />

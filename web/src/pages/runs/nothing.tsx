@@ -29,10 +29,19 @@ export function NoRuns() {
   );
 }
 
+const WORDS = {
+  queued: "queued",
+  running: "under way",
+  parked: "waiting for a person",
+  completed: "completed",
+  stopped: "stopped",
+  failed: "failed",
+} as const;
+
 export function NoMatch({ filters, onClear }: { filters: RunFilters; onClear: () => void }) {
   const { search, outcome, reason, tree, since, isSlow, hasErrors } = filters;
   const parts = [
-    outcome === "running" ? "under way" : outcome !== "all" && outcome,
+    { ...WORDS, all: false as const }[outcome],
     reason && reasonWords(reason),
     search && `“${search}”`,
     tree && `tree ${tree}`,

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "react";
 import { api, unwrap } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { serviceTime } from "@/store/clock";
-import { NONE, queryOf, SLOW_S, type RunFilters, type RunQuery } from "./filters";
+import { NONE, queryOf, SLOW_S, UNDER_WAY, type RunFilters, type RunQuery } from "./filters";
 
 export type RunBody = Schemas["RunBody"];
 
@@ -38,11 +38,11 @@ export function useRunList(filters: RunFilters) {
     refetchOnWindowFocus: "always",
   });
   const listed = useMemo(() => list.data?.pages.flatMap((page) => page.runs) ?? [], [list.data]);
-  const waited = listed.filter((run) => run.status === "running").map((run) => run.run_id);
+  const waited = listed.filter((run) => run.status !== "finished").map((run) => run.run_id);
 
   const { data: underWay, dataUpdatedAt } = useQuery({
-    queryKey: ["runs", "running"],
-    queryFn: ({ signal }) => fetchRuns({ status: "running", limit: PAGE, counts: false }, signal),
+    queryKey: ["runs", "under way"],
+    queryFn: ({ signal }) => fetchRuns({ status: [...UNDER_WAY], limit: PAGE, counts: false }, signal),
     enabled: waited.length > 0,
     refetchInterval: UNDER_WAY_MS,
     select: (page) => page.runs,
@@ -56,7 +56,7 @@ export function useRunList(filters: RunFilters) {
 
   const runs = useMemo(() => {
     const fresh = new Map(underWay?.map((run) => [run.run_id, run]));
-    return listed.map((run) => (run.status === "running" ? (fresh.get(run.run_id) ?? run) : run));
+    return listed.map((run) => (run.status !== "finished" ? (fresh.get(run.run_id) ?? run) : run));
   }, [listed, underWay]);
   return { ...list, runs, readAt: serviceTime(Math.max(list.dataUpdatedAt, dataUpdatedAt)) };
 }

@@ -6,6 +6,8 @@ import { FileIcon } from "@/parts/icons";
 import { Mark, type MarkKind } from "@/parts/Mark";
 import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
 import { Problem } from "@/parts/Problem";
+import { InterruptCard } from "@/parts/interrupts/InterruptCard";
+import type { Decision } from "@/parts/interrupts/asking";
 import { SystemRow } from "@/parts/SystemRow";
 import { useStickToEnd } from "@/parts/useStickToEnd";
 import {
@@ -13,6 +15,7 @@ import {
   argumentsOf,
   callState,
   debugSentence,
+  seamSentence,
   withStreamed,
   type CallState,
   type Item,
@@ -31,9 +34,12 @@ export interface AnswerProps {
   isFollowing: boolean;
   /** The answer as it comes; `null` or left out where nobody reads it. */
   live?: LiveAnswer | null;
+  /** Decides what a person is asked; left out where nobody can. */
+  onDecide?: ((id: string, made: Decision) => Promise<unknown>) | undefined;
 }
 
-export const Answer = memo(function Answer({ model, at: shownAt, isFollowing, live = null }: AnswerProps) {
+export const Answer = memo(function Answer(props: AnswerProps) {
+  const { model, at: shownAt, isFollowing, live = null, onDecide } = props;
   // Of a tick that is shown it is known why, so it may be older than the last one; nobody waits for the words.
   const at = isFollowing ? model.ticks.length - 1 : shownAt;
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a model changes in place, and counts its changes
@@ -61,7 +67,13 @@ export const Answer = memo(function Answer({ model, at: shownAt, isFollowing, li
     <div className="answer" ref={isFollowing ? follow : null}>
       <p className="answer-question">{model.run.question || "(the question was deleted)"}</p>
       {items.map((item, n) => (
-        <ItemView key={item.id} item={item} tick={tick} isComing={isComing && n === count - 1} />
+        <ItemView
+          key={item.id}
+          item={item}
+          tick={tick}
+          isComing={isComing && n === count - 1}
+          onDecide={onDecide}
+        />
       ))}
       {count === 0 && (
         <p className="pane-quiet">{isFollowing ? "Nothing is shown yet." : "Nothing was shown by then."}</p>
@@ -76,9 +88,10 @@ interface ItemViewProps {
   tick: number;
   /** More of it is coming. */
   isComing: boolean;
+  onDecide: AnswerProps["onDecide"];
 }
 
-const ItemView = memo(function ItemView({ item, tick, isComing }: ItemViewProps) {
+const ItemView = memo(function ItemView({ item, tick, isComing, onDecide }: ItemViewProps) {
   switch (item.kind) {
     case "text":
       return <TextView type={item.type} text={item.text} isComing={isComing} />;
@@ -118,6 +131,20 @@ const ItemView = memo(function ItemView({ item, tick, isComing }: ItemViewProps)
           </Badge>{" "}
           {debugSentence(item.debug)}
         </p>
+      );
+    case "seam":
+      return (
+        <p className="answer-seam" role="separator">
+          {seamSentence(item.seam)}
+        </p>
+      );
+    case "interrupt":
+      return (
+        <InterruptCard
+          interrupt={item.interrupt}
+          answered={item.decision}
+          onDecide={onDecide && ((made) => onDecide(item.interrupt.id, made))}
+        />
       );
   }
 });

@@ -12,5 +12,5 @@ export function StreamedAnswer(props: AnswerProps) {
 /** The run if it is under way, and the user's own: the service shows nobody else an answer that comes. */
 function useOwnRun({ run }: RunModel): string | null {
   const { data: me } = useMe();
-  return run.status === "running" && run.kept === "whole" && run.user_id === me?.user_id ? run.id : null;
+  return run.status !== "finished" && run.kept === "whole" && run.user_id === me?.user_id ? run.id : null;
 }

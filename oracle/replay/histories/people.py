@@ -1,0 +1,93 @@
+"""What a run has asked people and what has become of it, and where another worker has gone on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from bt_runtime.text.phrases import clipped, listed
+from oracle.replay.histories.model import DecisionFacts, History, SeamFacts, UnderWayFacts
+from oracle.replay.histories.naming import title_at
+from oracle.runs.record.events import Resumed
+
+_HOW: Final[Mapping[str, str]] = {
+    "continued": "went on after what was said",
+    "repeated": "began anew",
+    "kept": "kept its result",
+    "unknown": "may have been carried out",
+    "not_run": "was not run",
+}
+_DECIDED: Final[Mapping[str, str]] = {
+    "approve": "approved",
+    "refuse": "refused",
+    "edit": "approved with other arguments",
+    "answer": "answered",
+}
+
+
+def seam_facts(event: Resumed, *, tick: int, at_s: float) -> SeamFacts:
+    """An event of the log.
+
+    Args:
+        event: the event.
+        tick: the one that comes next.
+        at_s: from the start of the query.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    numbers = (event.attempt, event.pause_s, event.counted_s, at_s)
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise ValueError("the parts of this event are of other types")
+    return SeamFacts(
+        tick,
+        at_s,
+        event.attempt,
+        event.pause_s,
+        event.counted_s,
+        tuple(UnderWayFacts(*each) for each in event.under_way),
+        event.is_woken,
+        event.version,
+    )
+
+
+def seam_words(history: History, seam: SeamFacts) -> str:
+    """How another worker has gone on, as a phrase: `another worker went on after 2.1 s; llm_turn began anew`."""
+    if seam.is_woken:
+        return f"woken after {seam.pause_s:,.1f} s"
+    works = [
+        f"{clipped(each.name) if each.what == 'tool' else title_at(history, each.name)} {_HOW.get(each.how, each.how)}"
+        for each in seam.under_way
+    ]
+    again = f", attempt {seam.attempt}" if seam.attempt > 1 else ""
+    return f"another worker went on after {seam.pause_s:,.1f} s{again}{'; ' if works else ''}{listed(works)}"
+
+
+def take_decision(history: History, decision: DecisionFacts) -> None:
+    """Add what has become of an interrupt, and show it so where it was asked."""
+    history.decisions.append(decision)
+    for at, asked in enumerate(history.interrupts):
+        if asked.interrupt.id == decision.interrupt.id:
+            history.interrupts[at] = replace(asked, interrupt=decision.interrupt)
+
+
+def withdraw_pending(history: History, *, tick: int) -> None:
+    """The run has ended: nothing that it has asked is open any more."""
+    for asked in list(history.interrupts):
+        if asked.interrupt.status == "pending":
+            withdrawn = replace(asked.interrupt, status="withdrawn")
+            take_decision(history, DecisionFacts(tick, asked.at_s, withdrawn))
+
+
+def answers_sentence(answers: Mapping[str, object]) -> str:
+    """What people have decided, as a sentence.
+
+    Args:
+        answers: the value that a tick got: by the id of what was asked, who has decided what.
+    """
+    said = []
+    for answer in answers.values():
+        fields = answer if isinstance(answer, Mapping) else {}
+        who, decided = clipped(str(fields.get("by") or "somebody")), _DECIDED.get(str(fields.get("decision")))
+        said.append(f"{who} {decided}" if decided else "nobody answered in time")
+    sentence = listed(said)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence.startswith(("nobody", "somebody")) else f"{sentence}."

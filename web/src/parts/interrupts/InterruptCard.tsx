@@ -1,0 +1,162 @@
+/** What a person is asked, and what has become of it: who answered, when and how. */
+import { useId, useState } from "react";
+import { Badge } from "@/parts/Badge";
+import { Button } from "@/parts/Button";
+import { AnswerForm } from "./AnswerForm";
+import {
+  answerText,
+  askedFor,
+  byWhom,
+  deadlineOf,
+  parseArguments,
+  stateOf,
+  whoAnswers,
+  type Answered,
+  type Decision,
+  type Interrupt,
+} from "./asking";
+import { TextForm } from "./TextForm";
+import "./InterruptCard.css";
+
+export interface InterruptCardProps {
+  interrupt: Interrupt;
+  /** What was answered; null while it is open. */
+  answered?: Answered | null;
+  /** The query has ended, or this is a record of it. */
+  isOver?: boolean;
+  /** Sends what was decided; left out where nothing can be. What it throws is shown. */
+  onDecide?: ((decision: Decision) => Promise<unknown>) | undefined;
+}
+
+export function InterruptCard({ interrupt, answered = null, isOver = false, onDecide }: InterruptCardProps) {
+  const { id, status, message, tool_name: tool, may } = interrupt;
+  const title = useId();
+  const state = stateOf(interrupt, isOver);
+  const isOpen = status === "pending" && !isOver;
+  const given = answered?.arguments ?? interrupt.arguments;
+  const notes = [whoAnswers(interrupt), deadlineOf(interrupt)].filter((note) => note !== null);
+  return (
+    <section
+      className={isOpen ? "interrupt interrupt-open" : "interrupt"}
+      aria-labelledby={title}
+      data-interrupt={id}
+    >
+      <header className="interrupt-head">
+        <h3 id={title}>
+          {askedFor(interrupt)}
+          {tool && <code>{tool}</code>}
+        </h3>
+        <Badge tone={state.tone} mark={state.mark}>
+          {state.words}
+        </Badge>
+        {!isOpen && <span className="interrupt-who">{byWhom(interrupt)}</span>}
+      </header>
+      <p className="interrupt-message">{message}</p>
+      {given != null && (
+        <>
+          {answered?.arguments != null && <p className="interrupt-note">As it was changed:</p>}
+          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard */}
+          <pre tabIndex={0} role="group" aria-label="Arguments">
+            {JSON.stringify(given, null, 2)}
+          </pre>
+        </>
+      )}
+      {answered?.answer != null && <p className="interrupt-answer">{answerText(answered.answer)}</p>}
+      {answered?.comment && <p className="interrupt-answer">{answered.comment}</p>}
+      {isOpen && notes.length > 0 && <p className="interrupt-note">{notes.join(" ")}</p>}
+      {isOpen && onDecide && may.length > 0 && <Decide interrupt={interrupt} onDecide={onDecide} />}
+    </section>
+  );
+}
+
+type Way = "refuse" | "edit" | null;
+
+function Decide({
+  interrupt,
+  onDecide,
+}: {
+  interrupt: Interrupt;
+  onDecide: (made: Decision) => Promise<unknown>;
+}) {
+  const { may, reason, response_schema: schema } = interrupt;
+  const [way, setWay] = useState<Way>(null);
+  const [isForAll, setForAll] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const decide = async (made: Decision) => {
+    setBusy(true);
+    setProblem("");
+    try {
+      await onDecide(isForAll && made.decision !== "answer" ? { ...made, for: "conversation" } : made);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  const close = () => setWay(null);
+  return (
+    <div className="interrupt-decide">
+      {way === "refuse" && (
+        <TextForm
+          label="Why not? The model reads it."
+          action="Refuse"
+          isBusy={isBusy}
+          onSend={(comment) => decide({ decision: "refuse", ...(comment.trim() && { comment }) })}
+          onClose={close}
+        />
+      )}
+      {way === "edit" && (
+        <TextForm
+          label="Arguments, as JSON"
+          action="Approve these"
+          first={JSON.stringify(interrupt.arguments ?? {}, null, 2)}
+          isCode
+          isBusy={isBusy}
+          problemOf={(text) => {
+            const parsed = parseArguments(text);
+            return parsed.ok ? null : parsed.problem;
+          }}
+          onSend={(text) =>
+            decide({ decision: "edit", arguments: JSON.parse(text) as Record<string, unknown> })
+          }
+          onClose={close}
+        />
+      )}
+      {may.includes("answer") && way === null && (
+        <AnswerForm
+          schema={schema}
+          isBusy={isBusy}
+          onAnswer={(answer) => decide({ decision: "answer", answer })}
+        />
+      )}
+      {way === null && (
+        <div className="interrupt-buttons">
+          {may.includes("approve") && (
+            <Button variant="primary" disabled={isBusy} onClick={() => void decide({ decision: "approve" })}>
+              Approve
+            </Button>
+          )}
+          {may.includes("refuse") && (
+            <Button disabled={isBusy} onClick={() => setWay("refuse")}>
+              Refuse…
+            </Button>
+          )}
+          {may.includes("edit") && (
+            <Button disabled={isBusy} onClick={() => setWay("edit")}>
+              Edit arguments…
+            </Button>
+          )}
+          {reason === "tool_call" && may.includes("approve") && (
+            <label className="interrupt-scope">
+              <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> Also later in
+              this conversation
+            </label>
+          )}
+        </div>
+      )}
+      <p className="interrupt-problem" role="alert">
+        {problem}
+      </p>
+    </div>
+  );
+}
