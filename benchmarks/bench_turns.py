@@ -38,20 +38,21 @@ Query = Callable[[], Awaitable[None]]
 
 
 class InstantModel:
-    """A model without latency: 14 turns with a tool call, then an answer."""
+    """A model without latency: turns with a tool call, then an answer; 15 of them if nothing else is said."""
 
     name = "instant"
     has_web_search = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, turns: int = TURNS) -> None:
         self._turn = 0
+        self._turns = turns
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self._turn += 1
         for _ in range(DELTAS):
             yield TextDelta(DELTA)
         usage = Usage(input_tokens=100, output_tokens=50)
-        if self._turn % TURNS:
+        if self._turn % self._turns:
             call = ToolUse(f"call_{self._turn}", "read_file", {"path": f"file_{self._turn}"})
             yield ToolCallRequested(call)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}

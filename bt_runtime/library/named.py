@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from bt_runtime.analysis import judged
@@ -264,12 +265,19 @@ def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefini
 
 
 def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> TreeDefinition:
-    """Read a tree from the texts of its files, as `TreeDefinition.sources` has them.
+    """Read a tree from the texts of its files, as `TreeDefinition.sources` has them; the same ones are read once.
 
     Raises:
         TreeFileError: with every mistake.
         TreeNotFoundError: a text is missing.
     """
+    return _read_sources(tuple(texts.items()), name, registry)
+
+
+@lru_cache(maxsize=32)
+def _read_sources(items: tuple[tuple[str, str], ...], name: str, registry: Registry) -> TreeDefinition:
+    """Keyed by the texts: a worker that takes runs over needs the same few versions again and again."""
+    texts = dict(items)
 
     def find(wanted: str) -> TreeSource:
         if wanted not in texts:

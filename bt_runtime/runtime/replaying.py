@@ -181,6 +181,14 @@ def did_the_same(record: TickRecord, recorded: TickRecord, paths: Sequence[str],
 
     A record may have the sizes of its long values in their place.
     """
+    if (
+        (paths is recorded_paths or paths == recorded_paths)
+        and record.visited == recorded.visited
+        and record.changes == recorded.changes
+        and record.writes == recorded.writes
+        and record.errors == recorded.errors
+    ):  # as of nearly all ticks of a tree that is the same
+        return True
     was = _did(recorded, recorded_paths)
     return _did(record, paths) == was or _did(replace(record, writes=without_long(record.writes)), paths) == was
 

@@ -6,7 +6,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from bt_runtime import Action, NodeSettings, Recording, RunLoop, Status, build, node, replay
+from bt_runtime import (
+    Action,
+    NodeError,
+    NodeSettings,
+    Recording,
+    RunLoop,
+    Status,
+    TickRecord,
+    build,
+    did_the_same,
+    node,
+    replay,
+)
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.running import F, S, run_root, tree
@@ -350,6 +362,24 @@ async def test_a_recorded_delivery_that_an_edited_tree_does_not_accept_is_an_err
     replayed = replay(edited, run.recording)
     assert replayed.diverged_at == 1
     assert "no blackboard key 'count'" in replayed.records[0].errors[0].error
+
+
+def test_two_ticks_did_the_same_by_paths_and_plain_values():
+    paths, other = ("root", "root/a"), ("root", "root/b")
+    tick = TickRecord(1, 0.0, "start", (), (), (), (0, 1), ((0, S), (1, S)), (("found", ("a", {"n": (1,)})),), ())
+    assert did_the_same(tick, replace(tick, took_ms=3.0, at_s=9.0), paths, paths)
+    assert did_the_same(tick, replace(tick, writes=(("found", ["a", {"n": [1]}]),)), paths, tuple(paths))
+    assert not did_the_same(tick, tick, paths, other)
+    assert did_the_same(replace(tick, visited=(0,), changes=()), replace(tick, visited=(0,), changes=()), paths, other)
+    long = replace(tick, writes=(("found", "x" * 5_000),))
+    assert did_the_same(long, replace(tick, writes=(("found", {"characters": 5_000}),)), paths, paths)
+    for changed in (
+        {"visited": (0,)},
+        {"changes": ((0, F), (1, S))},
+        {"writes": ()},
+        {"errors": (NodeError("root", "x"),)},
+    ):
+        assert not did_the_same(tick, replace(tick, **changed), paths, paths)
 
 
 async def test_a_replay_starts_nothing():

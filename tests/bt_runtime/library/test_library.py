@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import load
+from bt_runtime import STANDARD, load
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
-from bt_runtime.library.named import TreeLibrary
+from bt_runtime.library.named import TreeLibrary, read_sources
 from tests.bt_runtime.sample_kinds import ORACLE, REGISTRY
 
 GREET = """\
@@ -388,3 +388,15 @@ def test_a_file_is_read_on_every_call(shelf):
     shelf.put(a=tree("a", "llm_turn"))
 
     assert library.load("a").root.kind == "llm_turn"
+
+
+def test_the_same_texts_are_read_once_and_mistakes_each_time():
+    texts = {"main": "tree: main\nroot: {notify: hello}\n"}
+    tree = read_sources(texts, name="main", registry=REGISTRY)
+    assert read_sources(dict(texts), name="main", registry=REGISTRY) is tree
+    assert read_sources(texts, name="main", registry=STANDARD) is not tree
+    other = read_sources({"main": texts["main"].replace("hello", "bye")}, name="main", registry=REGISTRY)
+    assert other.sha != tree.sha
+    for _ in range(2):
+        with pytest.raises(TreeFileError):
+            read_sources({"main": "tree: main\nroot: {notfy: hello}\n"}, name="main", registry=REGISTRY)
