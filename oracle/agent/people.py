@@ -155,19 +155,24 @@ class People:
         self.output.ask(kind(interrupt))
         return interrupt.id
 
-    def use_grant(self, call: ToolUse) -> bool:
-        """Whether a person has allowed the tool for the conversation; the user sees then that the call is approved."""
-        if call.name not in self.grants:
+    def use_grant(self, tool: str, call: ToolUse | None = None) -> bool:
+        """Whether a person has allowed the tool for the conversation; the user sees then that this is approved.
+
+        Args:
+            tool: its name.
+            call: the call of the model; `None`: the tree calls it.
+        """
+        if tool not in self.grants:
             return False
         interrupt = Interrupt(
             id=self._next_id(),
-            reason="tool_call",
-            message=f"{call.name} is allowed in this conversation.",
+            reason="confirmation" if call is None else "tool_call",
+            message=f"{tool} is allowed in this conversation.",
             may=(),
             response_schema={},
             on_expiry="refuse",
             status="approved",
-            **_of_call(call),
+            **(_of_call(call) if call is not None else {"tool_name": tool}),
         )
         self.output.answer_person(Answered(interrupt))
         return True
@@ -201,7 +206,7 @@ class People:
             answered_at=_text(given.get("at")),
         )
         verdict = Verdict(settled, answer, arguments, comment)
-        if verdict.allows and given.get("for") == "conversation" and settled.tool_call_id and settled.tool_name:
+        if settled.status == "approved" and given.get("for") == "conversation" and settled.tool_name:
             self.grants |= {settled.tool_name}
         self.output.answer_person(Answered(settled, answer=answer, arguments=arguments, comment=comment or None))
         return verdict

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from hashlib import blake2b
 
+from bt_runtime import Request
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
@@ -157,6 +158,11 @@ def forbidden(run: AgentRun, call: ToolUse) -> ToolResult | None:
         return None
     why = run.rules.refusal(call.name, call.arguments)
     return None if why is None else ToolResult(why, is_error=True)
+
+
+def calls_of(run: AgentRun, request: Request) -> Sequence[ToolUse]:
+    """The calls that a request of a node runs: the open ones of the last turn, or a part of them."""
+    return run.turn.open_calls if request.part is None else request.part
 
 
 def can_run(run: AgentRun, call: ToolUse) -> bool:

@@ -333,7 +333,8 @@ class Harness:
         def emit(chunk: Chunk) -> None:
             chunks.append(chunk)
             if isinstance(chunk, ApprovalRequested | QuestionAsked) and decide is not None:
-                query.control.deliver(ANSWERS, {chunk.interrupt.id: decide(chunk.interrupt)})
+                answers = {chunk.interrupt.id: decide(chunk.interrupt)}
+                asyncio.get_running_loop().call_soon(query.control.deliver, ANSWERS, answers)
             if isinstance(chunk, Done):
                 saved_at_done.append(len(self.conversations.now(user_id, chunk.context_id).messages))
             task = asyncio.get_running_loop().create_task(wake())

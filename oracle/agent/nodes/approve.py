@@ -1,6 +1,6 @@
 """The `approve` kind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from bt_runtime.nodes.wording import says
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.roles import ASKS_PERSON
+from oracle.core.chunks import Decision
 
 
 class ApproveSettings(AskingSettings):
@@ -67,18 +68,17 @@ class Approve(Decorator[ApproveSettings]):
     _asked = ""
 
     def initialise(self) -> None:
-        settings, child = self.settings, self.child
+        settings, child, people = self.settings, self.child, people_of(self)
         self.reset_children()
-        self._asked = people_of(self).ask(
-            "confirmation",
-            shown_text(self, settings.message),
-            settings.terms(),
-            may=("approve", "refuse"),
-            tool=child.settings.call if isinstance(child, CallAction) else None,
-        )
+        tool = child.settings.call if isinstance(child, CallAction) else ""
+        self._asked = ""
+        if not people.use_grant(tool):
+            message = shown_text(self, settings.message)
+            may: Sequence[Decision] = ("approve", "refuse")
+            self._asked = people.ask("confirmation", message, settings.terms(), may=may, tool=tool or None)
 
     def update(self) -> Status:
-        if self.child.status is Status.RUNNING:
+        if not self._asked or self.child.status is Status.RUNNING:
             return self.child.step()
         verdict = people_of(self).decided(self._asked)
         if verdict is None:

@@ -14,7 +14,7 @@ from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wai
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import ASKS_PERSON
 
-_TYPES: Mapping[str, KeyType] = {
+TYPES: Mapping[str, KeyType] = {
     "string": "str",
     "integer": "int",
     "number": "float",
@@ -22,6 +22,7 @@ _TYPES: Mapping[str, KeyType] = {
     "array": "list",
     "object": "map",
 }
+"""The types of keys, by those of JSON schemas."""
 _FREE_TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
 
 
@@ -50,8 +51,8 @@ class AskUserSettings(AskingSettings):
             raise ValueError("an answer is one of 'options', or has a 'schema', not both")
         if len({*self.options}) < len(self.options) or "" in self.options:
             raise ValueError("the options are different texts, none of them empty")
-        if self.form is not None and self.form.get("type") not in _TYPES:
-            raise ValueError(f"the schema needs a 'type': {', '.join(_TYPES)}")
+        if self.form is not None and self.form.get("type") not in TYPES:
+            raise ValueError(f"the schema needs a 'type': {', '.join(TYPES)}")
         if self.options and self.default is not None and self.default not in self.options:
             raise ValueError(f"the default {self.default!r} is none of the options")
         if self.form is None and not isinstance(self.default, str | None):
@@ -68,7 +69,7 @@ class AskUserSettings(AskingSettings):
     def uses(self) -> Iterator[Use]:
         for key in keys_in(self.question):
             yield KeyUse(("question",), key, "read")
-        yield KeyUse(("into",), self.into, "write", _TYPES[self.response_schema["type"]])
+        yield KeyUse(("into",), self.into, "write", TYPES[self.response_schema["type"]])
 
 
 def _cases(settings: AskUserSettings) -> Sequence[Case]:

@@ -53,6 +53,11 @@ class ApprovedCalls(NodeSettings):
                 raise ValueError(f"{value!r} is no expression: {error.message}") from None
         return value
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it names one tool."""
+        return _WILD.isdisjoint(self.tool)
+
     def covers(self, tool: str) -> bool:
         """Whether calls of the tool can be meant."""
         return fnmatchcase(tool, self.tool)
@@ -92,10 +97,10 @@ class RunToolsSettings(AskingSettings):
 
     def uses(self) -> Iterator[Use]:
         yield from hint_uses(message=self.message)
-        for index, each in enumerate(self.approve):
-            name = each if isinstance(each, str) else each.tool
-            if _WILD.isdisjoint(name):
-                yield ActionUse(("approve", index) if isinstance(each, str) else ("approve", index, "tool"), name)
+        for index, (written, each) in enumerate(zip(self.approve, self.policy, strict=True)):
+            if each.is_exact:
+                at = ("approve", index) if isinstance(written, str) else ("approve", index, "tool")
+                yield ActionUse(at, each.tool)
 
 
 @node(
@@ -146,10 +151,6 @@ class RunTools(AgentAction[RunToolsSettings]):
     def start_part(self, part: tuple[ToolUse, ...]) -> Coroutine[Any, Any, ToolsOutcome]:
         return run_tool_calls(self.agent, part)
 
-    def calls_of(self, request: Request) -> tuple[ToolUse, ...]:
-        """The calls that a request of this node runs."""
-        return self.agent.turn.open_calls if request.part is None else request.part
-
     def update(self) -> Status:
         if not (self._parts or self._asked or self._done):
             return super().update()
@@ -161,8 +162,10 @@ class RunTools(AgentAction[RunToolsSettings]):
         self._parts = tuple(part for part in self._parts if part.outcome is None)
         if self._asked:
             self._take_answers()
-        if self._asked:
-            wait_for_answer(self)
+            if self._asked:
+                wait_for_answer(self)
+            else:
+                self.run.forget_changes(self.index)
         if self._parts or self._asked:
             return Status.RUNNING
         done, self._done = self._in_order(), ()
@@ -181,7 +184,7 @@ class RunTools(AgentAction[RunToolsSettings]):
         asking: dict[Hashable, tuple[ToolUse, ...]] = {}
         for call in calls[:limit]:
             like = likeness(call)
-            if not self._needs_person(call) or (like not in asking and people.use_grant(call)):
+            if not self._needs_person(call) or (like not in asking and people.use_grant(call.name, call)):
                 free.append(call)
             elif like in people.refusals:
                 self._done += refuse(agent, (call,), people.refusals[like])

@@ -8,7 +8,7 @@ from bt_runtime import Event, Outcome, Status, TickRecord
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rules.stream import EventStream
 from oracle.agent.tool_calls import NOT_RUN, OWN_CALL
-from oracle.core.chunks import Chunk, ToolCalled, ToolReturned
+from oracle.core.chunks import Answered, ApprovalRequested, Chunk, ToolCalled, ToolReturned
 
 Fact = Chunk | Outcome | TickRecord
 """What a record consists of."""
@@ -38,9 +38,14 @@ class _Reading:
         self._facts = facts
         self._paths = paths
         self._stream = EventStream(paths)
-        self._ends = _ends(facts)
+        self._asked = _asked(facts)
+        self._ends, self._parts = _ends(facts, self._asked)
         self._refused = _refused(facts)
         self._running: set[str] = set()
+        self._calls: set[str] = set()
+        """Of the last turn of the answer."""
+        self._approved: list[str] = []
+        """The calls that were approved since the last tick record."""
 
     def read(self) -> Iterator[Happening]:
         tick = 0
@@ -52,12 +57,16 @@ class _Reading:
                 events = (*self._stream.tick(fact), *self._begun(fact))
                 yield from (Happening(tick, event) for event in events)
             elif isinstance(fact, Outcome):
+                if isinstance(fact.value, TurnOutcome) and not fact.value.is_side:
+                    self._calls = {call.id for call in fact.value.calls}
                 yield from (Happening(tick + 1, event) for event in self._stream.outcome(fact))
             else:
                 yield from (Happening(tick, event) for event in self._chunk(fact))
 
     def _chunk(self, chunk: Chunk) -> Iterator[Event]:
         yield from self._stream.chunk(chunk)
+        if isinstance(chunk, Answered) and chunk.interrupt.tool_call_id in self._asked:
+            self._approved.append(str(chunk.interrupt.tool_call_id))
         if isinstance(chunk, ToolCalled) and chunk.tool_call.id.startswith(OWN_CALL):
             call = chunk.tool_call
             if call.id in self._refused:
@@ -78,22 +87,54 @@ class _Reading:
                 began.append(path)
         for path in began:
             ends = self._ends[path]
-            value = ends.popleft() if ends else None
+            value = ends.popleft() if ends and self._is_of_last_turn(ends[0]) else None
             if isinstance(value, TurnOutcome):
                 yield self._stream.turn(is_side=value.is_side)
             elif isinstance(value, ToolsOutcome):
-                for result in value.results:
-                    if result.has_begun:
-                        yield self._stream.tool(result.call.name, result.call.arguments)
+                yield from self._tools(value)
+        approved, self._approved = self._approved, []
+        for call_id in approved:
+            part = self._parts.get(call_id)
+            if part is not None:
+                self._parts = {key: each for key, each in self._parts.items() if each is not part}
+                yield from self._tools(part)
+
+    def _tools(self, outcome: ToolsOutcome) -> Iterator[Event]:
+        for result in outcome.results:
+            if result.has_begun:
+                yield self._stream.tool(result.call.name, result.call.arguments)
+
+    def _is_of_last_turn(self, value: TurnOutcome | ToolsOutcome) -> bool:
+        """Whether the node can have begun it now: it runs no tools yet where a person was asked about all of them."""
+        if not self._asked or isinstance(value, TurnOutcome):
+            return True
+        return all(result.call.id in self._calls for result in value.results)
 
 
-def _ends(facts: Iterable[Fact]) -> dict[str, deque[TurnOutcome | ToolsOutcome]]:
-    """How the turns and tools of each node ended, by its path, in order."""
+def _asked(facts: Iterable[Fact]) -> set[str | None]:
+    """The ids of the calls that people were asked about, one of those that are identical."""
+    return {fact.interrupt.tool_call_id for fact in facts if isinstance(fact, ApprovalRequested)} - {None}
+
+
+def _ends(
+    facts: Iterable[Fact], asked: set[str | None]
+) -> tuple[dict[str, deque[TurnOutcome | ToolsOutcome]], dict[str, ToolsOutcome]]:
+    """How turns and tools ended.
+
+    Returns:
+        By node, its path, in order; and what ran when a person had approved it, by the ids of the calls.
+    """
     ends: dict[str, deque[TurnOutcome | ToolsOutcome]] = {}
+    parts: dict[str, ToolsOutcome] = {}
     for fact in facts:
         if isinstance(fact, Outcome) and isinstance(fact.value, TurnOutcome | ToolsOutcome):
-            ends.setdefault(fact.key.rpartition("@")[0], deque()).append(fact.value)
-    return ends
+            own = ends.setdefault(fact.key.rpartition("@")[0], deque())
+            ids = () if isinstance(fact.value, TurnOutcome) else tuple(each.call.id for each in fact.value.results)
+            if isinstance(fact.value, ToolsOutcome) and not asked.isdisjoint(ids):
+                parts |= dict.fromkeys(ids, fact.value)
+            else:
+                own.append(fact.value)
+    return ends, parts
 
 
 def _refused(facts: Iterable[Fact]) -> set[str]:

@@ -5,7 +5,7 @@ records the events are:
 
 1. what ended: turns with their signals, results of tools;
 2. what the tick wrote: deliveries, blackboard changes, results of nodes;
-3. what the user got: notifications, and the sentence that gives the reason for the end;
+3. what the user got: notifications, approvals, and the sentence that gives the reason for the end;
 4. what began: turns and tools, in the order of their calls.
 
 The end is the last event: what happens behind `Done` is none.
@@ -17,9 +17,10 @@ from typing import Any
 
 from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.rules.vocabulary import ANSWER, SIDE
+from oracle.agent.rules.vocabulary import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.tool_calls import OWN_CALL
-from oracle.core.chunks import Chunk, Closing, Done, SystemNotice, ToolCalled, ToolReturned
+from oracle.core.chunks import Answered, Chunk, Closing, Done, Interrupt, SystemNotice, ToolCalled, ToolReturned
+from oracle.decision import canonical_arguments
 
 _RESULTS = {Status.SUCCESS: "success", Status.FAILURE: "failure"}
 
@@ -42,14 +43,18 @@ class EventStream:
     remarks: tuple[Event, ...] = ()
     _statuses: dict[int, Status] = field(default_factory=dict)
     _own_calls: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _approved: frozenset[tuple[str, str | None]] = frozenset()
+    """What was approved and has not begun: tools with their arguments; `None`: with any, of the tree's own call."""
 
     def turn(self, *, is_side: bool) -> Event:
         """A turn of the model begins."""
         return Event("turn", SIDE if is_side else ANSWER, {"number": self.turns + 1})
 
     def tool(self, name: str, arguments: Mapping[str, Any]) -> Event:
-        """A tool begins."""
-        return Event("tool", name, arguments)
+        """A tool begins; an approval is good for one call."""
+        granted = self._approved & {(name, canonical_arguments(arguments)), (name, None)} if self._approved else ()
+        self._approved -= frozenset(granted)
+        return Event("tool", name, {**arguments, IS_APPROVED: bool(granted)})
 
     def outcome(self, outcome: Outcome) -> Iterator[Event]:
         """A turn or the tools of a turn have ended; other outcomes are no events."""
@@ -91,6 +96,8 @@ class EventStream:
                 self.remarks += (Event("notify", kind, {"severity": severity, "message": message}),)
             case Closing():
                 self.remarks += (Event("explained", chunk.reason),)
+            case Answered(interrupt) if interrupt.tool_name and interrupt.status in ("approved", "edited"):
+                self._approve(interrupt, chunk.arguments or interrupt.arguments or {})
             case ToolCalled(call) if call.id.startswith(OWN_CALL):
                 self._own_calls[call.id] = (call.name, call.arguments)
             case ToolReturned(call_id, text) if call_id in self._own_calls:
@@ -101,6 +108,11 @@ class EventStream:
                 self.is_over = True
                 fields = {"turns": chunk.turns, "tokens": chunk.tokens_used}
                 yield Event("end", chunk.termination_reason, fields)
+
+    def _approve(self, interrupt: Interrupt, arguments: Mapping[str, Any]) -> None:
+        name = str(interrupt.tool_name)
+        self._approved |= {(name, None if interrupt.tool_call_id is None else canonical_arguments(arguments))}
+        self.remarks += (Event("approval", name, {**arguments, "is_edited": interrupt.status == "edited"}),)
 
     def forget(self, call_id: str) -> None:
         """A call of the tree itself was refused."""

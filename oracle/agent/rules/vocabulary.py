@@ -9,6 +9,9 @@ from signals import SignalType
 ANSWER, SIDE = "answer", "side"
 """The names of turns: of the answer, or beside it (`llm_turn` with `visible: false`)."""
 
+IS_APPROVED = "is_approved"
+"""The field of a tool that begins which no argument is."""
+
 _REASONS: tuple[str, ...] = get_args(TerminationReason)
 
 AGENT_EVENTS: tuple[EventType, ...] = (
@@ -35,7 +38,14 @@ AGENT_EVENTS: tuple[EventType, ...] = (
         "tool",
         "A tool begins to run, for the model or for an `action`; conditions use its arguments.",
         source="actions",
+        fields={IS_APPROVED: "A person has approved this very call, or the tool for the conversation."},
         refusable=True,
+    ),
+    EventType(
+        "approval",
+        "A call of a tool is approved by a person, or allowed for the conversation; conditions use its arguments.",
+        source="actions",
+        fields={"is_edited": "The person has put these arguments in the place of the call's."},
     ),
     EventType(
         "tool_result",

@@ -120,8 +120,8 @@ class StagedPeople:
         if not isinstance(chunk, ApprovalRequested | QuestionAsked):
             return
         decides = next(self._decisions, PersonDecides(decision="expire"))
-        if not decides.after_s:
-            self._decide(chunk.interrupt.id, decides)
+        if not decides.after_s:  # in a moment: the tick that asks is not over
+            asyncio.get_running_loop().call_soon(self._decide, chunk.interrupt.id, decides)
             return
         task = asyncio.ensure_future(self._wait(chunk.interrupt.id, decides))
         self._later.add(task)

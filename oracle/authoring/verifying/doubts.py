@@ -16,8 +16,9 @@ from bt_runtime import EventPattern, ExpressionError, Rule, TreeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
 from bt_runtime.language.rules.matching import condition_of
+from oracle.agent.rules.vocabulary import IS_APPROVED
 from oracle.authoring.verifying.reads import Reads
-from oracle.authoring.verifying.ruled import conditions_of, names_in
+from oracle.authoring.verifying.ruled import conditions_of, names_in, policies_of
 
 Arguments = tuple[tuple[str, Any], ...]
 
@@ -68,7 +69,9 @@ def doubts_of_rule(rule: Rule, definition: TreeDefinition, reads: Reads) -> tupl
 
 def _is_decided(pattern: EventPattern, definition: TreeDefinition, reads: Reads) -> bool:
     if pattern.type == "tool":
-        return len(arguments_for(pattern)) > 1
+        return names_in(pattern) <= {IS_APPROVED} or len(arguments_for(pattern)) > 1
+    if pattern.type == "approval":
+        return names_in(pattern) <= {"is_edited"}
     if pattern.type == "tool_result":
         return names_in(pattern) <= {"is_error"}
     if pattern.type == "key":
@@ -111,23 +114,24 @@ def _written(node: Any, free: set[str]) -> Iterator[str]:  # noqa: ANN401  a nod
 
 def arguments_of(definition: TreeDefinition) -> tuple[tuple[Sequence[str], Arguments], ...]:
     """The arguments that the rules of a tree distinguish, each with the names of the tools; no names stand for any."""
-    return tuple(
-        (pattern.names or (), arguments)
-        for _, pattern in conditions_of(definition.rules)
-        if pattern.type == "tool"
-        for arguments in arguments_for(pattern)
-    )
+    patterns = [pattern for _, pattern in conditions_of(definition.rules) if pattern.type == "tool"]
+    for each in policies_of(definition):
+        if each.when is not None:
+            names = (each.tool,) if each.is_exact else None
+            patterns.append(EventPattern("tool", names, each.when, fields=None))
+    return tuple((pattern.names or (), arguments) for pattern in patterns for arguments in arguments_for(pattern))
 
 
 def arguments_for(pattern: EventPattern) -> tuple[Arguments, ...]:
     """Arguments that make the condition of a pattern true, and others that make it false, as far as there are any."""
-    names = sorted(names_in(pattern))
+    names = sorted(names_in(pattern) - {IS_APPROVED})
     condition, found = condition_of(pattern), dict[bool, Arguments]()
     candidates = _candidates(pattern.where)
-    for values in islice(product(candidates, repeat=len(names)), _MOST_ARGUMENTS):
+    values_of = islice(product(candidates, repeat=len(names)), _MOST_ARGUMENTS)
+    for values, is_approved in product(values_of, (False, True)):
         fields = dict(zip(names, values, strict=True))
         try:
-            holds = bool(condition.evaluate(fields.get))
+            holds = bool(condition.evaluate({**fields, IS_APPROVED: is_approved}.get))
         except ExpressionError:
             continue
         found.setdefault(holds, tuple(fields.items()))

@@ -1,7 +1,7 @@
 """What can happen to a run while it waits: a request ends, the user cancels, or the time is over."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from oracle.authoring.verifying.replies import Reply, Result
 
@@ -80,4 +80,27 @@ class Delivered:
     value: bool | str | float
 
 
-Event = Delivered | Start | Replied | ToolsEnded | ActionEnded | SaveEnded | WorkEnded | Cancelled | TimePassed
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A person decides about something that the run has asked, or nobody does in time (`expire`).
+
+    Args:
+        at: which of what is open, in the order in which it was asked.
+        value: the answer to a question.
+        arguments: those that the person puts in the place of the call's.
+    """
+
+    at: int
+    decision: Literal["approve", "refuse", "edit", "answer", "expire"]
+    value: Any = None
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def says(self) -> Any:  # noqa: ANN401  JSON data
+        """What comes with the decision; `None`: nothing."""
+        return dict(self.arguments) if self.decision == "edit" else self.value
+
+
+Event = (
+    Decided | Delivered | Start | Replied | ToolsEnded | ActionEnded | SaveEnded | WorkEnded | Cancelled | TimePassed
+)

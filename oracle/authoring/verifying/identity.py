@@ -24,11 +24,13 @@ from oracle.agent.nodes.roles import (
     TRIES_STRATEGY,
     WARNS_NEAR_LIMITS,
 )
+from oracle.agent.outcomes import CallResult
+from oracle.agent.people import People
 from oracle.authoring.verifying.foresight import judgements
 from oracle.authoring.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
 from oracle.authoring.verifying.reads import Reads
 from oracle.authoring.verifying.ruled import conditions_of, names_in
-from oracle.authoring.verifying.world import FOUND_AGAIN, REPEATED, World
+from oracle.authoring.verifying.world import FOUND_AGAIN, FRESH, REPEATED, World
 from oracle.decision import AgentState, canonical_arguments, rules
 from oracle.decision.rules import ERROR_LIMIT
 from oracle.llm.protocol import ToolUse
@@ -165,7 +167,7 @@ class Identity:
     def _pending(self) -> Iterable[Hashable]:
         world = self._world
         for request in world.under_way:
-            yield _index(request), "under way"
+            yield _index(request), "under way", tuple([call.name for call in request.part or ()])
         for request in world.context.posted:
             yield _index(request), "posted"
 
@@ -224,6 +226,7 @@ class Identity:
                 *(len(agent.turn.open_calls), _offered(self._world)),
                 _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & ahead.roles else None,
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
+                _refused(agent.people),
             )
         return (
             closing,
@@ -407,6 +410,11 @@ def _calls(calls: Sequence[ToolUse], state: AgentState) -> Hashable:
     return tuple((known.setdefault(each, len(known)), each[1] in REPEATED) for each in made)
 
 
+def _refused(people: People) -> Hashable:
+    """The calls that a person has refused, and that can be made again."""
+    return frozenset([str(like) for like in people.refusals if FRESH not in str(like)]) if people.refusals else None
+
+
 def _streak(state: AgentState) -> Hashable:
     if not state.error_streak:
         return 0
@@ -425,6 +433,8 @@ def _hashable(value: object) -> Hashable:
     """The value, or its text where it cannot be hashed."""
     if isinstance(value, list | tuple):
         return tuple(map(_hashable, value))
+    if isinstance(value, CallResult):  # why a call was not run decides nothing
+        return value.call.id, value.is_empty, value.is_error, value.action if value.counts else None
     if isinstance(value, Request):
         return _index(value), value.started, value.halted
     try:

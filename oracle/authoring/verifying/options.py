@@ -1,15 +1,19 @@
 """What can happen next to a run that waits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bt_runtime import Request, TreeDefinition
-from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.language.kind import CALLS_HOST, KeyType
 from bt_runtime.nodes.context import Requester
+from oracle.agent.nodes.ask_user import TYPES
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.agent.tool_calls import calls_of
 from oracle.authoring.verifying.events import (
     ActionEnded,
     Cancelled,
+    Decided,
     Delivered,
     Event,
     Replied,
@@ -22,6 +26,7 @@ from oracle.authoring.verifying.identity import Ahead
 from oracle.authoring.verifying.reads import Reads
 from oracle.authoring.verifying.replies import OTHER_REASONS, SHARES, Seen, Tokens, Vocabulary, results_for
 from oracle.authoring.verifying.world import World
+from oracle.core.chunks import Interrupt
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class Options:
         """What can happen now."""
         for request in tuple(world.under_way):
             yield from self._ends(world, request)
+        for at, interrupt in enumerate(world.agent.output.pending.values()):
+            yield from self._decisions(at, interrupt)
         yield from _interruptions(world)
         yield from (each for each in self._deliveries if each.key not in world.progress.delivered)
 
@@ -112,7 +119,7 @@ class Options:
         if ASKS_MODEL in roles:
             yield from self._replies(world, node, key)
         elif RUNS_CALLS in roles:
-            calls = len({(call.name, str(call.arguments)) for call in world.agent.turn.open_calls})
+            calls = len({(call.name, str(call.arguments)) for call in calls_of(world.agent, request)})
             for results in results_for(calls, knows_repetition=self.vocabulary.knows_repetition):
                 yield ToolsEnded(key, results)
         elif CALLS_HOST in roles:
@@ -127,6 +134,33 @@ class Options:
         else:
             yield WorkEnded(key)
             yield WorkEnded(key, fails=True)
+
+    def _decisions(self, at: int, interrupt: Interrupt) -> Iterator[Event]:
+        """What a person can decide, and that nobody does in time."""
+        if "approve" in interrupt.may:
+            yield Decided(at, "approve")
+        if "edit" in interrupt.may:
+            yield Decided(at, "edit", arguments=(("query", "another question"),))
+            for names, arguments in self.vocabulary.arguments:
+                if arguments and (not names or interrupt.tool_name in names):
+                    yield Decided(at, "edit", arguments=arguments)
+        if "answer" in interrupt.may:
+            yield from (Decided(at, "answer", value) for value in self._answers(interrupt.response_schema))
+        if "refuse" in interrupt.may:
+            yield Decided(at, "refuse")
+        if interrupt.expires_at is not None:
+            yield Decided(at, "expire")
+
+    def _answers(self, schema: Mapping[str, Any]) -> Sequence[Any]:
+        """Answers of a schema that the tree can distinguish."""
+        reads = self._reads
+        if "enum" in schema:
+            return tuple(schema["enum"])
+        texts = tuple(dict.fromkeys(text for key in sorted(reads.into) for text in reads.texts_of(key)))
+        numbers = tuple(number for key in sorted(reads.into) for number in reads.numbers_of(key))
+        more: Mapping[str, Sequence[Any]] = {"array": ([], ["a text"]), "object": ({}, {"a": "text"})}
+        kind = str(schema.get("type"))
+        return more.get(kind) or _values_of(TYPES.get(kind, "str"), texts=texts, numbers=numbers)
 
     def _replies(self, world: World, node: Requester, key: str) -> Iterator[Event]:
         vocabulary = self.vocabulary
@@ -143,7 +177,8 @@ def _interruptions(world: World) -> Iterator[Event]:
     """A cancel, and the next deadline, with nothing and with a part of the work done."""
     roles = {role for request in world.under_way for role in request.node.facts.roles}
     speaks, runs = ASKS_MODEL in roles, RUNS_CALLS in roles
-    has_part = speaks or (runs and len(world.agent.turn.open_calls) > 1)
+    tools = [request for request in world.under_way if RUNS_CALLS in request.node.facts.roles]
+    has_part = speaks or any(len(calls_of(world.agent, request)) > 1 for request in tools)
     if world.progress.reason_at_cancel is None:
         yield Cancelled()
         if has_part:
@@ -159,6 +194,16 @@ def _interruptions(world: World) -> Iterator[Event]:
             yield TimePassed("some")
 
 
+def _values_of(key_type: KeyType, *, texts: Sequence[str], numbers: Sequence[float]) -> Sequence[bool | str | float]:
+    """Values of a type that a tree can distinguish which compares them with these."""
+    return {
+        "bool": (True, False),
+        "str": (*texts, "another text"),
+        "int": sorted({1, *(int(number) + step for number in numbers for step in (-1, 0, 1))}),
+        "float": sorted({1.0, *(number + step for number in numbers for step in (-0.5, 0, 0.5))}),
+    }.get(key_type, ())
+
+
 def deliveries_of(definition: TreeDefinition, reads: Reads) -> tuple[Delivered, ...]:
     """The values that can come from outside, as far as the tree can distinguish them."""
     found: list[Delivered] = []
@@ -167,11 +212,6 @@ def deliveries_of(definition: TreeDefinition, reads: Reads) -> tuple[Delivered, 
         if not key.deliverable or name == "cancel_requested":
             continue
         numbers = reads.numbers_of(name)
-        values: Sequence[bool | str | float] = {
-            "bool": (True, False),
-            "str": (*reads.texts_of(name), "another text"),
-            "int": sorted({1, *(int(number) + step for number in numbers for step in (-1, 0, 1))}),
-            "float": sorted({1.0, *(number + step for number in numbers for step in (-0.5, 0, 0.5))}),
-        }.get(key.type, ())
+        values = _values_of(key.type, texts=reads.texts_of(name), numbers=numbers)
         found += [Delivered(name, value) for value in values if not key.values or value in key.values]
     return tuple(found)

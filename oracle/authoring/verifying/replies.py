@@ -154,7 +154,7 @@ class Vocabulary:
         signals: Sequence[str] = (),
         arguments: Sequence[tuple[Sequence[str], tuple[tuple[str, Any], ...]]] = (),
     ) -> None:
-        self._arguments = arguments
+        self.arguments = arguments
         self._reads = reads
         self.knows_repetition = SEES_REPETITION in reads.roles
         self._tells_calls_apart = bool(tools) or not _ABOUT_CALLS.isdisjoint(reads.keys)
@@ -237,7 +237,7 @@ class Vocabulary:
             yield Reply(ANNOUNCEMENT, confidence=self.confidences[0])
         for calls in self._calls(can_write=can_write):
             yield Reply(PLAIN, calls=calls, confidence=self.confidences[0])
-        for names, arguments in self._arguments:
+        for names, arguments in self.arguments:
             for name in names or ("read", *(("write",) if can_write else ())):
                 yield Reply(PLAIN, calls=(name,), confidence=self.confidences[0], arguments=arguments)
         yield Reply(PLAIN, stop_reason="max_tokens")

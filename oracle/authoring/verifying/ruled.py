@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from bt_runtime import EventPattern, Rule, TreeDefinition
 from bt_runtime.language.rules.matching import condition_of
+from oracle.agent.nodes.run_tools import ApprovedCalls, RunToolsSettings
 from oracle.authoring.verifying.properties import Property
 from oracle.authoring.verifying.world import World
 
@@ -69,6 +70,18 @@ def names_in(pattern: EventPattern) -> frozenset[str]:
 def named(definition: TreeDefinition, event_type: str) -> tuple[str, ...]:
     """The names that rules use for events of a type, in order; such events must be told apart."""
     return tuple(dict.fromkeys(_names(definition, event_type)))
+
+
+def policies_of(definition: TreeDefinition) -> Iterator[ApprovedCalls]:
+    """Which calls a person must approve."""
+    for node in definition.nodes():
+        if isinstance(node.settings, RunToolsSettings):
+            yield from node.settings.policy
+
+
+def policy_tools(definition: TreeDefinition) -> tuple[str, ...]:
+    """The tools that these policies name, without the patterns."""
+    return tuple(dict.fromkeys(each.tool for each in policies_of(definition) if each.is_exact))
 
 
 def _names(definition: TreeDefinition, event_type: str) -> Iterator[str]:

@@ -4,17 +4,28 @@ Some events have no form in a scenario: a conversation that cannot be saved, an 
 in the very moment in which something ends. The scenario says so then, and goes on without them.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from bt_runtime import Request
 from bt_runtime.language.kind import CALLS_HOST
 from oracle.agent.nodes.roles import ASKS_MODEL, RUNS_CALLS
 from oracle.authoring.scenarios import to_yaml
-from oracle.authoring.scenarios.model import Moment, OutsideEvent, Scenario, SignalLine, ToolAnswer, ToolScript, Turn
+from oracle.authoring.scenarios.model import (
+    Moment,
+    OutsideEvent,
+    PersonDecides,
+    Scenario,
+    SignalLine,
+    ToolAnswer,
+    ToolScript,
+    Turn,
+)
 from oracle.authoring.verifying.events import (
     ActionEnded,
     Cancelled,
+    Decided,
     Delivered,
     Event,
     Replied,
@@ -25,8 +36,10 @@ from oracle.authoring.verifying.events import (
 )
 from oracle.authoring.verifying.replies import Reply, Result
 from oracle.authoring.verifying.world import PARTIAL, World
-from oracle.core.chunks import Done
+from oracle.core.chunks import ApprovalRequested, Chunk, Done, QuestionAsked
 from oracle.llm.protocol import Usage
+
+_NEVER_S: Final = 1e6
 
 
 @dataclass(slots=True)
@@ -35,12 +48,16 @@ class Script:
 
     Args:
         missing: what happened in the story and has no form in a scenario.
+        decisions: of people, by what they were asked.
+        together: decisions so far about what was asked together.
     """
 
     turns: list[Turn] = field(default_factory=list)
     answers: dict[str, list[ToolAnswer]] = field(default_factory=dict)
     events: list[OutsideEvent] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    decisions: dict[str, PersonDecides] = field(default_factory=dict)
+    together: int = 0
 
     def note(self, event: Event, world: World) -> None:
         """Take an event, before it is played."""
@@ -48,7 +65,7 @@ class Script:
             case Replied(_, reply):
                 self._reply(reply, world)
             case ToolsEnded(_, results):
-                names = [call.name for call in world.agent.turn.open_calls]
+                names = [call.name for call in world.run_by(event.request)]
                 for name, result in zip(names, results, strict=False):
                     self._answer(name, result, world)
             case ActionEnded(key, result):
@@ -58,12 +75,23 @@ class Script:
                 self._interrupt(event, part, world)
             case SaveEnded(_, fails) if fails:
                 self.missing.append("the conversation cannot be saved")
+            case Decided():
+                self._decide(event, world)
             case Delivered():
                 self.missing.append("a value comes from outside")
             case WorkEnded():
                 self.missing.append("work of another kind ends")
             case _:
                 pass
+
+    def _decide(self, event: Decided, world: World) -> None:
+        if world.under_way:
+            self.missing.append("a person decides while work goes on")
+        asked = tuple(world.agent.output.pending)
+        is_one_of_several = len(asked) > 1 or self.together > 0
+        after_s = 0.001 * (self.together + 1) if is_one_of_several else 0.0
+        self.together = self.together + 1 if len(asked) > 1 else 0
+        self.decisions[asked[event.at]] = PersonDecides(decision=event.decision, value=event.says, after_s=after_s)
 
     def _reply(self, reply: Reply, world: World) -> None:
         if reply.crashes:
@@ -116,6 +144,12 @@ class Script:
         self.answers.setdefault(name, []).append(ToolAnswer(hang=True))
         return Moment(kind="call", value=name)
 
+    def _people(self, chunks: Iterable[Chunk]) -> Iterator[PersonDecides]:
+        """The decisions, in the order in which people were asked."""
+        for chunk in chunks:
+            if isinstance(chunk, ApprovalRequested | QuestionAsked):
+                yield self.decisions.get(chunk.interrupt.id, PersonDecides(decision="expire", after_s=_NEVER_S))
+
     def scenario(self, world: World, *, name: str) -> Scenario:
         """The scenario of the story so far.
 
@@ -135,6 +169,7 @@ class Script:
             model=tuple(self.turns),
             tools={tool: ToolScript(answers=tuple(answers)) for tool, answers in self.answers.items()},
             events=tuple(self.events),
+            people=tuple(self._people(world.chunks)),
             expect=expect,
         )
 

@@ -13,6 +13,7 @@ from oracle.authoring.scenarios.model import Scenario
 from oracle.authoring.verifying.events import (
     ActionEnded,
     Cancelled,
+    Decided,
     Delivered,
     Event,
     Replied,
@@ -38,6 +39,13 @@ _RESULTS = {
     "nothing": "finds nothing",
     "error": "fails",
     "error_again": "fails with the same error as before",
+}
+_DECISIONS = {
+    "approve": "A person approves:",
+    "edit": "A person approves with other arguments ({}):",
+    "refuse": "A person refuses:",
+    "answer": "A person answers {!r} to:",
+    "expire": "Nobody answers in time:",
 }
 
 
@@ -104,8 +112,7 @@ def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) 
     try:
         for event in events:
             at_tick, at_chunk = len(records), len(world.chunks)
-            calls = [call.name for call in world.agent.turn.open_calls]
-            text = _sentence(event, world, calls)
+            text = _sentence(event, world)
             script.note(event, world)
             world.play(event)
             seen = _seen(world.chunks[at_chunk:])
@@ -134,6 +141,8 @@ def _complete(world: World, script: Script) -> None:
 def _plainest(world: World) -> Event | None:
     """The plainest thing that can happen; `None` if nothing can."""
     request = next(iter(world.under_way), None)
+    if request is None and world.agent.output.pending:
+        return Decided(0, "refuse")
     if request is None:
         return TimePassed() if world.next_deadline_s is not None else None
     roles = request.node.facts.roles
@@ -143,19 +152,19 @@ def _plainest(world: World) -> Event | None:
         return Replied(request.key, Reply(PLAIN))
     if RUNS_CALLS in roles:
         found: Result = "found"
-        return ToolsEnded(request.key, (found,) * len(world.agent.turn.open_calls))
+        return ToolsEnded(request.key, (found,) * len(world.run_by(request.key)))
     return ActionEnded(request.key, "found") if CALLS_HOST in roles else WorkEnded(request.key)
 
 
-def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
+def _sentence(event: Event, world: World) -> str:
     """What happens."""
     match event:
         case Start(question):
             return f"The user asks: {question}"
         case Replied(_, reply):
             return _of_reply(reply, world)
-        case ToolsEnded(_, results):
-            names = dict.fromkeys(calls)
+        case ToolsEnded(request, results):
+            names = dict.fromkeys(call.name for call in world.run_by(request))
             ends = [_RESULTS[result] for result in results]
             each = [f"{name} {end}" for name, end in zip([*names, *[""] * len(ends)], ends, strict=False)]
             return f"{', '.join(part.strip() for part in each)}."
@@ -165,12 +174,15 @@ def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
             return "The conversation cannot be saved." if fails else "The conversation is saved."
         case WorkEnded(request, fails):
             return f"The work of {request.rpartition('@')[0]} {'raises an error' if fails else 'ends'}."
-        case Delivered() | Cancelled() | TimePassed():
+        case Decided() | Delivered() | Cancelled() | TimePassed():
             return _from_outside(event, world)
 
 
-def _from_outside(event: Delivered | Cancelled | TimePassed, world: World) -> str:
+def _from_outside(event: Decided | Delivered | Cancelled | TimePassed, world: World) -> str:
     match event:
+        case Decided(at, decision):
+            asked = tuple(world.agent.output.pending.values())[at].message
+            return f'{_DECISIONS[decision].format(event.says)} "{asked}"'
         case Delivered(key, value):
             return f"From outside {key!r} gets the value {value!r}."
         case Cancelled(part, calls):

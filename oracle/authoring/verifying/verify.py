@@ -17,7 +17,7 @@ from oracle.authoring.verifying.reaching import SHARE, PlainOptions, Reaching
 from oracle.authoring.verifying.reads import Reads, reads_of
 from oracle.authoring.verifying.replies import Vocabulary
 from oracle.authoring.verifying.report import Report, Result
-from oracle.authoring.verifying.ruled import named, rule_properties, rule_states
+from oracle.authoring.verifying.ruled import named, policy_tools, rule_properties, rule_states
 from oracle.authoring.verifying.stories import Counterexample, tell, where
 from oracle.authoring.verifying.unreached import Unreached
 from oracle.authoring.verifying.world import World
@@ -130,7 +130,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
             reads,
             Vocabulary(
                 reads,
-                tools=named(definition, "tool"),
+                tools=tuple(dict.fromkeys((*named(definition, "tool"), *policy_tools(definition)))),
                 signals=named(definition, "signal"),
                 arguments=arguments_of(definition),
             ),
@@ -146,7 +146,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
 
 def _questions(reads: Reads, definition: TreeDefinition) -> list[str]:
     """The questions that the tree can distinguish; they decide which tools are offered, too."""
-    if named(definition, "tool"):
+    if named(definition, "tool") or policy_tools(definition):
         return [QUESTIONS["code"], QUESTIONS["action"]]
     if not reads.keys & {"query_type", "question"}:
         return [QUESTIONS["code"]]

@@ -27,13 +27,16 @@ from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY, demanded, values_of
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
+from oracle.agent.people import ANSWERS
 from oracle.agent.query import Query
-from oracle.agent.tool_calls import answer_calls, forbidden
+from oracle.agent.tool_calls import answer_calls, calls_of, forbidden
 from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
+from oracle.authoring.scenarios.model import PersonDecides
 from oracle.authoring.verifying.events import (
     ActionEnded,
     Cancelled,
+    Decided,
     Delivered,
     Event,
     Replied,
@@ -94,6 +97,8 @@ def _watched(read: set[str]) -> type[Blackboard]:
 
 AGAIN: Final = "the question"
 """What a call searches for that can be made again."""
+FRESH: Final = "question "
+"""How the texts begin that a call never searches for again; a number follows."""
 REPEATED: Final = frozenset({canonical_arguments({"query": AGAIN})})
 FOUND_AGAIN: Final = "What it says."
 """What a tool returns that brings the same as before."""
@@ -205,7 +210,7 @@ class World:
             self.tree,
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
-                *(agent.ending, agent.gathering),
+                *(agent.ending, agent.gathering, agent.people),
                 *(self.floor, opened.host, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],
@@ -244,6 +249,10 @@ class World:
         """The requests that have been started and have not ended, in order."""
         return self.stepper.under_way.values()
 
+    def run_by(self, key: str) -> Sequence[ToolUse]:
+        """The calls that the request of this key runs."""
+        return calls_of(self.agent, self.stepper.under_way[key])
+
     @property
     def next_deadline_s(self) -> float | None:
         """The earliest deadline of a node or of the query."""
@@ -268,6 +277,10 @@ class World:
                 self._interrupt(event.part, calls=event.calls)
                 was_complete = self.stepper.has_events
                 self.stepper.deliver("cancel_requested", value=True, at_s=now_s)
+            case Decided(at):
+                asked = tuple(self.agent.output.pending)[at]
+                decides = PersonDecides(decision=event.decision, value=event.says)
+                self.stepper.deliver(ANSWERS, {asked: decides.delivered()}, now_s)
             case Delivered(key, value):
                 self.progress.delivered |= {key}
                 self.stepper.deliver(key, value, now_s)
@@ -362,8 +375,9 @@ class World:
         """Reserve the tokens of a turn while it is under way."""
         node, rules = request.node, self.agent.rules
         if RUNS_CALLS in node.facts.roles:
-            judged = {call.id: forbidden(self.agent, call) for call in self.agent.turn.open_calls}
-            self.progress.forbidden = {call_id: result for call_id, result in judged.items() if result is not None}
+            judged = {call.id: forbidden(self.agent, call) for call in calls_of(self.agent, request)}
+            before = {} if request.part is None else self.progress.forbidden
+            self.progress.forbidden = before | {call_id: why for call_id, why in judged.items() if why is not None}
         if ASKS_MODEL not in node.facts.roles:
             return
         if rules is not None:
@@ -411,7 +425,7 @@ class World:
             case Replied(_, reply):
                 return (None, _INJECTED) if reply.crashes else (self._turn(request, reply), None)
             case ToolsEnded(_, results):
-                return self._tools(results), None
+                return self._tools(request, results), None
             case ActionEnded():
                 self.tools.next = self.result_of(event.result, event.text)
                 return _outcome(node.start())
@@ -485,12 +499,12 @@ class World:
         return tuple(
             ScriptedCall(
                 self.name_of(call),
-                own or {"query": f"question {number}.{at}" if call == "read_fresh" else AGAIN},
+                own or {"query": f"{FRESH}{number}.{at}" if call == "read_fresh" else AGAIN},
             )
             for at, call in enumerate(reply.calls)
         )
 
-    def _tools(self, results: Sequence[Result | None]) -> Any:  # noqa: ANN401
+    def _tools(self, request: Request, results: Sequence[Result | None]) -> Any:  # noqa: ANN401
         left = iter(results)
 
         def known(call: ToolUse) -> ToolResult | None:
@@ -498,7 +512,7 @@ class World:
             result = next(left, None)
             return None if result is None else self.result_of(result)
 
-        calls, forbidden = self.agent.turn.open_calls, self.progress.forbidden
+        calls, forbidden = calls_of(self.agent, request), self.progress.forbidden
         return answer_calls(self.agent, calls, known, forbidden=forbidden)
 
     def result_of(self, result: Result, text: str = "") -> ToolResult:
@@ -529,10 +543,10 @@ class World:
             elif RUNS_CALLS in roles:
                 if part == "whole":
                     found: Result = "found"
-                    results = (found,) * len(self.agent.turn.open_calls)
+                    results = (found,) * len(calls_of(self.agent, request))
                     self.stepper.ended(self._end_of(request, ToolsEnded(request.key, results)))
                 else:
-                    self._partial[request] = self._tools(("found",))
+                    self._partial[request] = self._tools(request, ("found",))
 
     def _cancelled(self, request: Request) -> Outcome:
         """The outcome of a request whose node was halted."""
@@ -544,7 +558,7 @@ class World:
         if value is None and ASKS_MODEL in roles:
             value = self._turn(request, Reply(), interrupted=True)
         elif value is None and RUNS_CALLS in roles:
-            value = self._tools(())
+            value = self._tools(request, ())
         elif CALLS_HOST in roles:
             self.tools.next = asyncio.CancelledError()
             _outcome(node.start())

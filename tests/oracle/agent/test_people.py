@@ -31,8 +31,8 @@ END = """\
 - llm_turn
 - stop: completed
 """
-CALL = "vault_write: { path: drafts/a.md, text: One. }"
-OTHER = "vault_write: { path: drafts/b.md, text: Two. }"
+CALL = "vault_write: { path: drafts/a.md, body: One. }"
+OTHER = "vault_write: { path: drafts/b.md, body: Two. }"
 SEARCH = "search_code: { query: x }"
 
 
@@ -141,14 +141,14 @@ def test_a_node_is_run_when_a_person_approves_it(tmp_path, decision, said):
 
 def test_a_call_is_run_when_a_person_approves_it(tmp_path):
     played = writes(tmp_path, "[approve]", [CALL])
-    assert played.tool_runs == (("vault_write", {"path": "drafts/a.md", "text": "One."}),)
+    assert played.tool_runs == (("vault_write", {"path": "drafts/a.md", "body": "One."}),)
     assert kinds(played)[:4] == ["tool_call", "approval_requested", "answered", "tool_result"]
     (asked,) = of(played, ApprovalRequested)
     assert asked.interrupt.may == ("approve", "refuse", "edit")
     assert asked.interrupt.tool_name == "vault_write"
-    assert asked.interrupt.arguments == {"path": "drafts/a.md", "text": "One."}
+    assert asked.interrupt.arguments == {"path": "drafts/a.md", "body": "One."}
     assert asked.interrupt.arguments_digest.startswith("sha256:")
-    assert asked.interrupt.response_schema["properties"].keys() >= {"path", "overwrite"}
+    assert asked.interrupt.response_schema["properties"].keys() >= {"path", "body"}
 
 
 @pytest.mark.parametrize(
@@ -175,13 +175,13 @@ def test_a_refusal_is_the_result_of_the_call(tmp_path, decision, result):
 
 
 def test_arguments_of_a_person_replace_the_whole_and_the_model_reads_of_it(tmp_path):
-    played = writes(tmp_path, "[{ edit: { path: drafts/b.md, text: Two. } }]", [CALL])
-    assert played.tool_runs == (("vault_write", {"path": "drafts/b.md", "text": "Two."}),)
+    played = writes(tmp_path, "[{ edit: { path: drafts/b.md, body: Two. } }]", [CALL])
+    assert played.tool_runs == (("vault_write", {"path": "drafts/b.md", "body": "Two."}),)
     (result,) = results(played)
     assert result.startswith("A person has changed the arguments of this call before it was run, to: {")
     assert '"drafts/b.md"' in played.asked[-1].sends
     (answered,) = of(played, Answered)
-    assert (answered.interrupt.status, answered.arguments["text"]) == ("edited", "Two.")
+    assert (answered.interrupt.status, answered.arguments["body"]) == ("edited", "Two.")
 
 
 def test_the_same_call_is_not_put_to_a_person_again(tmp_path):
@@ -234,7 +234,7 @@ def test_identical_calls_are_one_question_and_one_run(tmp_path):
 )
 def test_a_condition_over_the_arguments_says_which_calls_need_a_person(tmp_path, path, when, questions):
     """Where it cannot be evaluated, the person is asked."""
-    call = f"vault_write: {{ path: {path}, text: x }}"
+    call = f"vault_write: {{ path: {path}, body: x }}"
     played = writes(tmp_path, "[approve]", [call], policy=f'{{ tool: "vault_*", when: "{when}" }}')
     assert len(of(played, ApprovalRequested)) == questions
     assert len(played.tool_runs) == 1

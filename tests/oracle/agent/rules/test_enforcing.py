@@ -96,6 +96,28 @@ async def test_the_same_call_is_run_after_the_approval():
     assert [result.is_error for result in answered.results] == [False]
 
 
+async def test_a_call_is_run_only_if_a_person_has_approved_this_very_call():
+    rules = """\
+  - name: approved
+    text: Each note is approved.
+    absence: { tool: vault_write, where: not is_approved }
+    enforce: refuse
+"""
+    policy = "{ tool: vault_write, when: \"path == 'plans/new.md'\" }"
+    tree = TREE.format(rules=rules).replace(
+        "- subtree: use_tools",
+        f"- sequence: [{{ condition: tool_calls > 0 }}, {{ run_tools: {{ approve: [{policy}] }} }}]",
+    )
+    other = {**WRITE, "path": "plans/other.md"}
+    script = [says("", calls("vault_write", **WRITE), calls("vault_write", **other)), answers("Written.")]
+    async with harness(script, wire=False) as it:
+        it.write_tree("ruled", tree)
+        underway = await it.start(ACTION_QUESTION, tree="ruled", decide=lambda _: {"decision": "approve"})
+        answered = await underway.result()
+        assert {path.name for path in it.vault.rglob("*.md")} & {"new.md", "other.md"} == {"new.md"}
+    assert sorted(result.is_error for result in answered.results) == [False, True]
+
+
 async def test_calls_of_one_turn_are_judged_in_their_order():
     rules = """\
   - name: two_looks

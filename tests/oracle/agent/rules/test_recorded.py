@@ -1,15 +1,17 @@
 """The events of a run: the same from its record as while it went on."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
-from bt_runtime import Monitors, Outcome, Status, TickRecord
+from bt_runtime import Event, Monitors, Outcome, Status, TickRecord
 from oracle.agent.answering import Ask
 from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.people import ANSWERS
 from oracle.agent.rules.recorded import Happening, events_of
-from oracle.core.chunks import Done
+from oracle.core.chunks import ApprovalRequested, Done
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, harness, says, signal_xml
 
 TREE = """\
@@ -54,9 +56,14 @@ class Spy(Monitors):
         return states, ()
 
 
-async def watched(it, question, **ask):
-    """The events of a query as they came, and its record."""
-    facts, events = [], []
+async def watched(it, question, *, decisions=(), **ask):
+    """The events of a query as they came, and its record; people decide at once, in this order."""
+    facts, events, decisions = [], [], iter(decisions)
+
+    def emit(chunk):
+        facts.append(chunk)
+        if isinstance(chunk, ApprovalRequested) and (decision := next(decisions)) is not None:
+            asyncio.get_running_loop().call_soon(query.control.deliver, ANSWERS, {chunk.interrupt.id: decision})
 
     class Record(NoJournal):
         async def keep(self, outcomes):
@@ -66,9 +73,7 @@ async def watched(it, question, **ask):
             facts.append(record)
 
     record = Record()
-    query = await it.oracle.open(
-        Ask(question, tree="watched", **ask), emit=facts.append, observers=[record], journal=record
-    )
+    query = await it.oracle.open(Ask(question, tree="watched", **ask), emit=emit, observers=[record], journal=record)
     rules = query.agent.rules
     rules.monitors = Spy([rule for rule in query.tree.rules if rule.enforce], events)
     rules.stream.types = rules.stream.nodes = None
@@ -103,6 +108,38 @@ async def test_the_record_of_a_run_has_the_events_that_came_while_it_went_on(scr
     assert [(str(event), event.fields) for event in derived] == [(str(event), event.fields) for event in events]
     assert derived[-1].type == "end"
     assert {"turn", "turn_end", "tool", "tool_result", "key", "node", "end"} <= {event.type for event in derived}
+
+
+APPROVED = TREE.replace("- subtree: use_tools", "- sequence: [{ condition: tool_calls > 0 }, ALL_TOOLS]").replace(
+    "ALL_TOOLS", "run_tools: { approve: [vault_list] }"
+)
+LISTS = [calls("vault_list", folder=f"f{n}") for n in range(4)]
+READS = calls("vault_read", path="plans/release.md")
+APPROVE, REFUSE = {"decision": "approve"}, {"decision": "refuse"}
+ASKED = {
+    "all of the calls, one is refused": ([LISTS[:2]], [APPROVE, REFUSE]),
+    "some of the calls, in two turns": ([[LISTS[0], READS], [LISTS[1]], [READS]], [APPROVE, APPROVE]),
+    "nobody answers, and other calls follow": ([LISTS[:1], [READS]], [{"decision": "expire"}]),
+    "other arguments": ([[LISTS[0], READS]], [{"decision": "edit", "arguments": {"folder": "plans"}}]),
+    "the whole conversation": ([LISTS[:1], LISTS[1:3]], [{"decision": "approve", "for": "conversation"}]),
+    "identical calls": ([[LISTS[0], LISTS[0], LISTS[1]]], [APPROVE, APPROVE]),
+}
+
+
+@pytest.mark.parametrize(("turns", "decisions"), ASKED.values(), ids=ASKED)
+async def test_the_record_of_a_run_that_asked_people_has_the_events_that_came_while_it_went_on(turns, decisions):
+    script = [says("Notes."), *[says("", *each) for each in turns], answers("Done.")]
+    async with harness(script, wire=False) as it:
+        it.write_tree("watched", APPROVED)
+        facts, events, paths = await watched(it, ACTION_QUESTION, decisions=decisions)
+
+    derived = [happening.event for happening in events_of(facts, paths)]
+    assert [(str(event), event.fields) for event in derived] == [(str(event), event.fields) for event in events]
+    listed = [event for event in derived if event == Event("tool", "vault_list", event.fields)]
+    assert not listed[0].fields["is_approved"]  # it is the tree's own
+    assert all(event.fields["is_approved"] for event in listed[1:])
+    approvals = [event for event in derived if event.type == "approval"]
+    assert len(approvals) == len(listed) - 1
 
 
 async def test_events_stand_in_the_order_in_which_they_happened():

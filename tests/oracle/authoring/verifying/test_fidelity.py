@@ -7,17 +7,35 @@ import pytest
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player
+from oracle.authoring.verifying.events import Decided
 from oracle.authoring.verifying.stories import tell
 from oracle.authoring.verifying.verify import Scope, exploration_of
 from oracle.core.chunks import Closing, Done, SystemNotice
-from tests.oracle.authoring.verifying.verified import shipped
+from tests.oracle.authoring.verifying.verified import GUARDED as TREE_AROUND
+from tests.oracle.authoring.verifying.verified import shipped, tree_of
 from trees import FOLDER
 
+ASKING = TREE_AROUND.format(
+    max_turns=3,
+    more="  branch: { type: str, default: '' }",
+    child="""\
+              sequence:
+                - llm_turn
+                - selector:
+                    - sequence: [{ condition: tool_calls > 0 }, { run_tools: { approve: [search_code] } }]
+                    - sequence:
+                        - ask_user: { question: Which?, options: [main, release], into: branch }
+                        - condition: branch == 'main'
+                        - grant_turn
+                    - approve: { message: Enough?, child: { stop: completed } }
+                    - stop: no_progress""",
+)
 
-def a_story(seed):
+
+def a_story(seed, tree=None):
     """A random way to an end that a scenario can express; `None` if this one cannot be expressed."""
     chooses = random.Random(seed)
-    exploration = exploration_of(shipped(), Scope(turns=3))
+    exploration = exploration_of(tree or shipped(), Scope(turns=3))
     world, options = exploration.world, exploration.options
     events = [exploration.begins[0]]
     world.play(events[0])
@@ -69,3 +87,19 @@ def test_a_random_way_has_the_same_ticks_and_words_in_the_run_loop(seed):
     played = Player(TreeLibrary([FOLDER], registry=REGISTRY)).play(story.scenario)
     assert told(played.chunks) == told(story.chunks), [str(event) for event in story.events]
     assert ticked(played.records) == ticked(story.records)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *range(8),
+        *(pytest.param(seed, marks=pytest.mark.long("more seeds of the same property")) for seed in range(8, 60)),
+    ],
+)
+def test_a_random_way_with_decisions_of_people_has_the_same_ticks_in_the_run_loop(seed, tmp_path):
+    (tmp_path / "sample.yaml").write_text(ASKING)
+    stories = (a_story(100 * seed + attempt, tree_of(ASKING)) for attempt in range(500))
+    story = next(each for each in stories if each is not None and any(isinstance(e, Decided) for e in each.events))
+    played = Player(TreeLibrary([tmp_path, FOLDER], registry=REGISTRY)).play(story.scenario)
+    assert told(played.chunks) == told(story.chunks), [str(event) for event in story.events]
+    assert [each[2:] for each in ticked(played.records)] == [each[2:] for each in ticked(story.records)]

@@ -56,6 +56,15 @@ sequence:
       - sequence: [{ condition: "'search_code' in tools_tried" }, { stop: completed }]
       - stop: stuck
 """),
+    "people": guarded("""
+sequence:
+  - llm_turn
+  - selector:
+      - sequence: [{ condition: tool_calls > 0 }, { run_tools: { approve: [vault_write, search_code] } }]
+      - sequence: [{ ask_user: { question: Done?, options: ["yes", "no"], into: hint } }, { stop: completed }]
+      - approve: { message: Stuck?, child: { stop: stuck } }
+      - stop: no_progress
+"""),
     "intent": guarded("""
 sequence:
   - llm_turn

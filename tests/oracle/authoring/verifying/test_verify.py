@@ -294,6 +294,30 @@ def test_a_rule_is_refuted_by_the_shortest_story():
     assert len(told) == 4
 
 
+APPROVED = RULED.replace("at_most: { tool: vault_write, times: 1 }", "absence: { tool: vault_write, where: WHERE }")
+APPROVED = APPROVED.replace("    ENFORCE\n", "").replace(" run_tools]", " { run_tools: { approve: [POLICY] } }]")
+
+
+@pytest.mark.parametrize(
+    ("policy", "where", "verdict"),
+    [
+        ("vault_write", "not is_approved", "proven"),
+        ("vault_read", "not is_approved", "refuted"),
+        ('{ tool: "vault_*", when: path == 1 }', "not is_approved and path == 1", "proven"),
+        ('{ tool: "vault_*", when: path == 1 }', "not is_approved", "refuted"),
+        ('{ tool: "vault_*", when: path == 1 }', "path == 1", "refuted"),
+    ],
+)
+def test_a_rule_that_asks_for_approvals_is_proven_where_a_person_is_asked(policy, where, verdict):
+    report = verified(APPROVED.replace("POLICY", policy).replace("WHERE", where), turns=2)
+    assert report.result("rule write_once").verdict == verdict
+
+
+def test_a_story_says_what_a_person_decides():
+    report = verified(APPROVED.replace("POLICY", "vault_write").replace("WHERE", "is_approved"), turns=2)
+    assert 'A person approves: "May vault_write be run?"' in "\n".join(report.result("rule write_once").story.lines())
+
+
 def test_a_rule_that_is_enforced_is_proven():
     report = verified(RULED.replace("ENFORCE", "enforce: refuse"), turns=3)
     assert report.result("rule write_once").verdict == "proven"
