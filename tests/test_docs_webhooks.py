@@ -47,7 +47,7 @@ def receiver(tmp_path, monkeypatch):
 async def test_the_receiver_takes_each_message_once(receiver, tmp_path, capsys):
     async with open_store(sqlite_url(tmp_path / "oracle.db"), worker="w", webhook_urls=[receiver]) as store:
         sender = WebhookSender(
-            store.webhooks,
+            outbox=store.webhooks,
             key=KEY,
             hosts=[],
             private_hosts=["127.0.0.1"],
@@ -105,7 +105,7 @@ def test_every_documented_setting_exists(name):
 
 
 def test_the_documented_numbers_are_the_products():
-    assert f"within {sending._LIMIT_S:g} seconds" in PAGE
+    assert f"within {sending.LIMIT_S:g} seconds" in PAGE
     assert f"after {sending.AGAIN.first_s:g} seconds" in PAGE
     assert (sending.AGAIN.longest_s, sending.GIVE_UP_S) == (3_600, 86_400)
     assert f"for {webhooks.KEPT_S / 86_400:g}\ndays" in PAGE

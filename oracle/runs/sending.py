@@ -19,6 +19,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final, Self
 from urllib.parse import urlsplit
@@ -37,8 +38,7 @@ GIVE_UP_S: Final = 86_400.0
 AGAIN: Final = Retry(first_s=5.0, longest_s=3_600.0)
 _AT_ONCE = 8  # of one address
 _LOOK_S = 5.0  # for messages of other workers, and those to be tried again
-_PRUNE_S = 3_600.0
-_LIMIT_S = 10.0
+LIMIT_S: Final = 10.0
 _CONNECT_S = 3.0  # so that there is time for the host's other addresses
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
 _SUCCESS = range(200, 300)
@@ -64,15 +64,11 @@ def signed(message: Message, *, key: bytes, at: float) -> dict[str, str]:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the internet; those that hold an IPv4 address are what that is."""
+    """Whether an address is one of the internet; one that holds an IPv4 address is what that is."""
     if isinstance(address, IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
-            inner = IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
-        if address.is_site_local:
-            return False
+        inner = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address.sixtofour
+        if inner is not None or address.is_site_local:
+            return inner is not None and is_public(inner)
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
@@ -86,10 +82,12 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
+@dataclass(kw_only=True, slots=True)
 class WebhookSender:
     """Sends in the background while it is entered.
 
     Args:
+        outbox: has the messages.
         key: signs.
         hosts: may be told, if all of their addresses are public.
         private_hosts: may be told at any address.
@@ -97,43 +95,33 @@ class WebhookSender:
         now: seconds since the epoch.
         resolve: looks a host up.
         limit_s: how long an attempt may take.
-        trusted: what certificates are checked against; `None`: the authorities that are known.
+        trusted: what certificates are checked against; `True`: the authorities that are known.
     """
 
-    def __init__(  # noqa: PLR0913  by name, and each is another part
-        self,
-        outbox: Webhooks,
-        *,
-        key: bytes,
-        hosts: Collection[str],
-        private_hosts: Collection[str] = (),
-        metrics: Metrics,
-        clock: Clock,
-        now: Callable[[], float] = time.time,
-        resolve: Resolve = look_up,
-        limit_s: float = _LIMIT_S,
-        trusted: ssl.SSLContext | None = None,
-    ) -> None:
-        self._outbox = outbox
-        self._key = key
-        self._hosts = frozenset(hosts)
-        self._private_hosts = frozenset(private_hosts)
-        self._metrics = metrics
-        self._clock = clock
-        self._now = now
-        self._resolve = resolve
-        self._limit_s = limit_s
+    outbox: Webhooks
+    key: bytes
+    hosts: Collection[str]
+    private_hosts: Collection[str] = ()
+    metrics: Metrics
+    clock: Clock
+    now: Callable[[], float] = time.time
+    resolve: Resolve = look_up
+    limit_s: float = LIMIT_S
+    trusted: ssl.SSLContext | bool = True
+    _client: httpx2.AsyncClient = field(init=False)
+    _tasks: list[asyncio.Task[None]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
         self._client = httpx2.AsyncClient(
-            verify=trusted or True,
+            verify=self.trusted,
             trust_env=False,
             follow_redirects=False,
-            timeout=httpx2.Timeout(limit_s, connect=min(limit_s, _CONNECT_S)),
+            timeout=httpx2.Timeout(self.limit_s, connect=min(self.limit_s, _CONNECT_S)),
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
-        self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._serve(url), name="webhooks") for url in self._outbox.urls]
+        self._tasks = [asyncio.create_task(self._serve(url), name="webhooks") for url in self.outbox.urls]
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -148,51 +136,47 @@ class WebhookSender:
         Raises:
             StoreUnavailableError: the database cannot be read or written at present.
         """
-        claimed = await self._outbox.claim(url, most=_AT_ONCE)
+        claimed = await self.outbox.claim(url, most=_AT_ONCE)
         await asyncio.gather(*map(self._send, claimed))
         return len(claimed)
 
     async def _serve(self, url: str) -> None:
-        pruned_s = -_PRUNE_S
         while True:
-            news, sent = self._outbox.news, 0  # before the outbox is read, so that no message is missed
+            news, sent = self.outbox.news, 0  # before the outbox is read, so that no message is missed
             try:
-                if self._clock.now() - pruned_s >= _PRUNE_S:
-                    await self._outbox.prune()
-                    pruned_s = self._clock.now()
                 sent = await self.send_due(url)
             except Exception as error:  # noqa: BLE001  sending goes on after any failure of one round
                 log.warning("upkeep.failed", work="webhooks", problem=f"{type(error).__name__}: {error}")
             if sent < _AT_ONCE:
-                await self._clock.wait(news, until_s=self._clock.now() + _LOOK_S)
+                await self.clock.wait(news, until_s=self.clock.now() + _LOOK_S)
 
     async def _send(self, message: Message) -> None:
         host, problem = urlsplit(message.url).hostname or "", ""
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with asyncio.timeout(self.limit_s):
                 status = await self._post(message, host)
             if status not in _SUCCESS:
                 problem = f"it answered with status {status}"
         except TimeoutError:
-            problem = f"it did not answer within {self._limit_s:g} s"
+            problem = f"it did not answer within {self.limit_s:g} s"
         except (RefusedReceiverError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"
         if not problem:
-            self._metrics.webhook("delivered")
-            await self._outbox.delivered(message)
+            self.metrics.webhook("delivered")
+            await self.outbox.delivered(message)
             return
         again_s = AGAIN.wait_s(message.tries)
         is_last = message.age_s + again_s > GIVE_UP_S
         outcome = "given_up" if is_last else "failed"
         say = log.error if is_last else log.warning
         say(f"webhook.{outcome}", id=message.id, host=host, tries=message.tries, problem=problem)
-        self._metrics.webhook(outcome)
-        await self._outbox.failed(message, problem=problem, again_s=None if is_last else again_s)
+        self.metrics.webhook(outcome)
+        await self.outbox.failed(message, problem=problem, again_s=None if is_last else again_s)
 
     async def _post(self, message: Message, host: str) -> int:
         """Send to the first address of the host that can be reached; returns the status of the response."""
         url = httpx2.URL(message.url)
-        headers = signed(message, key=self._key, at=self._now()) | {"host": url.netloc.decode()}
+        headers = signed(message, key=self.key, at=self.now()) | {"host": url.netloc.decode()}
         unreachable: Exception = OSError(f"the host {host!r} has no address")
         for address in await self._addresses(host, url.port or (443 if url.scheme == "https" else 80)):
             try:
@@ -214,12 +198,10 @@ class WebhookSender:
         Raises:
             RefusedReceiverError: nothing may be sent to it.
         """
-        if host in self._private_hosts:
-            return await self._resolve(host, port)
-        if host not in self._hosts:
+        if host not in {*self.hosts, *self.private_hosts}:
             raise RefusedReceiverError("the host is not one of ORACLE_WEBHOOK_HOSTS")
-        found = await self._resolve(host, port)
-        for address in found:
-            if not is_public(ip_address(address)):
-                raise RefusedReceiverError(f"the host has the address {address}, which is not a public one")
+        found = await self.resolve(host, port)
+        wrong = [address for address in found if not is_public(ip_address(address))]
+        if wrong and host not in self.private_hosts:
+            raise RefusedReceiverError(f"the host has the address {wrong[0]}, which is not a public one")
         return found

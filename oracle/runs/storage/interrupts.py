@@ -32,6 +32,7 @@ from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import Writer
 
 LONGEST_S: Final = 30 * 86_400.0
@@ -151,7 +152,7 @@ class Interrupts:
     Args:
         commands: bring answers to runs that are under way.
         on_woken: called after a parked run was queued.
-        on_asked: called in the commit in which an interrupt is kept.
+        webhooks: are told of what is asked.
     """
 
     def __init__(
@@ -160,10 +161,10 @@ class Interrupts:
         *,
         writer: Writer,
         commands: Commands,
+        webhooks: Webhooks,
         on_woken: Callable[[], None] = lambda: None,
-        on_asked: Callable[[Connection, RunRecord, Mapping[str, Any]], None] = lambda *_: None,
     ) -> None:
-        self._on_asked = on_asked
+        self._webhooks = webhooks
         self._database = database
         self._writer = writer
         self._commands = commands
@@ -173,7 +174,13 @@ class Interrupts:
 
     def asking(self, run: RunRecord, data: Mapping[str, Any]) -> Callable[[Connection], None]:
         """The work that keeps an interrupt; it belongs into the commit of the chunk that asks."""
-        return partial(_keep, run=run, data=data, dialect=self._database.dialect, on_asked=self._on_asked)
+
+        def work(connection: Connection) -> None:
+            kept = _keep(connection, run=run, data=data, dialect=self._database.dialect)
+            if kept is not None:
+                self._webhooks.pending(connection, run, kept)
+
+        return work
 
     def withdrawing(self, run_id: str, interrupt_id: str) -> Callable[[Connection], None]:
         """The work that closes a pending interrupt, which the run does not wait for any more."""
@@ -310,13 +317,9 @@ def _of_run(connection: Connection, run_id: str) -> dict[str, KeptInterrupt]:
 
 
 def _keep(
-    connection: Connection,
-    *,
-    run: RunRecord,
-    data: Mapping[str, Any],
-    dialect: Dialect,
-    on_asked: Callable[[Connection, RunRecord, Mapping[str, Any]], None],
-) -> None:
+    connection: Connection, *, run: RunRecord, data: Mapping[str, Any], dialect: Dialect
+) -> Mapping[str, Any] | None:
+    """Keep an interrupt; returns its object with the time at which it expires, `None` if it was kept before."""
     at = dialect.clock(connection)
     expires_at = at + LONGEST_S
     with suppress(KeyError, TypeError, ValueError):
@@ -332,8 +335,8 @@ def _keep(
         "at": at,
         "expires_at": expires_at,
     }
-    if connection.execute(dialect.insert(_interrupt), row).rowcount:
-        on_asked(connection, run, {**data, "expires_at": iso(expires_at)})
+    is_new = connection.execute(dialect.insert(_interrupt), row).rowcount > 0
+    return {**data, "expires_at": iso(expires_at)} if is_new else None
 
 
 def _withdraw(connection: Connection, *, run_id: str, interrupt_id: str, dialect: Dialect) -> None:

@@ -52,8 +52,8 @@ class RunLog:
         on_released: Callable[[Tail], None],
         seq: int = 0,
         chunk_n: int = 0,
+        webhooks: Webhooks,
         now: Callable[[], float] = time.time,
-        webhooks: Webhooks | None = None,
     ) -> None:
         self._run = run
         self._webhooks = webhooks
@@ -257,8 +257,7 @@ class RunLog:
         if not self._is_over(connection):
             connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
             self._writer.dialect.insert_events(connection, final.events(self.run_id))
-            if self._webhooks is not None:
-                self._webhooks.ended(connection, self._run, final.end)
+            self._webhooks.ended(connection, self._run, final.end)
 
     def _is_over(self, connection: Connection) -> bool:
         """Whether an earlier attempt of this log has ended or left the run: no other has this epoch.
@@ -283,8 +282,7 @@ class RunLog:
         self._tail.publish([StoredChunk(self._final.chunk_n, self._final.done)])
         self._tail.end()
         self._release_tail()
-        if self._webhooks is not None:
-            self._webhooks.nudge()
+        self._webhooks.nudge()
 
     def _release_tail(self) -> None:
         release, self._on_released = self._on_released, None
@@ -376,8 +374,8 @@ class EventLog:
         tails: Tails,
         clock: Clock,
         now: Callable[[], float] = time.time,
+        webhooks: Webhooks,
         patience_s: float = PATIENCE_S,
-        webhooks: Webhooks | None = None,
     ) -> None:
         self._webhooks = webhooks
         self._database = database

@@ -313,7 +313,7 @@ webhook = Table(
     "webhook",
     metadata,
     Column("id", String(64), primary_key=True),  # of the message, as its receiver gets it
-    Column("url", String(2000), nullable=False),
+    Column("url", Text, nullable=False),
     Column("body", EncodedJson, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("created_at", Double, nullable=False),

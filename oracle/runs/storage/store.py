@@ -173,9 +173,7 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
-            interrupts=Interrupts(
-                database, writer=writer, commands=commands, on_woken=claims.look, on_asked=webhooks.pending
-            ),
+            interrupts=Interrupts(database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks),
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,

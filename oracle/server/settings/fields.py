@@ -3,7 +3,6 @@
 import base64
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -30,7 +29,6 @@ LOCAL_USER = "local"
 """The only user where there is no authentication, and an operator."""
 
 RUNS_PER_USER = 8
-_SECRET_PREFIX = "whsec_"  # noqa: S105  what a secret begins with
 _MIN_WEBHOOK_BYTES = 24  # Standard Webhooks
 REQUESTS_PER_MINUTE = 60
 
@@ -70,33 +68,6 @@ def _cannot_be_guessed(value: SecretStr | None) -> SecretStr | None:
             f"{PREFIX}JWT_SECRET must be at least {MIN_SECRET_BYTES} random bytes, not {size}; whoever guesses it can "
             "sign in as any user (make one with: openssl rand -hex 32)"
         )
-    return value
-
-
-def webhook_key(secret: str) -> bytes:
-    """The bytes of a secret as Standard Webhooks writes them."""
-    return base64.b64decode(secret.strip().removeprefix(_SECRET_PREFIX), validate=True)
-
-
-def _signs(value: SecretStr | None) -> SecretStr | None:
-    secret, size = "" if value is None else value.get_secret_value().strip(), 0
-    with suppress(ValueError):
-        size = len(webhook_key(secret)) if secret.startswith(_SECRET_PREFIX) else 0
-    if value is not None and size < _MIN_WEBHOOK_BYTES:
-        raise ValueError(
-            f"{PREFIX}WEBHOOK_SECRET must be '{_SECRET_PREFIX}' and base64 of at least {_MIN_WEBHOOK_BYTES} random "
-            f'bytes (make one with: echo "{_SECRET_PREFIX}$(openssl rand -base64 32)")'
-        )
-    return value
-
-
-def _are_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
-    for url in value:
-        if not _is_address(url):  # not quoted: its path may be a secret
-            raise ValueError(
-                f"{PREFIX}WEBHOOK_URLS must be addresses like 'https://hooks.example.com/oracle', without a user, a "
-                "password and a fragment, of at most 2,000 characters"
-            )
     return value
 
 
@@ -325,11 +296,11 @@ class Settings(_Ceilings):
         description="How many megabytes the database may hold before the oldest records of ended queries go; 0: any "
         "number.",
     )
-    webhook_urls: Annotated[Names, AfterValidator(_are_addresses)] = Field(
+    webhook_urls: Names = Field(
         default=(),
         description="Addresses that are told when a query ends or waits for a person, separated by commas.",
     )
-    webhook_secret: Annotated[Secret | None, AfterValidator(_signs)] = Field(
+    webhook_secret: Secret | None = Field(
         default=None,
         description="Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses.",
     )
@@ -421,23 +392,30 @@ class Settings(_Ceilings):
 
     @model_validator(mode="after")
     def _webhooks_can_be_sent(self) -> "Settings":
-        if self.webhook_urls and self.webhook_secret is None:
-            raise ValueError(f"{PREFIX}WEBHOOK_SECRET must be set where {PREFIX}WEBHOOK_URLS is: it signs them")
-        for url in self.webhook_urls:
-            parts = urlsplit(url)
-            is_private = parts.hostname in self.webhook_private_hosts
-            if not is_private and parts.hostname not in self.webhook_hosts:
+        if self.webhook_urls and len(self.webhook_key) < _MIN_WEBHOOK_BYTES:
+            raise ValueError(
+                f"{PREFIX}WEBHOOK_SECRET must be 'whsec_' and base64 of {_MIN_WEBHOOK_BYTES} random bytes or more with "
+                f'{PREFIX}WEBHOOK_URLS (make one with: echo "whsec_$(openssl rand -base64 32)")'
+            )
+        for url in self.webhook_urls:  # not quoted: its path may be a secret
+            scheme, host = _receiver(url)
+            is_private = host in self.webhook_private_hosts
+            if scheme != "https" and not (is_private and scheme == "http"):
                 raise ValueError(
-                    f"{PREFIX}WEBHOOK_HOSTS must name {parts.hostname!r}, to which webhooks are to be sent"
+                    f"{PREFIX}WEBHOOK_URLS must be https addresses, like 'https://hooks.example.com/oracle'"
                 )
-            if not is_private and parts.scheme != "https":
-                raise ValueError(f"{PREFIX}WEBHOOK_URLS must be of https; that of {parts.hostname!r} is not")
+            if not is_private and host not in self.webhook_hosts:
+                raise ValueError(f"{PREFIX}WEBHOOK_HOSTS must name {host!r}, to which webhooks are to be sent")
         return self
 
     @property
     def webhook_key(self) -> bytes:
-        """What signs webhooks; empty if there is none."""
-        return b"" if self.webhook_secret is None else webhook_key(self.webhook_secret.get_secret_value())
+        """What signs webhooks; empty if there is none, or it is not base64."""
+        secret = "" if self.webhook_secret is None else self.webhook_secret.get_secret_value().strip()
+        try:
+            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            return b""
 
     @property
     def has_auth(self) -> bool:
@@ -496,14 +474,13 @@ class Settings(_Ceilings):
         return not self.models or name == self.model or name in self.models
 
 
-def _is_address(text: str) -> bool:
+def _receiver(url: str) -> tuple[str, str]:
+    """Scheme and host of an address; empty where it has none."""
     try:
-        parts = urlsplit(text)
-        is_plain = parts.username is None and parts.password is None and not parts.fragment and len(text) <= 2_000
-        is_text = text.isascii() and text.isprintable() and " " not in text
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and is_plain and is_text
+        parts = urlsplit(url)
     except ValueError:
-        return False
+        return "", ""
+    return parts.scheme, parts.hostname or ""
 
 
 def _is_origin(text: str) -> bool:

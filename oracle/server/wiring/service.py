@@ -71,7 +71,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         ShadowControlError: the control of shadow runs does not exist.
     """
     async with AsyncExitStack() as stack:
-        answering, load = model, LoadSignal()
+        answering, load, urls = model, LoadSignal(), settings.webhook_urls
         if answering is None:
             answering = build_model(settings, on_load=load.note)
             stack.push_async_callback(answering.aclose)
@@ -82,14 +82,9 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         metrics = Metrics(tools=tools.names)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
-            open_store(
-                settings.database_address,
-                worker=worker_name(),
-                observe=_observer(metrics),
-                webhook_urls=settings.webhook_urls,
-            )
+            open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics), webhook_urls=urls)
         )
-        if settings.webhook_urls:
+        if urls:
             await stack.enter_async_context(_webhook_sender(settings, store, metrics))
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)
@@ -219,7 +214,7 @@ def _webhook_sender(settings: Settings, store: Store, metrics: Metrics) -> Abstr
     from oracle.runs.sending import WebhookSender  # noqa: PLC0415  its HTTP client is slow to load
 
     return WebhookSender(
-        store.webhooks,
+        outbox=store.webhooks,
         key=settings.webhook_key,
         hosts=settings.webhook_hosts,
         private_hosts=settings.webhook_private_hosts,

@@ -99,7 +99,7 @@ async def sending(tmp_path: Path) -> AsyncIterator[Open]:
             metrics = Metrics()
             given: dict[str, Any] = {"private_hosts": ["localhost", "127.0.0.1"], "hosts": [], "clock": FakeClock()}
             sender = WebhookSender(
-                store.webhooks, key=KEY, metrics=metrics, now=lambda: AT, **{**given, "limit_s": 5.0, **options}
+                outbox=store.webhooks, key=KEY, metrics=metrics, now=lambda: AT, **{**given, "limit_s": 5.0, **options}
             )
             stack.push_async_callback(sender.__aexit__)
             await (await begun(store)).finish(DONE, END)

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError
@@ -68,7 +68,6 @@ async def test_the_end_of_a_run_is_told_to_each_address_without_its_texts(stores
         "run_id": "run-1",
         "context_id": "context-of-run-1",
         "user_id": "ann",
-        "status": "finished",
         "termination_reason": "completed",
         "error_type": None,
         "turns": 1,
@@ -148,10 +147,10 @@ async def test_what_is_delivered_goes_and_what_is_given_up_stays_for_a_while(sto
     await outbox.delivered(other)
     [left] = await rows(stores[0])
     assert (left.id, left.problem, left.given_up_at is not None) == (message.id, "no", True)
-    await outbox.prune()
+    await outbox.failed(other, problem="no", again_s=None)
     assert len(await rows(stores[0])) == 1
     await age(stores[0], KEPT_S)
-    await outbox.prune()
+    await outbox.failed(other, problem="no", again_s=None)
     assert await rows(stores[0]) == []
 
 
@@ -162,11 +161,3 @@ async def test_who_waits_is_woken_by_a_commit(stores: list[Store]) -> None:
     await log.finish(DONE, END)
     assert news.is_set()
     assert not stores[0].webhooks.news.is_set()
-
-
-async def test_a_message_of_an_address_that_is_no_setting_any_more_disturbs_nobody(stores: list[Store]) -> None:
-    row = {"id": "old", "url": "https://gone.example", "body": b"{}", "tries": 0, "created_at": 0.0, "due_at": 0.0}
-    await stores[0].write(lambda connection: connection.execute(insert(_table), row))
-    assert await stores[0].webhooks.claim(URL, most=5) == []
-    await stores[0].webhooks.prune()
-    assert await rows(stores[0]) == []

@@ -14,7 +14,7 @@ def upgrade() -> None:
     op.create_table(
         "webhook",
         sa.Column("id", sa.String(64), primary_key=True),
-        sa.Column("url", sa.String(2000), nullable=False),
+        sa.Column("url", sa.Text, nullable=False),
         sa.Column("body", sa.Text, nullable=False),
         sa.Column("tries", sa.Integer, nullable=False),
         sa.Column("created_at", sa.Double, nullable=False),
