@@ -100,11 +100,14 @@ class Journal(Protocol):
         ...
 
     def begin_tick(self) -> None:
-        """A tick begins: what is recorded until `end_tick` becomes durable as a whole, or not at all."""
+        """A tick begins: what is recorded until `end_tick` becomes durable as a whole, or not at all.
+
+        Also called where nodes are halted outside of a tick, or get the partial results of their work.
+        """
         ...
 
     def end_tick(self) -> None:
-        """The tick has ended, and the observers have its record."""
+        """It has ended; the observers have the record of a tick."""
         ...
 
     async def flush(self) -> None:

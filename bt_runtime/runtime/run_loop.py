@@ -41,6 +41,23 @@ class ResumedWork:
     outcome_of: Callable[[Request], Outcome | None]
 
 
+class _Together:
+    """Frames what the journal makes durable as a whole; entered again and again, and cheaper than a generator."""
+
+    __slots__ = ("_journal",)
+
+    def __init__(self, journal: Journal | None) -> None:
+        self._journal = journal
+
+    def __enter__(self) -> None:
+        if self._journal is not None:
+            self._journal.begin_tick()
+
+    def __exit__(self, *_: object) -> None:
+        if self._journal is not None:
+            self._journal.end_tick()
+
+
 class RunLoop:
     """Runs one live tree to its end.
 
@@ -83,6 +100,7 @@ class RunLoop:
         self._clock = clock or SystemClock()
         self._observers = tuple(observers)
         self._journal = journal
+        self._together = _Together(journal)
         self._pacer = pacer
         self._halt_grace_s = halt_grace_s
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
@@ -166,15 +184,11 @@ class RunLoop:
         return await self._go_on(None)
 
     def _tick(self, given: TickInput) -> TickRecord:
-        journal = self._journal
-        if journal is not None:
-            journal.begin_tick()
         if given.deliveries:
             self._has_loose_delivery = True
-        record = self._stepper.tick(given)
-        self._observe(record)
-        if journal is not None:
-            journal.end_tick()
+        with self._together:
+            record = self._stepper.tick(given)
+            self._observe(record)
         return record
 
     async def _go_on(self, record: TickRecord | None) -> TickInput | None:
@@ -244,7 +258,8 @@ class RunLoop:
 
     async def _settle_with(self, outcomes: Sequence[Outcome]) -> None:
         await self._keep(outcomes)
-        self._stepper.settle(outcomes)
+        with self._together:
+            self._stepper.settle(outcomes)
 
     def _kept_of(self, request: Request) -> Outcome:
         """The partial result of a halted request, whose task is forgotten."""
@@ -290,7 +305,8 @@ class RunLoop:
         self._arrival.forget_time()
         if self._is_parked:
             return
-        self._stepper.halt()
+        with self._together:
+            self._stepper.halt()
         try:
             await self._settle()
         finally:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bt_runtime import Journal, Recording, RunLoop
-from bt_runtime.testing import FakeHost, action_from
+from bt_runtime import Action, Journal, NoSettings, Recording, RunLoop
+from bt_runtime.testing import FakeClock, FakeHost, action_from
 from tests.bt_runtime.running import S, live, until_idle
 
 
@@ -91,13 +91,13 @@ class Steps(Journal):
         self.noted.append("keep")
 
     def begin_tick(self):
-        self.noted.append("begin")
+        self.noted.append("(")
 
     def on_tick(self, record):
         self.noted.append(record.cause)
 
     def end_tick(self):
-        self.noted.append("end")
+        self.noted.append(")")
 
     async def flush(self):
         self.noted.append("flush")
@@ -115,7 +115,7 @@ async def test_a_tick_is_framed_for_the_journal_with_all_that_watches_it():
     steps = Steps()
     tree = live("sequence: [{action: one}]", host=FakeHost(), substitutes={"sequence/action": steps.does("one")})
     await RunLoop(tree, observers=[steps], journal=steps).run()
-    assert steps.noted == ["begin", "start", "end", "one", "keep", "begin", "outcome", "end"]
+    assert steps.noted == ["(", "start", ")", "one", "keep", "(", "outcome", ")", "(", ")"]
 
 
 WRITES = """
@@ -124,6 +124,41 @@ sequence:
   - action: {call: write, name: writes}
   - action: {call: write, name: more}
 """
+
+
+async def test_what_nodes_do_with_partial_results_and_at_the_end_is_framed_too():
+    class Says(Action[NoSettings]):
+        async def start(self):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return "half"
+
+        def interrupted(self, value):
+            steps.noted.append(value)
+
+    steps = Steps()
+    root = "sequence: [{force_success: {timeout: {seconds: 5, child: {action: one}}}}, "
+    root += "{on_halt: {child: {action: two}, then: {notify: bye}}}]"
+
+    class Host(FakeHost):
+        def notify(self, *, message, **_):
+            steps.noted.append(message)
+
+    paths = ("sequence/force_success/timeout/action", "sequence/on_halt/action")
+    tree = live(root, host=Host(), substitutes=dict.fromkeys(paths, Says))
+    clock = FakeClock(jump=False)
+    task = asyncio.create_task(RunLoop(tree, clock=clock, observers=[steps], journal=steps).run())
+    await until_idle()
+    clock.advance(5)
+    await until_idle()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert steps.noted == [
+        *("(", "start", ")"),
+        *("(", "deadline", ")", "keep", "(", "half", ")"),
+        *("(", "bye", ")", "keep", "(", "half", ")", "end"),
+    ]
 
 
 async def test_work_begins_after_the_delivery_that_it_rests_on_is_durable_also_ticks_later():
@@ -137,8 +172,9 @@ async def test_work_begins_after_the_delivery_that_it_rests_on_is_durable_also_t
     await until_idle()
     loop.cancel()
     await until_idle()
-    assert steps.noted[3:] == ["begin", "delivery", "end", "keep", "begin", "again", "end", "flush"]
+    assert steps.noted[3:9] == ["(", "delivery", ")", "keep", "(", ")"]
+    assert steps.noted[9:] == ["(", "again", ")", "flush"]
     steps.gate.set()
     assert (await task).status is S
-    assert steps.noted[10:12] == ["flush", "write"]
+    assert steps.noted[12:14] == ["flush", "write"]
     assert steps.noted.count("flush") == 1, "what rests on outcomes alone is durable with them"

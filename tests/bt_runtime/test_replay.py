@@ -11,6 +11,7 @@ from bt_runtime import (
     NodeError,
     NodeSettings,
     Recording,
+    Replaying,
     RunLoop,
     Status,
     TickRecord,
@@ -20,6 +21,8 @@ from bt_runtime import (
     replay,
 )
 from bt_runtime.library.named import read_tree
+from bt_runtime.record.recording import TickInput
+from bt_runtime.runtime.replaying import arrived
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.running import F, S, run_root, tree
 
@@ -202,6 +205,55 @@ def test_a_replay_of_any_run_repeats_it_tick_by_tick(spec, events):
     assert replayed.diverged_at is None
     assert not replayed.missing
     assert not replayed.unanswered
+    assert dict(again.blackboard) == dict(ran.blackboard)
+    assert [each.status for each in again.nodes] == [each.status for each in ran.nodes]
+
+
+def goes_on(stepper, recorded):
+    """The next tick of a stepper that gets the recorded events as a run loop would give them."""
+    kept = {each.key: each for each in recorded.outcomes if each.state == "cancelled"}
+    settled(stepper, kept)
+    stepper.start()
+    if recorded.cause == "end":
+        stepper.halt()
+        settled(stepper, kept)
+        return stepper.close(recorded.at_s, recorded.causes)
+    for outcome in arrived(recorded):
+        stepper.ended(outcome)
+    for key, value in recorded.deliveries:
+        stepper.deliver(key, value, recorded.at_s)
+    given = stepper.due(recorded.at_s)
+    assert given == TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries), (
+        "something else is due"
+    )
+    return stepper.tick(given)
+
+
+def settled(stepper, kept):
+    while halted := stepper.halted:
+        stepper.settle([kept.get(request.key) for request in halted])
+
+
+@PROPERTY
+@given(TREES, EVENTS, st.integers(0, 1_000))
+def test_a_run_that_is_handed_over_after_any_tick_goes_on_as_it_did(spec, events, left_at):
+    text = json.dumps(
+        {"tree": "demo", "blackboard": {"count": {"type": "int", "default": 0}, "found": "any"}, "root": spec}
+    )
+    definition, registry, ran, recording, _ = asyncio.run(recorded_run(text, events))
+    records = list(recording)
+    first, rest = records[: left_at % (len(records) + 1)], records[left_at % (len(records) + 1) :]
+    again = build(definition, registry=registry)
+    replaying = Replaying(again)
+    assert [replaying.play(record) for record in first] == first
+    stepper = replaying.hand_over()
+    if first:
+        settled(
+            stepper, {each.key: each for record in rest[:1] for each in record.outcomes if each.state == "cancelled"}
+        )
+        stepper.lose(lambda _request: None)
+        assert not stepper.under_way
+    assert [goes_on(stepper, record) for record in rest] == rest
     assert dict(again.blackboard) == dict(ran.blackboard)
     assert [each.status for each in again.nodes] == [each.status for each in ran.nodes]
 
