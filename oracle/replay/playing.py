@@ -23,6 +23,7 @@ from oracle.agent.nodes.finish import Finish
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.run_tools import RunTools
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.agent.tool_calls import calls_of
 from oracle.core.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
 from oracle.core.encoding import to_json
 from oracle.core.logs.configuring import quiet
@@ -153,8 +154,8 @@ class Playing:
             case LlmTurn():
                 return Effect("turn", "asks the model", self._request_digest(node), node.path)
             case RunTools():
-                names = [call.name for call in agent.turn.open_calls]
-                ids = [call.id for call in agent.turn.open_calls]
+                names = [call.name for call in calls_of(agent, request)]
+                ids = [call.id for call in calls_of(agent, request)]
                 return Effect("tools", f"runs {', '.join(names) or 'no tools'}", _digest(ids), node.path)
             case CallAction():
                 call = node.settings.call

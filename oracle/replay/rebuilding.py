@@ -163,6 +163,7 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         previous=opened.previous,
         previous_errors=opened.previous_errors,
         encoded=opened.encoded,
+        grants=opened.grants,
     )
 
 

@@ -79,6 +79,7 @@ class Opened:
         tools: all tools of the user.
         has_requests: the request of each turn is in the log, which is not so in logs of earlier versions.
         encoded: how the encoder read the question; `None` if it did not answer, as in logs of earlier versions.
+        grants: the names of the tools that a person had allowed for the conversation.
     """
 
     kind: ClassVar[EventKind] = "opened"
@@ -88,6 +89,7 @@ class Opened:
     tools: tuple[KnownTool, ...] = ()
     has_requests: bool = False
     encoded: QueryShares | None = None
+    grants: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, run: AgentRun) -> "Opened":
@@ -95,7 +97,13 @@ class Opened:
         tools = tuple(map(KnownTool.of, run.equipment.tools.tools))
         query = run.query
         return cls(
-            run.state.start_time, query.previous, query.previous_errors, tools, has_requests=True, encoded=query.encoded
+            run.state.start_time,
+            query.previous,
+            query.previous_errors,
+            tools,
+            has_requests=True,
+            encoded=query.encoded,
+            grants=query.grants,
         )
 
     def to_json(self) -> bytes:
@@ -110,6 +118,7 @@ class Opened:
                 "tools": [tool.to_list() for tool in self.tools],
                 "has_requests": self.has_requests,
                 **({} if self.encoded is None else {"encoded": dict(self.encoded)}),
+                **({"grants": self.grants} if self.grants else {}),
             }
         )
 
@@ -130,6 +139,7 @@ class Opened:
                 tuple(tools),
                 has_requests=bool(fields.get("has_requests", False)),
                 encoded=_encoded(fields.get("encoded")),
+                grants=tuple(fields.get("grants", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None

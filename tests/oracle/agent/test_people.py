@@ -1,13 +1,18 @@
 """What a query asks people: questions, approvals of nodes and of tool calls, and what each decision does."""
 
 import textwrap
+from dataclasses import replace
 
 import pytest
 
-from bt_runtime import TreeLibrary
+from bt_runtime import TreeLibrary, replay
+from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.nodes import REGISTRY
+from oracle.agent.outcomes import TurnOutcome
 from oracle.authoring.scenarios import Player, from_yaml
 from oracle.core.chunks import Answered, ApprovalRequested, QuestionAsked, ToolReturned
+from tests.acceptance.harness import answers, calls, harness, says
 from trees import FOLDER
 
 TREE = """\
@@ -267,3 +272,81 @@ def test_a_cancel_keeps_what_parts_of_the_calls_have_brought(tmp_path):
     assert [arguments.get("path") for _, arguments in played.tool_runs] == [None, "drafts/a.md"]
     assert len(results(played)) == 3
     assert len([text for text in results(played) if text.startswith("Cancelled")]) == 2
+
+
+# Runs that are repeated
+
+PARTS = """\
+- offer_tools: [vault_write]
+- llm_turn
+- run_tools: { approve: [vault_write] }
+- force_success: { ask_user: { question: "Which branch?", into: branch } }
+- approve: { message: "Is it enough?", child: { say: Enough. } }
+- llm_turn
+- stop: completed
+"""
+
+
+def repeated(answered):
+    """The run again, from its tick records alone, and what it asked then."""
+    asked, clock = [], StillClock()
+    equipment = replace(answered.agent.equipment, clock=clock, model=UnaskedModel("none"))
+    definition = TreeLibrary([FOLDER], registry=REGISTRY).read_text(
+        TREE.format(nodes=textwrap.indent(PARTS, " " * 8)), file="asks.yaml"
+    )
+    opened = open_agent(
+        answered.agent.query,
+        definition,
+        equipment=equipment,
+        store=MemoryConversations(new_id=lambda: "c"),
+        emit=asked.append,
+        rules="none",
+    )
+
+    def before_outcome(request, outcome):
+        if isinstance(outcome.value, TurnOutcome):
+            opened.agent.output.new_paragraph()
+            opened.agent.output.say(outcome.value.text)
+
+    def before_tick(record):
+        clock.now_s = record.at_s
+
+    again = replay(opened.tree, answered.recording, before_tick=before_tick, before_outcome=before_outcome)
+    return again, [chunk for chunk in asked if isinstance(chunk, Answered | ApprovalRequested | QuestionAsked)]
+
+
+DECISIONS = {
+    "all is approved": [{"decision": "approve"}] * 2,
+    "one is refused": [{"decision": "approve"}, {"decision": "refuse", "comment": "No."}],
+    "one is changed": [{"decision": "edit", "arguments": {"path": "c.md", "body": "c"}}, {"decision": "expire"}],
+    "the whole conversation": [{"decision": "approve", "for": "conversation"}, {"decision": "withdraw"}],
+}
+
+
+@pytest.mark.parametrize("decisions", DECISIONS.values(), ids=DECISIONS)
+@pytest.mark.parametrize("other", ["answer", "expire", "cancel"])
+async def test_a_run_that_asked_people_is_repeated_from_its_record(decisions, other):
+    writes = [calls("vault_write", path=f"{name}.md", body=name) for name in "ab"]
+    script = [says("", calls("vault_list", folder="plans"), *writes), answers("Done.")]
+    left = iter([*decisions, {"decision": other, "answer": "main"}, {"decision": "approve"}])
+    async with harness(script, wire=False) as it:
+        it.write_tree("asks", TREE.format(nodes=textwrap.indent(PARTS, " " * 8)))
+
+        def decide(interrupt):
+            if other == "cancel" and interrupt.reason == "input_required":
+                underway.cancel()
+            return next(left)
+
+        underway = await it.start(tree="asks", decide=decide)
+        answered = await underway.result()
+    again, asked = repeated(answered)
+    assert again.diverged_at is None
+    assert not again.missing
+    kept = [each for each in answered.chunks if isinstance(each, Answered | ApprovalRequested | QuestionAsked)]
+    assert [(each.type, without_times(each.interrupt)) for each in asked] == [
+        (each.type, without_times(each.interrupt)) for each in kept
+    ]
+
+
+def without_times(interrupt):
+    return replace(interrupt, expires_at=None, answered_at=None)

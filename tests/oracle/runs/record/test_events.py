@@ -68,6 +68,11 @@ async def test_a_recorded_log_is_read_and_written_back_to_the_same_bytes(recorde
     assert [encode(event) for event in events] == [entry.data for entry in entries]
 
 
+def test_what_was_allowed_for_the_conversation_is_part_of_what_a_run_began_with() -> None:
+    opened = Opened(1.5, grants=("vault_write",))
+    assert Opened.from_json(opened.to_json()) == opened
+
+
 async def test_all_kinds_are_in_the_recorded_logs(recorded: Archive) -> None:
     found = {entry.kind for run in RUNS for entry in await recorded.events(run)}
     assert found == set(get_args(EventKind)) - {"intent", "resumed"}  # which later versions write
