@@ -31,7 +31,9 @@ from oracle.runs.record.events import (
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.record.record import Record
 from oracle.runs.storage.archive import Archive, open_archive
+from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.records import EventKind, LogEntry
+from oracle.runs.storage.setup import prepare
 
 DUMP = Path(__file__).parents[3] / "data" / "recorded" / "november.sql"
 """A database as the version of 25 November 2026 has left it; `cut` is the run that it was answering at that moment."""
@@ -45,6 +47,9 @@ async def recorded(tmp_path: Path) -> AsyncIterator[Archive]:
     with sqlite3.connect(file) as connection:
         connection.executescript(DUMP.read_text())
     connection.close()
+    database = Database(read_url(f"sqlite:///{file}"))
+    prepare(database)()  # brings it up to date, as a service does
+    database.close()
     async with open_archive(f"sqlite:///{file}") as archive:
         yield archive
 
