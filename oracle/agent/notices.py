@@ -47,6 +47,12 @@ def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:
     return Notice("limit_warning", message, "info", metadata)
 
 
+def waits_for_place(place: int) -> Notice:
+    """The query waits until the service has a place for it; `place`: among those that wait."""
+    message = f"The service is busy. Your question waits for its turn, at place {place:,}."
+    return Notice("queued", message, "info", {"place": place})
+
+
 def iteration_warning(state: AgentState) -> Notice:
     """Near the limit of turns."""
     message = f"Approaching iteration limit ({state.turn}/{state.turn_limit}). Consider wrapping up your response."

@@ -16,10 +16,11 @@ from oracle.runs.recorder import RunRecorder
 from oracle.runs.storage.errors import RunLostError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.waiting import until_written
+from oracle.runs.waiting import ended_within, until_written
 
 log = structlog.get_logger(__name__)
 
+_LEAVE_S = 1.0  # for a tool that does not heed its cancellation at once
 _REST_S = 0.05  # for the last tick after `Done`; what a tree does later is not recorded
 
 
@@ -33,7 +34,7 @@ class LiveRun:
 
     def __init__(self, record: RunRecord, *, store: Store, clock: Clock) -> None:
         self.record = record
-        self.is_lost = False
+        self.is_lost = self.is_leaving = False
         self._store = store
         self._clock = clock
         self._ended = asyncio.Event()
@@ -71,6 +72,11 @@ class LiveRun:
             self._query.abandon()
         self.interrupt()
 
+    def hand_over(self) -> None:
+        """Stop without further output, so that another worker, or the next start, goes on with it from its log."""
+        self.is_leaving = True
+        self.lose()
+
     def note_done(self) -> None:
         """`Done` was sent; the control has a moment to finish."""
         asyncio.get_running_loop().call_later(_REST_S, self._at_rest.set)
@@ -97,7 +103,9 @@ class LiveRun:
             self._request(query)
         try:
             await self._at_rest.wait()
-            if not self.is_lost:
+            if self.is_leaving:
+                await self._leave(recorder)
+            elif not self.is_lost:
                 await self._write_end(query, recorder)
         except asyncio.CancelledError:
             self.lose()
@@ -121,6 +129,17 @@ class LiveRun:
             self._request = self._request or request
         else:
             request(self._query)
+
+    async def _leave(self, recorder: RunRecorder) -> None:
+        """Give the run to who claims it, when what it has started here has ended."""
+        recorder.is_closed = True
+        if self._drive is not None:
+            await ended_within([self._drive], _LEAVE_S, clock=self._clock)
+        try:
+            await until_written(partial(recorder.log.leave, is_parked=False), clock=self._clock)
+        except RunLostError:
+            return
+        log.info("run.handed_over", run_id=self.record.id)
 
     async def _write_end(self, query: ActiveQuery, recorder: RunRecorder) -> None:
         recorder.is_closed = True

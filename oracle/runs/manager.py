@@ -7,18 +7,23 @@ its own `done`, or from its log, by this process or by another one.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import structlog
 
 from bt_runtime import Clock, SystemClock
+from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
-from oracle.core.chunks import Done
+from oracle.agent.notices import waits_for_place
+from oracle.core.chunks import Done, SystemNotice, write_chunk
+from oracle.core.errors import OracleError
 from oracle.core.metrics import Metrics
 from oracle.core.traces.spans import RunTrace
+from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
@@ -28,10 +33,12 @@ from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
 from oracle.runs.readers import Attendance, Readers
+from oracle.runs.record.reading import read_on
+from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
-from oracle.runs.storage.errors import ConversationBusyError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, RequestKey, RunCommand, RunRecord
+from oracle.runs.storage.errors import ConversationBusyError, StorageError, StoreUnavailableError
+from oracle.runs.storage.records import NewRun, Places, RequestKey, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
@@ -73,6 +80,7 @@ class RunManager:
         self.is_draining = False
         self._follower = follower or NoFollower()
         self._oracle = oracle
+        self._now = now
         self._store = store
         self._options = options
         self._metrics = metrics
@@ -80,6 +88,7 @@ class RunManager:
         self.debugger = debugger
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._background: set[asyncio.Task[None]] = set()
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
         self._readers = Readers(grace_s=options.reader_grace_s, clock=clock, on_deserted=self._desert)
         self._attendance = Attendance(store, readers=self._readers, is_here=self._live.__contains__, new_id=new_id)
@@ -91,7 +100,16 @@ class RunManager:
             now=now,
             on_end=partial(note_recovered, oracle.traces, model=oracle.model_name),
         )
-        self._upkeep = Upkeep(store, recovery, options=options, clock=clock, metrics=metrics)
+        self._upkeep = Upkeep(
+            store,
+            recovery,
+            claimed=self._claimed,
+            go_on=self._go_on,
+            places=self._places,
+            options=options,
+            clock=clock,
+            metrics=metrics,
+        )
         self._opener = Opener(
             oracle,
             store,
@@ -111,7 +129,7 @@ class RunManager:
 
     @property
     def recovering(self) -> int:
-        """How many runs that were interrupted before the start are still to be ended, in the background."""
+        """How many runs that were interrupted before the start neither go on nor have ended, in the background."""
         return self._upkeep.recovering
 
     async def __aenter__(self) -> Self:
@@ -122,7 +140,7 @@ class RunManager:
     async def __aexit__(self, *_: object) -> None:
         self.is_draining = True
         await self._follower.stop()
-        tasks = [*self._running(), *self._attendance.sending]
+        tasks = [*self._running(), *self._attendance.sending, *self._background]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -132,7 +150,7 @@ class RunManager:
         await self._stack.aclose()
 
     async def start(self, ask: Ask, *, key: RequestKey | None = None) -> LiveRun:
-        """Check a question, and start to answer it.
+        """Check a question, and start to answer it; where there is no place for that, it waits for a worker.
 
         Args:
             ask: the question.
@@ -161,7 +179,7 @@ class RunManager:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(_cancel_opened if key is None else self._expect_reader)
+            opening.add_done_callback(self._cancel_opened if key is None else self._expect_reader)
             raise
         finally:
             del opening  # its exception refers to this frame: a reference cycle
@@ -192,8 +210,13 @@ class RunManager:
         live = self._live.get(run.id)
         if live is not None:
             live.cancel()
-        elif run.status == "running" and not self._follower.cancel(run.id):
-            await self._store.commands.send(RunCommand(run.id, "cancel"))
+        elif not self._follower.cancel(run.id):
+            waiting = await self._store.claims.claim(1, only=run.id) if run.status in ("queued", "parked") else ()
+            for record in waiting:  # nobody else can end it now
+                self._upkeep.take(record)
+                self._live[run.id].cancel()
+            if not waiting:
+                await self._store.commands.send(RunCommand(run.id, "cancel"))
 
     def attach(self, run: RunRecord) -> AbstractContextManager[None]:
         """A reader of the run is connected, as long as this is entered.
@@ -239,11 +262,13 @@ class RunManager:
             ending.cancel()
 
     async def drain(self) -> None:
-        """Start no more runs, wait `drain_s` for those that are running, then end them with an error.
+        """Start and claim no more runs, wait `drain_s` for those that are running, then leave them to other workers.
 
-        Returns when all are saved, or a few seconds after `drain_s` if they cannot be.
+        Those that no other worker could go on with are ended with an error. Returns when all are saved, or a few
+        seconds after `drain_s` if they cannot be.
         """
         self.is_draining = True
+        self._upkeep.stop_claiming()
         options, clock = self._options, self._clock
         if self.debugger is not None:
             self.debugger.leave_all("stopping")
@@ -252,13 +277,16 @@ class RunManager:
             return
         log.info("drain.hurried", runs=self.active)
         for live in tuple(self._live.values()):
-            live.abort(STOPPING)
+            if live.record.tree_sha is None:
+                live.abort(STOPPING)
+            else:
+                live.hand_over()
         if await ended_within(self._running(), options.abort_s, clock=clock):
             return
         for live in tuple(self._live.values()):
             live.interrupt()
         if not await ended_within(self._running(), options.abort_s, clock=clock):
-            log.error("drain.gave_up", runs=sorted(self._live))  # the next start ends them from their logs
+            log.error("drain.gave_up", runs=sorted(self._live))  # who finds them goes on with them, or ends them
 
     def _running(self) -> tuple["asyncio.Future[Any]", ...]:
         return (*self._openings.values(), *self._tasks.values())
@@ -270,12 +298,23 @@ class RunManager:
     def _note_active(self) -> None:
         self._follower.note_active(len(self._openings.keys() | self._tasks.keys()))
 
+    def _places(self) -> Places:
+        """The bounds of runs, with what is left of this worker's own."""
+        options, active = self._options, len(self._openings.keys() | self._live.keys() | self._tasks.keys())
+        here = None if options.most_here is None else options.most_here - active
+        return Places(here, options.most_in_all, options.most_at_once)
+
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
             raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
 
     async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace | None, started_s: float) -> LiveRun:
-        live = await self._opener.begin(new)
+        places = self._places()
+        if places.here is not None:  # `active` has this run already
+            places = replace(places, here=places.here + 1)
+        live = await self._opener.begin(new, places=places, notice=self._notice_of_place)
+        if live.record.status == "queued":
+            return live
         recorder = self._opener.recorder(live, started_s=started_s)
         try:
             self._refuse_if_draining()
@@ -286,9 +325,73 @@ class RunManager:
             self._live.pop(new.id, None)
             await self._opener.abandon(new, recorder)
             raise
-        self._metrics.run_started(live.record.tree)
-        self._tasks[new.id] = asyncio.create_task(self._see_through(live, query, recorder), name=f"run:{new.id}")
+        self._run(live, query, recorder)
         return live
+
+    def _notice_of_place(self, place: int) -> bytes:
+        notice, at = waits_for_place(place), iso(self._now())
+        return write_chunk(
+            SystemNotice(notice.system_type, notice.message, notice.severity, metadata=notice.metadata, timestamp=at)
+        )
+
+    def _claimed(self, record: RunRecord) -> None:
+        """Take commands for a claimed run from now on."""
+        self._live[record.id] = LiveRun(record, store=self._store, clock=self._clock)
+        self._store.commands.look()
+
+    async def _go_on(self, record: RunRecord) -> bool:
+        """Go on with a run that was claimed; returns whether it goes on: otherwise it is to be ended from its log.
+
+        Raises:
+            StorageError: the store cannot be read or written at present, or another worker has the run.
+        """
+        live = self._live.setdefault(record.id, LiveRun(record, store=self._store, clock=self._clock))
+        query = None
+        try:
+            recorded = await read_on(Record(), self._store.log, record.id)
+            if _has_only_waited(recorded) and record.shadow_of is None:
+                recorder = self._opener.recorder(live, started_s=self._clock.now(), record=recorded)
+                query = await self._open_waiting(live, recorder)
+        finally:
+            if query is None:
+                self._live.pop(record.id, None)
+        if query is None:
+            return False
+        self._run(live, query, recorder)
+        return True
+
+    async def _open_waiting(self, live: LiveRun, recorder: RunRecorder) -> ActiveQuery | None:
+        """Open a run of which nothing has happened but that it waited; `None`: its tree cannot be loaded any more."""
+        run = live.record
+        asked = run.input
+        ask = Ask(
+            asked["question"],
+            user_id=run.user_id,
+            context_id=run.context_id,
+            project_id=asked.get("project_id"),
+            model=asked.get("model"),
+            tree=run.tree,
+            is_detached=bool(asked.get("detached")),
+        )
+        try:
+            checked = replace(self._oracle.check(ask), config=AgentConfig(**run.limits))
+            query = await self._opener.open(checked, live, recorder, trace=None)
+        except StorageError:
+            recorder.log.close()
+            raise
+        except (OracleError, ValueError) as error:
+            log.warning("run.not_opened", run_id=run.id, problem=str(error))
+            recorder.log.close()
+            return None
+        if (tree := checked.tree) is not None and tree.sha != run.tree_sha:  # edited while it waited
+            await self._store.runs.note_tree(run, tree.sha)
+        return query
+
+    def _run(self, live: LiveRun, query: ActiveQuery, recorder: RunRecorder) -> None:
+        self._metrics.run_started(live.record.tree)
+        work = self._see_through(live, query, recorder)
+        self._tasks[live.record.id] = asyncio.create_task(work, name=f"run:{live.record.id}")
+        self._note_active()
 
     async def _see_through(self, live: LiveRun, query: ActiveQuery, recorder: RunRecorder) -> None:
         """The task of one run."""
@@ -296,6 +399,7 @@ class RunManager:
         structlog.contextvars.bind_contextvars(**log_fields(record))
         try:
             done = await live.see_through(query, recorder)
+            reason = "handed_over" if live.is_leaving else reason
             if done is not None:
                 reason = done.termination_reason
                 self._log_end(query, recorder, done)
@@ -314,6 +418,7 @@ class RunManager:
             await live.settle()
             self._tasks.pop(record.id, None)
             self._note_active()
+            self._upkeep.note_place()
             if not self.is_draining:
                 self._follower.offer(record, reason)
 
@@ -362,9 +467,34 @@ class RunManager:
         if live is not None:
             log.info("run.deserted", run_id=run_id, grace_s=self._options.reader_grace_s)
             live.cancel()
+        else:
+            self._readers.forget(run_id)
+            self._later(self._cancel_waiting(run_id))
+
+    def _cancel_opened(self, opening: "asyncio.Future[LiveRun]") -> None:
+        """The client has disconnected before the run was opened, and does not know its id."""
+        if not opening.cancelled() and opening.exception() is None:
+            live = opening.result()
+            live.cancel()
+            if live.record.status == "queued":
+                self._later(self._cancel_waiting(live.record.id))
+
+    async def _cancel_waiting(self, run_id: str) -> None:
+        """Cancel a run that still waits for a worker."""
+        try:
+            run = await self._store.runs.find(run_id)
+            if run is not None and run.status == "queued":
+                await self.cancel(run)
+        except StorageError as error:
+            log.warning("run.not_cancelled", run_id=run_id, problem=str(error))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
 
-def _cancel_opened(opening: "asyncio.Future[Any]") -> None:
-    """The client has disconnected before the run was opened, and does not know its id."""
-    if not opening.cancelled() and opening.exception() is None:
-        opening.result().cancel()
+def _has_only_waited(recorded: Record) -> bool:
+    """Whether nothing has happened of a run but that its user was told to wait."""
+    told = [notice for notice in recorded.answer.notices if notice.system_type == "queued"]
+    return recorded.opened is None and recorded.seq == len(told)

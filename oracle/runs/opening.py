@@ -15,9 +15,10 @@ from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
 from oracle.runs.record.events import Opened
+from oracle.runs.record.record import Record
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.errors import StorageError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, RequestKey
+from oracle.runs.storage.records import NewRun, Places, RequestKey
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import noted
 
@@ -87,22 +88,37 @@ class Opener:
             key=key,
         )
 
-    async def begin(self, new: NewRun) -> LiveRun:
-        """Write the row of a run.
+    async def begin(
+        self,
+        new: NewRun,
+        *,
+        places: Places = Places(),  # noqa: B008  frozen
+        notice: Callable[[int], bytes] | None = None,
+    ) -> LiveRun:
+        """Write the row of a run; `places` and `notice` are those of `RunTable.begin`.
 
         Raises:
             StorageError: as `RunTable.begin`.
         """
         try:
-            record = await self._store.runs.begin(new, most_per_user=self._options.most_per_user)
+            record = await self._store.runs.begin(
+                new, most_per_user=self._options.most_per_user, places=places, notice=notice
+            )
         except StoreUnavailableError:
             self._on_doubt(new)  # it may still be written
             raise
         return LiveRun(record, store=self._store, clock=self._clock)
 
-    def recorder(self, live: LiveRun, *, started_s: float) -> RunRecorder:
-        """What writes the run down; `started_s` is when its question was accepted."""
-        log, options = self._store.log.writer(live.record), self._options
+    def recorder(self, live: LiveRun, *, started_s: float, record: Record | None = None) -> RunRecorder:
+        """What writes the run down.
+
+        Args:
+            live: the run.
+            started_s: when its question was accepted.
+            record: what has been written of it; `None`: nothing.
+        """
+        record, options = record or Record(), self._options
+        log = self._store.log.writer(live.record, seq=record.seq, chunk_n=record.chunk_n)
         backlog = Backlog(
             log,
             patience_s=options.patience_s,
@@ -114,6 +130,7 @@ class Opener:
             backlog=backlog,
             clock=self._clock,
             started_s=started_s,
+            record=record,
             metrics=self._metrics,
             on_done=live.note_done,
             on_unwritable=lambda: live.abort(UNWRITABLE),

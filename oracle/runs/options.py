@@ -11,7 +11,10 @@ class RunOptions:
     """Bounds and intervals of a process's runs.
 
     Args:
-        most_per_user: concurrent runs of a user; `None`: no limit.
+        most_per_user: concurrent runs of a user, those that wait included; more are refused. `None`: no limit.
+        most_here: runs that this worker has at a time; more wait until one ends, or another worker takes them.
+        most_in_all: runs that all workers together have at a time.
+        most_at_once: runs that a user has running at a time.
         reader_grace_s: how long a run goes on after its last reader has left, before it is cancelled.
         drain_s: how long runs may go on when the service is stopping.
         abort_s: how long a run may take to end when it is asked to, before its task is cancelled; and again after that.
@@ -28,10 +31,13 @@ class RunOptions:
         retain_texts_s: how long the texts of finished runs are kept, where their figures are kept longer; `None`: as
             long as the figures. At least `TEXTS_GRACE_S`.
         prune_s: between two searches for texts to be deleted.
-        recover_at_once: interrupted runs that are ended concurrently.
+        claim_at_once: runs that this worker is opening, continuing or ending for others at a time.
     """
 
     most_per_user: int | None = None
+    most_here: int | None = None
+    most_in_all: int | None = None
+    most_at_once: int | None = None
     reader_grace_s: float = 60.0
     drain_s: float = 10.0
     abort_s: float = 2.0
@@ -45,4 +51,4 @@ class RunOptions:
     retain_bytes: int | None = None
     retain_texts_s: float | None = None
     prune_s: float = 600.0
-    recover_at_once: int = 16
+    claim_at_once: int = 8

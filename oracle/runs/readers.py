@@ -123,7 +123,7 @@ class Attendance:
         if run.input.get("detached"):  # whether somebody reads it changes nothing
             return
         command = RunCommand(run.id, kind, {"reader": reader})
-        if self._is_here(run.id):
+        if self._is_here(run.id) or run.status == "queued":  # where it waits, as it may be claimed here
             self.take(command)
         elif run.status == "running" and run.worker != self._store.worker:
             self._send(command)

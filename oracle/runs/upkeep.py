@@ -1,9 +1,9 @@
-"""The timers of a process, for its runs and for those of processes that have died.
+"""The timers of a process, for its runs, and for those that wait or whose process has died.
 
 - The heartbeat shows that this worker still has its runs.
-- The reaper takes over the runs of silent workers, and ends them from their logs.
-- The only worker takes over all running queries at its start. They are ended in the background, a few at a time: until
-  then they are running, their readers wait, and their conversations are busy.
+- Runs that wait for a worker are claimed as soon as there is a place for them, and those of dead workers as well: a few
+  at a time, so that all workers have their share of them. Each goes on, or is ended from its log.
+- The only worker takes over what was running at its start, in the background. Until a run goes on its readers wait.
 - A run that could not be ended is tried again, and one that may have been started without an answer is removed.
 - Texts of old runs are deleted.
 
@@ -29,7 +29,7 @@ from oracle.runs.record.figures import LogFigures
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage.claims import GRACE_S, Sighting
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, RunRecord
+from oracle.runs.storage.records import NewRun, Places, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
@@ -89,37 +89,55 @@ _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
 class Upkeep:
-    """The timers of a process. Entering it starts them, and ends interrupted runs; leaving it stops them.
+    """The timers of a process. Entering it starts them, and claims what waits; leaving it stops them.
 
     Args:
-        recovery: ends them from their logs.
+        recovery: ends runs from their logs.
+        claimed: told of a run as soon as it is claimed.
+        go_on: goes on with a claimed run; returns false if it is to be ended from its log instead.
+        places: the bounds of runs at present.
         options: intervals.
         clock: monotonic time.
     """
 
     def __init__(
-        self, store: Store, recovery: Recovery, *, options: RunOptions, clock: Clock, metrics: Metrics
+        self,
+        store: Store,
+        recovery: Recovery,
+        *,
+        claimed: Callable[[RunRecord], None],
+        go_on: Callable[[RunRecord], Awaitable[bool]],
+        places: Callable[[], Places],
+        options: RunOptions,
+        clock: Clock,
+        metrics: Metrics,
     ) -> None:
         self._store = store
+        self._claimed = claimed
+        self._go_on = go_on
+        self._places = places
         self._recovery = recovery
         self._options = options
         self._clock = clock
         self._metrics = metrics
-        self._places = asyncio.Semaphore(options.recover_at_once)
         self._endings: dict[str, asyncio.Task[None]] = {}
+        self._left: set[str] = set()  # claimed, and neither going on nor ended yet
         self._doubtful: dict[str, NewRun] = {}
-        self._recovering: set[str] = set()
         self._silence = SilentWorkers(silent_s=options.silent_s, clock=clock)
+        self._dead: Mapping[str, float] = {}
+        self._may_wait = asyncio.Event()
+        self._has_more = self._is_starting = self._has_stopped = False
         self._beaten_s = self._looked_s = clock.now()
         self._timers: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        if self._store.is_shared:
-            await self.beat()
-            await self._dead()
-        else:
-            await self._reap(None)
-            self._recovering.update(self._endings)
+        self._store.claims.subscribe(self._may_wait.set)
+        await self.beat()
+        if not self._store.is_shared:
+            self._is_starting = True
+            self._dead = {name: seen.beat_at for name, seen in (await self._store.claims.sightings()).workers.items()}
+        await self.claim()
+        self._timers.append(asyncio.create_task(self._claim_on(), name="claims"))
         self._start("heartbeat", self.beat, every_s=self._options.heartbeat_s)
         self._start("reaper", self.look, every_s=self._options.look_s)
         # Also without limits of retention: a process may have died while it was deleting.
@@ -132,13 +150,13 @@ class Upkeep:
         tasks = [*self._timers, *self._endings.values()]
         for task in tasks:
             task.cancel()
-        self._recovering.clear()
+        self._is_starting = False
         await asyncio.wait(tasks)
 
     @property
     def recovering(self) -> int:
-        """The number of runs that were interrupted before the start and have not been ended yet."""
-        return len(self._recovering)
+        """The number of claimed runs that neither go on nor have been ended, until there were none since the start."""
+        return max(1, len(self._left)) if self._is_starting else 0
 
     def doubt(self, new: NewRun) -> None:
         """Remove a run later: it may have been started without an answer, or may not have been removed."""
@@ -150,20 +168,33 @@ class Upkeep:
 
     async def end(self, record: RunRecord) -> None:
         """End a run of this worker from its log; returns when that is written, or another worker has it."""
-        await asyncio.wait({self._ending(record)})
+        await asyncio.wait({self._ending(record, is_left=False)})
+
+    def take(self, record: RunRecord) -> None:
+        """Go on with a run that was claimed, or end it."""
+        self._left.add(record.id)
+        self._claimed(record)
+        self._ending(record, is_left=True)
+
+    def note_place(self) -> None:
+        """A run has ended here: another one may have its place."""
+        if self._has_more:
+            self._may_wait.set()
+
+    def stop_claiming(self) -> None:
+        """Claim nothing from now on, and leave what was claimed to others."""
+        self._has_stopped = True
 
     async def look(self) -> None:
-        """Run the reaper once."""
+        """Look for runs that nobody answers."""
         for new in tuple(self._doubtful.values()):
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
             self._doubtful.pop(new.id, None)
         if self._store.is_shared:
-            dead = await self._dead()
-            if dead:
-                await self._reap(dead)
+            await self._watch()
 
-    async def _dead(self) -> dict[str, float]:
-        """The workers that have died, with their last heartbeats.
+    async def _watch(self) -> None:
+        """Look at the other workers.
 
         If this worker could not read the database for a while, or not write its own heartbeat, it starts to watch the
         others again: they may have been stopped as well.
@@ -174,46 +205,80 @@ class Upkeep:
         if now_s - self._looked_s > blind_s or now_s - self._beaten_s > self._options.heartbeat_s + blind_s:
             self._silence.forget()
         self._looked_s = now_s
-        return self._silence.note(seen.workers, by_locks=claims.presence.can_judge and seen.up_s >= GRACE_S)
+        self._dead = self._silence.note(seen.workers, by_locks=claims.presence.can_judge and seen.up_s >= GRACE_S)
+        if self._dead or seen.has_queued:
+            self._may_wait.set()
 
     async def beat(self) -> None:
         """Write the heartbeat."""
         await self._store.claims.beat()
         self._beaten_s = self._clock.now()
 
-    async def _reap(self, silent: Mapping[str, float] | None) -> None:
-        found = await self._store.claims.take_over(silent)
-        if found:
-            log.warning("runs.taken_over", runs=[record.id for record in found])
-        for record in found:
-            self._ending(record)
+    async def _claim_on(self) -> None:
+        while True:
+            await self._may_wait.wait()
+            self._may_wait.clear()
+            try:
+                await self.claim()
+            except StoreUnavailableError as error:
+                log.warning("runs.not_claimed", problem=str(error))
 
-    def _ending(self, record: RunRecord) -> "asyncio.Task[None]":
-        """The task that ends the run from its log."""
+    async def claim(self) -> None:
+        """Claim what waits and what dead workers had, a few at a time; the others of these workers take their share."""
+        while not self._has_stopped:
+            places = self._places()
+            room = self._options.claim_at_once - len(self._left)
+            room = room if places.here is None else min(room, places.here)
+            self._has_more = room <= 0 or places.are_shared
+            if room <= 0:
+                return
+            found = await self._store.claims.take_over(self._dead, most=room) if self._dead else []
+            if found:
+                log.warning("runs.taken_over", runs=[record.id for record in found])
+            else:
+                self._dead = {}
+                found = await self._store.claims.claim(room, places)
+            for record in found:
+                self.take(record)
+            if not found:
+                self._is_starting &= bool(self._left)
+                return
+
+    def _ending(self, record: RunRecord, *, is_left: bool) -> "asyncio.Task[None]":
+        """The task that ends a run from its log, or goes on with one that another worker has left."""
         task = self._endings.get(record.id)
         if task is None:
-            task = asyncio.create_task(self._end(record), name=f"ending:{record.id}")
+            task = asyncio.create_task(self._end(record, is_left=is_left), name=f"ending:{record.id}")
             self._endings[record.id] = task
             task.add_done_callback(lambda _: self._endings.pop(record.id, None))
         return task
 
-    async def _end(self, record: RunRecord) -> None:
+    def _settled(self, run_id: str) -> None:
+        """A claimed run goes on, has ended, or cannot be ended at present: that delays no other, and no readiness."""
+        self._left.discard(run_id)
+        if self._has_more or self._is_starting:
+            self._may_wait.set()
+
+    async def _end(self, record: RunRecord, *, is_left: bool) -> None:
         structlog.contextvars.bind_contextvars(**log_fields(record))
-        done = await _ENDING.call(
-            partial(self._try_to_end, record), clock=self._clock, when=Exception, on_failure=_log_failure
-        )
+        try_to_end = partial(self._try_to_end, record, is_left=is_left)
+        done = await _ENDING.call(try_to_end, clock=self._clock, when=Exception, on_failure=_log_failure)
         if done is not None:
             self._metrics.run_recovered()
             log_end(done, tree=record.tree, recovered=True)
 
-    async def _try_to_end(self, record: RunRecord) -> Done | None:
+    async def _try_to_end(self, record: RunRecord, *, is_left: bool) -> Done | None:
         try:
-            async with self._places:
-                return await self._recovery.end(record)
+            if is_left and self._has_stopped:
+                await self._store.claims.give_back(record)
+                return None
+            if is_left and await self._go_on(record):
+                return None
+            return await self._recovery.end(record)
         except RunLostError:
             return None
         finally:
-            self._recovering.discard(record.id)  # a run that cannot be ended does not delay readiness
+            self._settled(record.id)
 
     async def _prune(self) -> None:
         if self._options.retain_texts_s is None:  # it may have been set in the process that died

@@ -7,14 +7,26 @@ Rules:
 - The claim counts itself. It is the first attempt again once a turn or a tool call has ended since the last claim.
 - A worker that is dead in the eyes of another one cannot commit while its runs are taken (`close_fence`), and one that
   has shown itself meanwhile keeps them.
-- Runs that wait are claimed in turns: of each user one, then of each the second. What a user has running counts.
+- Runs that wait are claimed in turns: of each user one, then of each the second.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Update, case, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Update,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from bt_runtime import Clock
 from oracle.runs.storage import schema
@@ -27,11 +39,16 @@ QUEUE_CHANNEL: Final = "oracle_queue"
 
 GRACE_S: Final = 3.0
 """After a restart of the server all locks are free: for so long nobody is dead because of that."""
+_NO_BOUNDS: Final = Places()
 _FORGET_S = 86_400.0  # when the row of a worker that is not heard of goes; the database's clock may be set by hours
 _NO_WORKER = ""
 
 _run, _event, _worker = schema.run, schema.event, schema.worker
 _IS_ASKED = _run.c.shadow_of.is_(None)
+# As literals: a statement that PostgreSQL has prepared could not use the partial indexes.
+_QUEUED, _RUNNING, _PARKED = (
+    _run.c.status == literal_column(f"'{status}'") for status in ("queued", "running", "parked")
+)
 
 
 class Sighting(NamedTuple):
@@ -94,7 +111,6 @@ class RunClaims:
 
     Args:
         worker: the name of this worker.
-        on_taken: called after runs were claimed.
         now: seconds since the epoch.
     """
 
@@ -105,14 +121,12 @@ class RunClaims:
         writer: Writer,
         worker: str,
         presence: Presence,
-        on_taken: Callable[[], None],
         now: Callable[[], float],
     ) -> None:
         self.presence = presence
         self._database = database
         self._writer = writer
         self._worker = worker
-        self._on_taken = on_taken
         self._now = now
         self._on_queued: Callable[[], None] | None = None
 
@@ -136,7 +150,7 @@ class RunClaims:
     def _beat(self, connection: Connection) -> None:
         dialect, mine = self._database.dialect, _worker.c.name == self._worker
         if not dialect.is_shared:
-            running = select(_run.c.id).where((_run.c.worker == self._worker) & (_run.c.status == "running")).limit(1)
+            running = select(_run.c.id).where((_run.c.worker == self._worker) & _RUNNING).limit(1)
             if connection.execute(running).first() is None:
                 return
         fields = {"beat_at": dialect.clock(connection), "has_lock": self.presence.has_lock}
@@ -153,13 +167,13 @@ class RunClaims:
         return await self._database.read(self._sightings)
 
     def _sightings(self, connection: Connection) -> Sightings:
-        dialect, queued = self._database.dialect, select(_run.c.id).where(_run.c.status == "queued").limit(1)
+        dialect, queued = self._database.dialect, select(_run.c.id).where(_QUEUED).limit(1)
         beats = connection.execute(_beats(_running_elsewhere(self._worker))).all()
         free = dialect.free_locks(connection, [worker_lock(row.worker) for row in beats if row.has_lock])
         workers = {row.worker: Sighting(row.beat_at, is_free=worker_lock(row.worker) in free) for row in beats}
         return Sightings(workers, connection.execute(queued).first() is not None, dialect.up_s(connection))
 
-    async def claim(self, most: int, places: Places = Places(), *, only: str | None = None) -> list[RunRecord]:  # noqa: B008  frozen
+    async def claim(self, most: int, places: Places = _NO_BOUNDS, *, only: str | None = None) -> list[RunRecord]:
         """Claim runs that wait for a worker.
 
         Args:
@@ -173,18 +187,18 @@ class RunClaims:
 
         def work(connection: Connection) -> list[RunRecord]:
             if only is not None:
-                return self._take(connection, (_run.c.id == only) & _run.c.status.in_(("queued", "parked")), most=1)
+                return self._take(connection, (_run.c.id == only) & (_QUEUED | _PARKED), most=1)
             if places.are_shared:  # counted by one worker at a time
                 self._database.dialect.lock(connection, "claims")
             limit = most if places.here is None else min(most, places.here)
             if places.in_all is not None:
-                limit = min(limit, places.in_all - _count(connection, (_run.c.status == "running") & _IS_ASKED))
+                limit = min(limit, places.in_all - _count(connection, _RUNNING & _IS_ASKED))
             if limit <= 0:
                 return []
-            next_ones = _next_in_turn(limit, per_user=places.per_user)
-            return self._take(connection, (_run.c.status == "queued") & _run.c.id.in_(next_ones), most=limit)
+            within = _QUEUED if places.per_user is None else _QUEUED & _run.c.id.in_(_within_bound(places.per_user))
+            return self._take(connection, within, most=limit)
 
-        return self._claimed(await self._writer.write(work, is_alone=places.are_shared))
+        return await self._writer.write(work, is_alone=places.are_shared)
 
     async def take_over(self, silent: Mapping[str, float] | None, *, most: int | None = None) -> list[RunRecord]:
         """Take over the running queries of dead workers; each of them goes to one worker only.
@@ -200,13 +214,13 @@ class RunClaims:
         """
 
         def work(connection: Connection) -> list[RunRecord]:
-            wanted = _run.c.status == "running"
+            wanted = _RUNNING
             if silent is not None:
                 wanted = _running_elsewhere(self._worker)
                 wanted &= _run.c.worker.in_(self._still_silent(connection, silent))
             return self._take(connection, wanted, most=most)
 
-        return self._claimed(await self._writer.write(work))
+        return await self._writer.write(work)
 
     def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
         """The workers that have not shown themselves; they cannot commit until this transaction has ended."""
@@ -215,15 +229,30 @@ class RunClaims:
         return [row.worker for row in beats if row.beat_at == silent[row.worker]]
 
     def _take(self, connection: Connection, wanted: ColumnElement[bool], *, most: int | None) -> list[RunRecord]:
-        free = select(_run.c.id).where(wanted).order_by(_run.c.n).limit(most).with_for_update(skip_locked=True)
+        free = (
+            select(_run.c.id)
+            .where(wanted)
+            .order_by(_run.c.turn, _run.c.n)
+            .limit(most)
+            .with_for_update(skip_locked=True)
+        )
         change = _claim(worker=self._worker, at=self._now()).where(_run.c.id.in_(free.cte("free").select()))
         taken = connection.execute(change.returning(*_run.c)).all()
         return sorted((record_of(row) for row in taken), key=lambda run: run.n)
 
-    def _claimed(self, taken: list[RunRecord]) -> list[RunRecord]:
-        if taken:
-            self._on_taken()
-        return taken
+    async def give_back(self, run: RunRecord) -> None:
+        """Let another worker have a run that was claimed and not gone on with.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        mine = (_run.c.id == run.id) & (_run.c.epoch == run.epoch) & _RUNNING
+
+        def work(connection: Connection) -> None:
+            connection.execute(update(_run).where(mine).values(left(is_parked=False)))
+            announce(connection, self._database.dialect)
+
+        await self._writer.write(work)
 
     async def wake(self, run_id: str) -> bool:
         """Have a worker go on with a parked run; returns whether it was parked.
@@ -247,7 +276,7 @@ def worker_lock(worker: str) -> str:
 
 def wake(connection: Connection, dialect: Dialect, run_id: str) -> bool:
     """Have a worker go on with a parked run, from this commit on; returns whether it was parked."""
-    parked = (_run.c.id == run_id) & (_run.c.status == "parked")
+    parked = (_run.c.id == run_id) & _PARKED
     if connection.execute(update(_run).where(parked).values(status="queued", wake_at=None)).rowcount == 0:
         return False
     announce(connection, dialect)
@@ -269,26 +298,42 @@ def left(*, is_parked: bool, wake_at: float | None = None) -> dict[str, Any]:
     return {"status": status, "worker": _NO_WORKER, "attempts": attempts, "wake_at": wake_at}
 
 
+def next_turn(connection: Connection, user_id: str) -> int:
+    """The turn of a run that begins to wait: after all others of its user, and as early as the first of anybody."""
+    of_user = select(func.max(_run.c.turn)).where(_QUEUED & (_run.c.user_id == user_id))
+    last = connection.execute(of_user).scalar()
+    if last is not None:
+        return int(last) + 1
+    return connection.execute(select(func.min(_run.c.turn)).where(_QUEUED)).scalar() or 0
+
+
 def count_waiting(connection: Connection) -> int:
     """How many runs wait for a worker."""
-    return _count(connection, _run.c.status == "queued")
+    return _count(connection, _QUEUED)
 
 
 def has_place(connection: Connection, places: Places, user_id: str) -> bool:
     """Whether a run of the user may begin now. Those that wait for the same place come first."""
+    if places == _NO_BOUNDS:
+        return True
     if places.here is not None and places.here <= 0:
         return False
-    active = _run.c.status.in_(("running", "queued")) & _IS_ASKED
-    if places.in_all is not None and _count(connection, active) >= places.in_all:
+    active = (_RUNNING | _QUEUED) & _IS_ASKED
+    if places.per_user is not None:
+        of_user = active & (_run.c.user_id == user_id)
+        if _count(connection, of_user) >= places.per_user:
+            return False
+        active = _RUNNING & _IS_ASKED  # those that wait may wait for others of their own user
+    elif count_waiting(connection):
         return False
-    return places.per_user is None or _count(connection, active & (_run.c.user_id == user_id)) < places.per_user
+    return places.in_all is None or _count(connection, active) < places.in_all
 
 
 def _claim(*, worker: str, at: float) -> Update:
     ends = (_event.c.run_id == _run.c.id) & (_event.c.seq > _run.c.progress_seq)
     ends &= _event.c.kind.in_(("turn_end", "tool_end"))
     last_end = select(_event.c.seq).where(ends).order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
-    is_fresh = (_run.c.status == "queued") & (_run.c.attempts == 0) & (_run.c.progress_seq == 0)
+    is_fresh = _QUEUED & (_run.c.attempts == 0) & (_run.c.progress_seq == 0)
     return update(_run).values(
         status="running",
         worker=worker,
@@ -301,16 +346,12 @@ def _claim(*, worker: str, at: float) -> Update:
     )
 
 
-def _next_in_turn(most: int, *, per_user: int | None) -> Select[Any]:
-    """The runs that wait, in turns between users; `per_user`: as many of a user may be running."""
-    running = select(_run.c.user_id, func.count().label("count"))
-    running = running.where((_run.c.status == "running") & _IS_ASKED).group_by(_run.c.user_id)
-    has = running.subquery()
-    turn = func.row_number().over(partition_by=_run.c.user_id, order_by=_run.c.n) + func.coalesce(has.c.count, 0)
-    ranked = select(_run.c.id, _run.c.n, turn.label("turn")).where(_run.c.status == "queued")
-    queued = ranked.outerjoin(has, has.c.user_id == _run.c.user_id).subquery()
-    found = select(queued.c.id).order_by(queued.c.turn, queued.c.n).limit(most)
-    return found if per_user is None else found.where(queued.c.turn <= per_user)
+def _within_bound(per_user: int) -> Select[Any]:
+    """The runs that wait, without those whose user has so many running, or earlier ones that wait."""
+    order = (case((_RUNNING, 0), else_=1), _run.c.turn, _run.c.n)
+    place = func.row_number().over(partition_by=_run.c.user_id, order_by=order).label("place")
+    active = select(_run.c.id, place).where((_RUNNING | _QUEUED) & _IS_ASKED).subquery()
+    return select(active.c.id).where(active.c.place <= per_user)
 
 
 def _beats(wanted: ColumnElement[bool]) -> Select[Any]:
@@ -325,7 +366,7 @@ def _beats(wanted: ColumnElement[bool]) -> Select[Any]:
 
 
 def _running_elsewhere(worker: str) -> ColumnElement[bool]:
-    return (_run.c.status == "running") & (_run.c.worker != worker)
+    return _RUNNING & (_run.c.worker != worker)
 
 
 def _count(connection: Connection, wanted: ColumnElement[bool]) -> int:

@@ -285,7 +285,7 @@ class RunCommand:
 def record_of(row: Row[Any]) -> RunRecord:
     """The run behind a row of the table."""
     fields = row._asdict()
-    del fields["node_errors"]  # a copy of the figure in the summary, for filters
+    del fields["node_errors"], fields["turn"]  # a copy of the figure in the summary, for filters; for the queue alone
     if fields["summary"] is not None:
         fields["summary"] = RunSummary.from_json(fields["summary"])
     return RunRecord(**fields)

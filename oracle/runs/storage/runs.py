@@ -25,7 +25,7 @@ from sqlalchemy.exc import IntegrityError
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
-from oracle.runs.storage.claims import announce, count_waiting, has_place
+from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
 from oracle.runs.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
@@ -159,6 +159,8 @@ class RunTable:
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(new.context_id)
         row = _row_of(new, worker="" if is_waiting else self._worker, at=at) | {"n": number}
+        if is_waiting:
+            row["turn"] = next_turn(connection, new.user_id)
         try:
             with connection.begin_nested() if dialect.is_shared else nullcontext():
                 record = record_of(connection.execute(_INSERT, row).one())
@@ -266,6 +268,16 @@ class RunTable:
             return None
         query = _open_of(context_id)
         return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
+
+    async def note_tree(self, run: RunRecord, sha: str) -> None:
+        """Keep that a run of this worker is driven by another version of its tree than the one it was begun with.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        mine = (_run.c.id == run.id) & (_run.c.epoch == run.epoch)
+        change = update(_run).where(mine).values(tree_sha=sha)
+        await self._writer.write(lambda connection: connection.execute(change).close())
 
     async def extend_deadline(self, run_id: str, *, by_s: float) -> None:
         """Move the deadline of a running query: it stood still for so long.

@@ -106,6 +106,7 @@ run = Table(
     Column("parked_at", Double),  # when it began to wait for people, the last time
     Column("attempts", Integer, nullable=False, server_default="0"),  # claims since a turn or a call has ended
     Column("progress_seq", Integer, nullable=False, server_default="0"),  # of the last such end, at the last claim
+    Column("turn", Integer, nullable=False, server_default="0"),  # among those that wait; users take turns
     Column("wake_at", Double),  # when a parked run goes on by itself; none: only when it is woken
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
@@ -123,7 +124,7 @@ run = Table(
     Index("half_dropped_runs", "id", sqlite_where=_HALF_DROPPED, postgresql_where=_HALF_DROPPED),
     Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
     Index("runs_of_worker", "worker", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
-    Index("queued_runs", "n", "user_id", sqlite_where=_QUEUED, postgresql_where=_QUEUED),
+    Index("queued_runs", "turn", "n", "user_id", sqlite_where=_QUEUED, postgresql_where=_QUEUED),
     Index("parked_runs", "wake_at", sqlite_where=_PARKED, postgresql_where=_PARKED),
     Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
 )

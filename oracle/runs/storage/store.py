@@ -140,9 +140,7 @@ async def open_store(
         stack.push_async_callback(writer.aclose)
         commands = Commands(database, writer=writer, worker=worker, clock=clock, now=now)
         stack.push_async_callback(commands.aclose)
-        claims = RunClaims(
-            database, writer=writer, worker=worker, presence=Presence(clock), on_taken=commands.look, now=now
-        )
+        claims = RunClaims(database, writer=writer, worker=worker, presence=Presence(clock), now=now)
         if database.dialect.is_shared:
             from oracle.runs.storage.listener import Listener  # noqa: PLC0415  imports PostgreSQL's driver
 

@@ -137,7 +137,7 @@ def _rest(run: RunRecord) -> Sequence[Chunk]:
 @contextmanager
 def attached(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
     """Count a reader of the run while this is entered, unless the run has ended."""
-    if run.status == "running":
+    if run.status in ("running", "queued"):
         with parts.runs.attach(run):
             yield
     else:

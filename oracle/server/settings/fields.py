@@ -241,6 +241,25 @@ class Settings(_Ceilings):
         description=f"Queries that a user may have under way at a time; 0: any number. Default: {RUNS_PER_USER} with "
         "authentication, else any number.",
     )
+    running_per_worker: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default=None,
+        ge=0,
+        le=100_000,
+        description="Queries that a worker answers at a time; further ones wait until one ends, or another worker has "
+        "a place for them; 0: any number.",
+    )
+    running_in_all: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="Queries that all workers together answer at a time; further ones wait; 0: any number.",
+    )
+    running_per_user: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="Queries of one user that are answered at a time; further ones wait; 0: any number.",
+    )
     requests_per_minute: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
         default_factory=_default_requests,
         ge=0,

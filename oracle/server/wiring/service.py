@@ -232,6 +232,9 @@ def run_options(settings: Settings) -> RunOptions:
     """The options of runs."""
     return RunOptions(
         most_per_user=settings.runs_per_user,
+        most_here=settings.running_per_worker,
+        most_in_all=settings.running_in_all,
+        most_at_once=settings.running_per_user,
         reader_grace_s=settings.reader_grace_s,
         drain_s=settings.drain_s,
         retain_s=settings.retain_days * _DAY_S or None,

@@ -227,8 +227,24 @@ async def test_a_stopping_service_begins_nothing_and_lets_runs_end(store: Store)
     assert it.clock.now() == 0
 
 
-async def test_a_run_that_exceeds_the_drain_time_ends_with_an_error(store: Store) -> None:
+async def test_a_run_that_exceeds_the_drain_time_is_left_to_others(store: Store) -> None:
     async with managed(store, [hanging()]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        with capture_logs() as logs:
+            await drained(it, 10)
+        assert not it.manager.active
+    left = await store.runs.find(live.record.id)
+    assert left is not None
+    assert (left.status, left.worker, left.attempts) == ("queued", "", 0)
+    page = await store.log.page(left.id)
+    assert page is not None
+    assert b"Half of the" in page.chunks[-1].data
+    assert [each["event"] for each in logs if each["event"].startswith("run.")] == ["run.handed_over"]
+
+
+async def test_a_run_that_nobody_can_go_on_with_ends_with_an_error_after_the_drain_time(store: Store) -> None:
+    async with managed(store, [hanging()], control="loop") as it:
         live = await it.start()
         await it.until_text(live.record, "Half of the")
         with capture_logs() as logs:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import Connection, delete, select, update
@@ -34,7 +35,7 @@ async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
 
 @asynccontextmanager
 async def restarted(url: str, turns: list[Any] | None = None) -> AsyncIterator[Managed]:
-    async with open_store(url, worker="next") as store, managed(store, turns or []) as it:
+    async with open_store(url, worker=f"next-{uuid4().hex}") as store, managed(store, turns or []) as it:
         yield it
 
 
@@ -54,7 +55,7 @@ async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> No
     }
     assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (50, False, 0)
     assert ended.record.model_used == "scripted"
-    assert ended.record.worker == "next"
+    assert ended.record.worker.startswith("next-")
     (line,) = [each for each in logs if each["event"] == "run.finished"]
     assert (line["reason"], line["tree"], line["recovered"]) == ("error", "oracle", True)
     assert "oracle_runs_recovered_total 1.0" in figures.splitlines()
@@ -101,7 +102,7 @@ async def test_the_conversation_can_be_continued_after_an_interruption(url: str)
 
 async def test_an_interrupted_run_is_running_and_its_conversation_busy_until_recovery(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
-    nobody_ends = RunOptions(recover_at_once=0)
+    nobody_ends = RunOptions(claim_at_once=0)
     async with open_store(url, worker="next") as store, managed(store, options=nobody_ends) as it:
         assert it.manager.recovering == 1
         reading = asyncio.create_task(it.told(record))
@@ -117,9 +118,17 @@ async def test_an_interrupted_run_is_running_and_its_conversation_busy_until_rec
         assert it.manager.recovering == 0
 
 
-async def test_a_run_without_any_event_is_ended_too(url: str) -> None:
+async def test_a_run_without_any_event_begins_anew(url: str) -> None:
     async with open_store(url, worker="killed") as store:
         record = await begin(store)
+    async with restarted(url, [answers("Here.")]) as it:
+        ended = await it.told(record)
+    assert (ended.text, ended.record.termination_reason, ended.record.attempts) == ("Here.", "completed", 2)
+
+
+async def test_a_run_without_any_event_whose_tree_is_gone_is_ended(url: str) -> None:
+    async with open_store(url, worker="killed") as store:
+        record = await begin(store, tree="gone")
     async with restarted(url) as it:
         ended = await it.told(record)
     assert ended.text == SENTENCE
@@ -197,16 +206,8 @@ async def cut(url: str, record: RunRecord, *, chunks: int, forgets_answer: bool)
 
 
 async def begin(store: Store, **values: Any) -> RunRecord:
-    new = NewRun(
-        id="r1",
-        user_id="local",
-        context_id="c1",
-        tree="oracle",
-        input={"question": CODE_QUESTION, "model": None},
-        limits={},
-        timeout_s=120,
-        **values,
-    )
+    fields = {"id": "r1", "user_id": "local", "context_id": "c1", "tree": "oracle", "limits": {}, "timeout_s": 120.0}
+    new = NewRun(**{**fields, "input": {"question": CODE_QUESTION, "model": None}, **values})
     return await store.runs.begin(new)
 
 

@@ -13,7 +13,7 @@ from oracle.runs.recovery import Recovery
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import Sighting
 from oracle.runs.storage.erasing import mark_forgotten
-from oracle.runs.storage.records import NewRun, RunRecord
+from oracle.runs.storage.records import NewRun, Places, RunRecord
 from oracle.runs.storage.schema import run
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.upkeep import SilentWorkers, Upkeep
@@ -28,11 +28,25 @@ async def look(upkeep: Upkeep) -> None:
     """What the timers of heartbeats and of looks do."""
     await upkeep.beat()
     await upkeep.look()
+    await upkeep.claim()
 
 
 def upkeep_of(store: Store, clock: FakeClock) -> Upkeep:
     recovery = Recovery(store, default_model="m", writes=lambda _: False, clock=clock, now=time.time)
-    return Upkeep(store, recovery, options=OPTIONS, clock=clock, metrics=Metrics())
+
+    async def go_on(_: RunRecord) -> bool:
+        return False
+
+    return Upkeep(
+        store,
+        recovery,
+        claimed=lambda _: None,
+        go_on=go_on,
+        places=Places,
+        options=OPTIONS,
+        clock=clock,
+        metrics=Metrics(),
+    )
 
 
 async def begin(store: Store, name: str = "r1") -> RunRecord:
@@ -105,6 +119,7 @@ async def test_a_worker_that_cannot_write_its_own_heartbeat_takes_over_nothing(s
     upkeep = upkeep_of(two, clock)
     for _ in range(10):  # it can read: perhaps the disk of the server is full
         await upkeep.look()
+        await upkeep.claim()
         clock.advance(4)
     assert await one.runs.find(record.id) == record
 

@@ -44,6 +44,7 @@ class MemoryStore:
     rows: dict[str, RunRecord] = field(default_factory=dict)
     entries: dict[str, list[LogEntry]] = field(default_factory=lambda: defaultdict(list))
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    turns: dict[str, int] = field(default_factory=dict)
     numbers: count = field(default_factory=lambda: count(1))
 
     @property
@@ -80,6 +81,9 @@ class MemoryStore:
             n=next(self.numbers),
         )
         row = replace(row, attempts=int(row.status == "running"))
+        queued = [(each.user_id, self.turns[each.id]) for each in self.rows.values() if each.status == "queued"]
+        own = [turn for user_id, turn in queued if user_id == new.user_id]
+        self.turns[new.id] = max(own) + 1 if own else min((turn for _, turn in queued), default=0)
         self.rows[new.id] = row
         return row
 
@@ -101,7 +105,7 @@ class MemoryStore:
             fits = [row for row in waiting if self.has_place(places_left, row.user_id, is_waiting=True)]
             if not fits:
                 break
-            taken.append(self.take(min(fits, key=lambda row: (self.running(row.user_id), row.n))))
+            taken.append(self.take(min(fits, key=lambda row: (self.turns[row.id], row.n))))
         return taken
 
     async def wake(self, run_id: str) -> bool:

@@ -22,6 +22,7 @@ def upgrade() -> None:
     op.drop_column("run", "heartbeat_at")
     op.add_column("run", sa.Column("attempts", sa.Integer, nullable=False, server_default="0"))
     op.add_column("run", sa.Column("progress_seq", sa.Integer, nullable=False, server_default="0"))
+    op.add_column("run", sa.Column("turn", sa.Integer, nullable=False, server_default="0"))
     op.add_column("run", sa.Column("wake_at", sa.Double))
     op.drop_index("one_run_of_a_conversation_at_a_time", "run")
     op.create_index(
@@ -33,7 +34,7 @@ def upgrade() -> None:
         postgresql_where=_OPEN,
     )
     op.create_index("runs_of_worker", "run", ["worker"], sqlite_where=_RUNNING, postgresql_where=_RUNNING)
-    op.create_index("queued_runs", "run", ["n", "user_id"], sqlite_where=_QUEUED, postgresql_where=_QUEUED)
+    op.create_index("queued_runs", "run", ["turn", "n", "user_id"], sqlite_where=_QUEUED, postgresql_where=_QUEUED)
     op.create_index("parked_runs", "run", ["wake_at"], sqlite_where=_PARKED, postgresql_where=_PARKED)
     op.create_table(
         "worker",
