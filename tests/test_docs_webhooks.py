@@ -82,7 +82,7 @@ async def test_the_tables_name_what_is_sent(tmp_path):
     async with open_store(sqlite_url(tmp_path / "oracle.db"), worker="w", webhook_urls=["https://a.b"]) as store:
         log = await begun(store)
         run = await store.runs.begin(new_run("run-2"))
-        await store.write(store.interrupts.asking(run, ASKED))
+        await store.write(store.interrupts.noting(run, ASKED))
         await log.finish(DONE, END)
         bodies = [json.loads(row.body) for row in await rows(store)]
     assert {body["type"] for body in bodies} == {"run.finished", "run.pending"}

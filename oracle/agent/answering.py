@@ -140,6 +140,11 @@ class ActiveQuery:
     tree: TreeDefinition | None = None
     is_abandoned: bool = False
 
+    @property
+    def is_parked(self) -> bool:
+        """Whether it waits for people alone; what is left of it is its record."""
+        return isinstance(self.control, TreeControl) and self.control.is_parked
+
     def cancel(self) -> None:
         """Stop on the user's request; the answer so far is kept, and `Done` is sent."""
         self.control.cancel()
@@ -155,7 +160,7 @@ class ActiveQuery:
         self.agent.output.is_done = self.is_abandoned = True
 
     async def run(self) -> None:
-        """Run the query to its `Done`, also if the control fails.
+        """Run the query to its `Done`, also if the control fails, or until it is parked.
 
         A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
         cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
@@ -172,6 +177,8 @@ class ActiveQuery:
         self.agent.notify_of_cut_history()
         try:
             await self._drive()
+            if self.is_parked:
+                return
             await self.closing.finish(self.agent, asked_at=self.asked_at)
         except asyncio.CancelledError:
             self.agent.state = self.agent.state.after_cancel()
@@ -324,6 +331,7 @@ class Oracle:
         pacer: Pacer | None = None,
         clock: Clock | None = None,
         trace: RunTrace | None = None,
+        may_park: Callable[[], bool] | None = None,
     ) -> ActiveQuery:
         """Prepare the run of a question; no chunk is emitted yet.
 
@@ -335,6 +343,7 @@ class Oracle:
             pacer: may hold the run between its ticks, if the control is a tree.
             clock: the time of this query; `None`: that of the process.
             trace: what `begin_trace` has begun; `None` begins it now.
+            may_park: asked when the query waits for people alone: whether it is to be parked; `None`: it is not.
 
         Raises:
             UnknownConversationError: there is no such conversation.
@@ -365,7 +374,7 @@ class Oracle:
             trace=trace,
             registry=self._registry,
         )
-        control = TreeControl(opened, observers=observers, pacer=pacer)
+        control = TreeControl(opened, observers=observers, pacer=pacer, may_park=may_park)
         return ActiveQuery(opened.agent, control, opened.host.closing, asked_at, checked.tree)
 
     async def _conversation(self, ask: Ask) -> Conversation:
@@ -401,4 +410,5 @@ def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded
         previous=conversation.classification,
         previous_errors=conversation.had_tool_errors,
         encoded=encoded,
+        grants=conversation.grants,
     )

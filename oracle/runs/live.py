@@ -8,6 +8,8 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.agent.answering import ActiveQuery
+from oracle.agent.control.tree import TreeControl
+from oracle.agent.people import ANSWERS
 from oracle.core.chunks import Done, write_chunk
 from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
@@ -34,14 +36,17 @@ class LiveRun:
 
     def __init__(self, record: RunRecord, *, store: Store, clock: Clock) -> None:
         self.record = record
-        self.is_lost = self.is_leaving = False
+        self.is_lost = self.is_leaving = self.is_parked = False
         self._store = store
         self._clock = clock
         self._ended = asyncio.Event()
         self._at_rest = asyncio.Event()
         self._request: Callable[[ActiveQuery], None] | None = None
         self._query: ActiveQuery | None = None
+        self._recorder: RunRecorder | None = None
         self._drive: asyncio.Task[None] | None = None
+        self._delivered: set[str] = set()  # interrupts whose answers the query has
+        self._hearing: set[asyncio.Task[None]] = set()
 
     async def wait(self) -> RunRecord:
         """Wait for the end; returns the row as it is then.
@@ -58,6 +63,16 @@ class LiveRun:
     def abort(self, fault: ModelFault) -> None:
         """Stop it because of a fault; the text so far is kept."""
         self._ask(lambda query: query.abort(fault))
+
+    def may_park(self) -> bool:
+        """Whether it can wait as a row: it has asked a person, and is one that people can answer."""
+        return self._recorder is not None and bool(self._recorder.answer.pending) and self.record.shadow_of is None
+
+    def hear(self) -> None:
+        """A person has answered: bring the query what it does not know, in the background."""
+        task = asyncio.create_task(self._deliver_answers(), name=f"answers:{self.record.id}")
+        self._hearing.add(task)
+        task.add_done_callback(self._hearing.discard)
 
     def interrupt(self) -> None:
         """Cancel its task, if `cancel` and `abort` had no effect."""
@@ -89,39 +104,44 @@ class LiveRun:
         """Run the query to its end, and write the end. Call it once.
 
         Returns:
-            Its last chunk; `None` if the run was lost.
+            Its last chunk; `None` if the run was lost, or parked.
 
         Raises:
             UnendedError: it ended without `Done`, or a part of it can never be written.
             StorageError: its end can never be written.
         """
-        self._query = query
+        self._query, self._recorder = query, recorder
         recorder.log.on_lost = self.lose
+        if recorder.answer.pending:  # asked by a worker before this one
+            await self._deliver_answers()
         self._drive = asyncio.create_task(query.run(), name=f"query:{self.record.id}")
         self._drive.add_done_callback(lambda _: self._at_rest.set())
         if self._request is not None:
             self._request(query)
         try:
             await self._at_rest.wait()
-            if self.is_leaving:
+            self.is_parked = query.is_parked
+            if self.is_parked or self.is_leaving:
                 await self._leave(recorder)
             elif not self.is_lost:
                 await self._write_end(query, recorder)
         except asyncio.CancelledError:
             self.lose()
             raise
-        return None if self.is_lost else recorder.answer.done
+        return None if self.is_lost or self.is_parked else recorder.answer.done
 
     async def settle(self) -> None:
         """Await the control, which may go on after `Done`; then release it.
 
         The query refers to this run: a reference cycle, which would stay until a garbage collection.
         """
+        for task in self._hearing:
+            task.cancel()
         if self._drive is not None:
             await asyncio.wait({self._drive})
             if not self._drive.cancelled() and (error := self._drive.exception()):
                 log.error("query.broke", problem=f"{type(error).__name__}: {error}")
-        self._query = self._drive = self._request = None
+        self._query = self._drive = self._request = self._recorder = None
 
     def _ask(self, request: Callable[[ActiveQuery], None]) -> None:
         """Ask the query for something, now or as soon as it is opened."""
@@ -131,15 +151,40 @@ class LiveRun:
             request(self._query)
 
     async def _leave(self, recorder: RunRecorder) -> None:
-        """Give the run to who claims it, when what it has started here has ended."""
+        """Leave the run as a row, when what it has started here has ended.
+
+        One that waits for people alone is parked, unless there is an answer that it does not know; any other is for the
+        worker that claims it next.
+        """
         recorder.is_closed = True
         if self._drive is not None:
             await ended_within([self._drive], _LEAVE_S, clock=self._clock)
+        row = self._store.interrupts.parking(self.record.id, delivered=self._known()) if self.is_parked else None
+        leave = partial(recorder.log.leave, is_parked=self.is_parked, decide=row)
         try:
-            await until_written(partial(recorder.log.leave, is_parked=False), clock=self._clock)
+            await until_written(leave, clock=self._clock)
         except RunLostError:
+            self.is_lost = True
             return
-        log.info("run.handed_over", run_id=self.record.id)
+        log.info("run.parked" if self.is_parked else "run.handed_over", run_id=self.record.id)
+
+    async def _deliver_answers(self) -> None:
+        async def deliver() -> None:
+            found = await self._store.interrupts.undelivered(self.record.id, delivered=self._known())
+            query = self._query
+            if query is None or query.is_parked or self.is_lost or not isinstance(query.control, TreeControl):
+                return
+            new = {id_: answer for id_, answer in found.items() if id_ not in self._delivered}
+            if new:
+                self._delivered |= new.keys()
+                query.control.deliver(ANSWERS, new)
+
+        await until_written(deliver, clock=self._clock)
+
+    def _known(self) -> set[str]:
+        """The interrupts whose answers are in the log, or about to be."""
+        asked = {} if self._recorder is None else self._recorder.answer.interrupts
+        return self._delivered | {id_ for id_, each in asked.items() if each.status != "pending"}
 
     async def _write_end(self, query: ActiveQuery, recorder: RunRecorder) -> None:
         recorder.is_closed = True

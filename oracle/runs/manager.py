@@ -403,6 +403,8 @@ class RunManager:
             if done is not None:
                 reason = done.termination_reason
                 self._log_end(query, recorder, done)
+            elif live.is_parked:
+                reason = "parked"
         except Exception as error:  # noqa: BLE001  after any failure the run is ended from its log
             log.warning("run.not_ended", problem=f"{type(error).__name__}: {error}")
             reason = "error"
@@ -419,7 +421,7 @@ class RunManager:
             self._tasks.pop(record.id, None)
             self._note_active()
             self._upkeep.note_place()
-            if not self.is_draining:
+            if not self.is_draining and not live.is_parked:
                 self._follower.offer(record, reason)
 
     def _log_end(self, query: ActiveQuery, recorder: RunRecorder, done: Done) -> None:
@@ -450,6 +452,8 @@ class RunManager:
             return
         if command.kind == "cancel":
             live.cancel()
+        elif command.kind == "answers":
+            live.hear()
         elif command.kind in DEBUG_COMMANDS:
             if self.debugger is not None:
                 self.debugger.take(command)

@@ -137,6 +137,7 @@ class Opener:
             room=TickRoom(options.most_tick_bytes),
             on_no_room=lambda: live.abort(_no_room(live.record.tree, most_bytes=2 * options.most_tick_bytes)),
             keep_prompt=partial(self._store.prompts.keep, live.record.id),
+            keep_interrupt=partial(self._store.interrupts.noting, live.record),
         )
 
     async def open(

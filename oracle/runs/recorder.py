@@ -12,8 +12,9 @@ Rules:
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import structlog
 
@@ -22,7 +23,7 @@ from bt_runtime.text import extent, without_long
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.core.chunks import Answer, Chunk, Content, Done
+from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, Done, QuestionAsked
 from oracle.core.metrics import Metrics
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
@@ -39,6 +40,7 @@ from oracle.runs.record.events import (
 )
 from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import is_kept_apart
+from oracle.runs.storage.commit import Work
 from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.log import RunLog
 from signals import SignalRecord
@@ -119,6 +121,7 @@ class RunRecorder:
         is_closed: the run has been written to its end; nothing is recorded from now on.
         is_broken: a part of the run can never be written, so the run must be ended from its log.
         keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
+        keep_interrupt: what is to be written beside a chunk that says how an interrupt stands; `None`: nothing.
         record: what the run has come to so far.
         answer: what its chunks add up to so far.
     """
@@ -136,6 +139,7 @@ class RunRecorder:
     is_closed: bool = False
     is_broken: bool = False
     keep_prompt: Callable[[str, str], None] = lambda _sha, _text: None
+    keep_interrupt: Callable[[Mapping[str, Any]], Work] | None = None
     record: Record = field(default_factory=Record)
     answer: Answer = field(init=False)
     _prompts: set[str] = field(default_factory=set)
@@ -162,7 +166,10 @@ class RunRecorder:
             if isinstance(chunk, Done):
                 self.on_done()
                 return
-        if self.backlog.is_too_long(append_chunk(self.log, chunk)):
+        size = append_chunk(self.log, chunk)
+        if isinstance(chunk, ApprovalRequested | QuestionAsked | Answered) and self.keep_interrupt is not None:
+            self.log.with_commit(self.keep_interrupt(chunk.interrupt.to_wire()))
+        if self.backlog.is_too_long(size):
             self._give_up(self.on_unwritable)
 
     def on_tick(self, record: TickRecord) -> None:

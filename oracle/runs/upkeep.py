@@ -5,6 +5,7 @@
   at a time, so that all workers have their share of them. Each goes on, or is ended from its log.
 - The only worker takes over what was running at its start, in the background. Until a run goes on its readers wait.
 - A run that could not be ended is tried again, and one that may have been started without an answer is removed.
+- A run whose question nobody has answered in time goes on.
 - Texts of old runs are deleted.
 
 Heartbeats are times of the database's clock, and are not compared with another clock. Otherwise a clock that is set, by
@@ -85,6 +86,8 @@ log = structlog.get_logger(__name__)
 
 _BLIND: Final = 0.4
 """For this share of `silent_s` a worker may miss what it sees of others, and still judge them."""
+EXPIRY_S: Final = 1.0
+"""Between two looks for what nobody has answered in time."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
@@ -140,6 +143,7 @@ class Upkeep:
         self._timers.append(asyncio.create_task(self._claim_on(), name="claims"))
         self._start("heartbeat", self.beat, every_s=self._options.heartbeat_s)
         self._start("reaper", self.look, every_s=self._options.look_s)
+        self._start("expiry", self._store.interrupts.expire, every_s=EXPIRY_S)
         # Also without limits of retention: a process may have died while it was deleting.
         self._start("retention", self._prune, every_s=self._options.prune_s)
         if self._options.retain_texts_s is not None:

@@ -54,6 +54,7 @@ class Conversation:
         classification: of the latest query; a short follow-up question inherits it.
         had_tool_errors: whether a tool failed in the latest query.
         earlier: number of messages of user and model before those.
+        grants: names of the tools that a person has allowed for it.
     """
 
     context_id: str
@@ -63,6 +64,7 @@ class Conversation:
     classification: QueryClassification | None = None
     had_tool_errors: bool = False
     earlier: int = 0
+    grants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

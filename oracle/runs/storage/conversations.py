@@ -27,8 +27,8 @@ from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.erasing import delete_events, mark_forgotten
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError, StoreUnavailableError
-from oracle.runs.storage.interrupts import forget_grants
-from oracle.runs.storage.schema import Json, conversation, message, run
+from oracle.runs.storage.interrupts import forget_grants, granted_actions
+from oracle.runs.storage.schema import Json, conversation, grant_, message, run
 from oracle.runs.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
@@ -41,7 +41,8 @@ _CLASSIFICATION = TypeAdapter(QueryClassification)
 _THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))
 _OF_CONVERSATION = message.c.conversation_id == bindparam("context_id")
 _HAS_MESSAGES = select(message.c.n).where(_OF_CONVERSATION).exists().label("has_messages")
-_ROW = select(conversation.c.project_id, conversation.c.state, _HAS_MESSAGES).where(_THEIRS)
+_HAS_GRANTS = select(grant_.c.id).where(grant_.c.context_id == bindparam("context_id")).exists().label("has_grants")
+_ROW = select(conversation.c.project_id, conversation.c.state, _HAS_MESSAGES, _HAS_GRANTS).where(_THEIRS)
 _STATE = select(conversation.c.state).where(_THEIRS).with_for_update()
 _OWNER = select(run.c.worker).where(run.c.id == bindparam("run_id")).with_for_update(read=True)
 _LAST = select(func.max(message.c.n), func.max(case((message.c.run_id == bindparam("run_id"), message.c.n)))).where(
@@ -291,6 +292,7 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
         classification=_classification(state.get("classification")),
         had_tool_errors=bool(state.get("had_tool_errors", False)),
         earlier=earlier,
+        grants=granted_actions(connection, context_id) if row.has_grants else (),
     )
 
 

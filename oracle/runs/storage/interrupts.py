@@ -4,7 +4,7 @@ Rules:
 
 - The row of an interrupt is written with the chunk that asks. The log says what the run knows; the row says what a
   person can still do, and keeps the answer until the log has it.
-- Whoever answers, parks, expires or cancels locks the row of the run first. So one answer wins, and it is either seen
+- Whoever answers, expires or parks locks the row of the run first. So one answer wins, and it is either seen
   by the worker that is about to park the run, or it wakes the parked run.
 - Several answers are written together or not at all.
 - Times are of the clock that all workers share. An interrupt that names no time expires after `LONGEST_S`.
@@ -28,6 +28,7 @@ from oracle.core.json_schemas import Misfit, misfits
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, left
 from oracle.runs.storage.commands import COMMANDS_CHANNEL, Commands
+from oracle.runs.storage.commit import Work
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import StorageError
@@ -35,11 +36,12 @@ from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import Writer
 
-LONGEST_S: Final = 30 * 86_400.0
+LONGEST_S: Final = 366 * 86_400.0
 """How long a run waits for a person at most."""
 
 _EXPIRED_AT_ONCE = 200  # in one transaction
 _LONGEST_ID = 255
+_MOST_SKEW_S = 1.0
 _STATUS = {
     "approve": "approved",
     "refuse": "refused",
@@ -172,19 +174,36 @@ class Interrupts:
 
     # Of runs
 
-    def asking(self, run: RunRecord, data: Mapping[str, Any]) -> Callable[[Connection], None]:
-        """The work that keeps an interrupt; it belongs into the commit of the chunk that asks."""
+    def noting(self, run: RunRecord, data: Mapping[str, Any]) -> Work:
+        """The work that keeps what a run says of an interrupt; it belongs into the commit of the chunk that says it."""
+        return partial(self._note, run=run, data=data)
 
-        def work(connection: Connection) -> None:
-            kept = _keep(connection, run=run, data=data, dialect=self._database.dialect)
-            if kept is not None:
-                self._webhooks.pending(connection, run, kept)
-
-        return work
-
-    def withdrawing(self, run_id: str, interrupt_id: str) -> Callable[[Connection], None]:
-        """The work that closes a pending interrupt, which the run does not wait for any more."""
-        return partial(_withdraw, run_id=run_id, interrupt_id=interrupt_id, dialect=self._database.dialect)
+    def _note(self, connection: Connection, *, run: RunRecord, data: Mapping[str, Any]) -> None:
+        dialect = self._database.dialect
+        at, id_ = dialect.clock(connection), str(data["id"])[:_LONGEST_ID]
+        status = data.get("status", "pending")
+        if status == "withdrawn":
+            _settle(connection, run.id, [id_], "withdraw", at=at)
+        if status != "pending":  # other decisions come from the row
+            return
+        expires_at = at + LONGEST_S
+        skew_s = at - self._database.now()  # the run has named the time by the clock of its worker
+        with suppress(KeyError, TypeError, ValueError):
+            named = datetime.fromisoformat(data["expires_at"]).timestamp()
+            expires_at = min(expires_at, named + (skew_s if abs(skew_s) > _MOST_SKEW_S else 0.0))
+        row = {
+            "run_id": run.id,
+            "id": id_,
+            "user_id": run.user_id,
+            "context_id": run.context_id,
+            "reason": data["reason"],
+            "status": "pending",
+            "data": dict(data),
+            "at": at,
+            "expires_at": expires_at,
+        }
+        if connection.execute(dialect.insert(_interrupt), row).rowcount:
+            self._webhooks.pending(connection, run, {**data, "expires_at": iso(expires_at)})
 
     async def undelivered(self, run_id: str, *, delivered: Collection[str]) -> dict[str, Mapping[str, Any]]:
         """What was answered and has not been delivered to the run, by interrupt: the value of the key `answers`.
@@ -195,18 +214,12 @@ class Interrupts:
         """
         return await self._database.read(partial(_undelivered, run_id=run_id, delivered=delivered))
 
-    async def park(self, run: RunRecord, *, delivered: Collection[str]) -> bool:
-        """Park a run of this worker that only waits for people.
+    def parking(self, run_id: str, *, delivered: Collection[str]) -> Callable[[Connection], dict[str, Any]]:
+        """What the row of a run says that its worker leaves because it waits for people alone (`RunLog.leave`).
 
-        Returns:
-            Whether it is parked; `False`: there is an answer that it does not know, or another worker has it.
-
-        Raises:
-            StoreUnavailableError: nothing could be written for longer than the patience.
+        It is parked; or queued, if there is an answer that it does not know.
         """
-        return await self._writer.write(
-            partial(_park, run=run, delivered=delivered, dialect=self._database.dialect), is_alone=True
-        )
+        return partial(_parking, run_id=run_id, delivered=delivered, dialect=self._database.dialect)
 
     # Of people
 
@@ -299,6 +312,12 @@ def forget_interrupts(connection: Connection, run_ids: Collection[str]) -> None:
     connection.execute(delete(_interrupt).where(_interrupt.c.run_id.in_(run_ids)))
 
 
+def granted_actions(connection: Connection, context_id: str) -> tuple[str, ...]:
+    """What needs no approval in a conversation, sorted."""
+    granted = select(_grant.c.action).where(_grant.c.context_id == context_id).order_by(_grant.c.action)
+    return tuple(connection.scalars(granted))
+
+
 def forget_grants(connection: Connection, context_id: str) -> None:
     """Delete the grants of a conversation."""
     connection.execute(delete(_grant).where(_grant.c.context_id == context_id))
@@ -314,33 +333,6 @@ def _kept(row: Row[Any]) -> KeptInterrupt:
 def _of_run(connection: Connection, run_id: str) -> dict[str, KeptInterrupt]:
     query = select(_interrupt).where(_interrupt.c.run_id == run_id).order_by(_interrupt.c.at, _interrupt.c.id)
     return {row.id: _kept(row) for row in connection.execute(query)}
-
-
-def _keep(
-    connection: Connection, *, run: RunRecord, data: Mapping[str, Any], dialect: Dialect
-) -> Mapping[str, Any] | None:
-    """Keep an interrupt; returns its object with the time at which it expires, `None` if it was kept before."""
-    at = dialect.clock(connection)
-    expires_at = at + LONGEST_S
-    with suppress(KeyError, TypeError, ValueError):
-        expires_at = min(expires_at, datetime.fromisoformat(data["expires_at"]).timestamp())
-    row = {
-        "run_id": run.id,
-        "id": str(data["id"])[:_LONGEST_ID],
-        "user_id": run.user_id,
-        "context_id": run.context_id,
-        "reason": data["reason"],
-        "status": "pending",
-        "data": dict(data),
-        "at": at,
-        "expires_at": expires_at,
-    }
-    is_new = connection.execute(dialect.insert(_interrupt), row).rowcount > 0
-    return {**data, "expires_at": iso(expires_at)} if is_new else None
-
-
-def _withdraw(connection: Connection, *, run_id: str, interrupt_id: str, dialect: Dialect) -> None:
-    _settle(connection, run_id, [interrupt_id], "withdraw", at=dialect.clock(connection))
 
 
 def _settle(
@@ -363,37 +355,25 @@ def _locked(connection: Connection, run_id: str) -> Row[Any] | None:
     return connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one_or_none()
 
 
-def _park(connection: Connection, *, run: RunRecord, delivered: Collection[str], dialect: Dialect) -> bool:
-    row = _locked(connection, run.id)
-    if row is None or row.epoch != run.epoch or row.status != "running":
-        return False
-    if _undelivered(connection, run_id=run.id, delivered=delivered):
-        return False
-    change = update(_run).where(_run.c.id == run.id)
-    pending = (_interrupt.c.run_id == run.id) & (_interrupt.c.status == "pending")
+def _parking(connection: Connection, *, run_id: str, delivered: Collection[str], dialect: Dialect) -> dict[str, Any]:
+    _locked(connection, run_id)
+    if _undelivered(connection, run_id=run_id, delivered=delivered):
+        return left(is_parked=False)
+    pending = (_interrupt.c.run_id == run_id) & (_interrupt.c.status == "pending")
     wake_at = connection.scalar(select(func.min(_interrupt.c.expires_at)).where(pending))
-    parked = left(is_parked=True, wake_at=wake_at)
-    connection.execute(change.values(**parked, parked_at=dialect.clock(connection)))
-    return True
+    return {**left(is_parked=True, wake_at=wake_at), "parked_at": dialect.clock(connection)}
 
 
-def wake(connection: Connection, row: Row[Any], kind: str, *, dialect: Dialect) -> None:
-    """Have a run go on whose row is locked: queue a parked one; send a command to the worker of one under way.
-
-    Args:
-        connection: in whose transaction the row is locked.
-        row: of `run`.
-        dialect: of the database.
-        kind: the command for a run under way: `answers`, or `cancel`, which a parked one gets as well.
-    """
+def _wake(connection: Connection, row: Row[Any], *, dialect: Dialect) -> None:
+    """Have a run go on whose row is locked: queue a parked one, send a command to the worker of one under way."""
     at = dialect.clock(connection)
     if row.status == "parked":
         paused_s = max(0.0, at - (row.parked_at or at))
         change = update(_run).where(_run.c.id == row.id)
         connection.execute(change.values(status="queued", deadline_at=_run.c.deadline_at + paused_s, wake_at=None))
         announce(connection, dialect)
-    if row.status == "running" or kind == "cancel":
-        connection.execute(insert(schema.command), {"run_id": row.id, "kind": kind, "data": {}, "at": at})
+    elif row.status == "running":
+        connection.execute(insert(schema.command), {"run_id": row.id, "kind": "answers", "data": {}, "at": at})
         dialect.notify(connection, COMMANDS_CHANNEL, [row.worker])
 
 
@@ -414,7 +394,7 @@ def _answer(
         if each.scope == "conversation":
             _grant_action(connection, kept[each.id], by=by, at=at, dialect=dialect)
     if new and row is not None:
-        wake(connection, row, "answers", dialect=dialect)
+        _wake(connection, row, dialect=dialect)
         kept = _of_run(connection, run_id)
     return [kept[each.id] for each in decisions]
 
@@ -440,7 +420,7 @@ def _expire(connection: Connection, *, run_ids: Sequence[str], dialect: Dialect)
         ids = [each.id for each in _of_run(connection, run_id).values() if each.expires_at <= at]
         settled = _settle(connection, run_id, ids, "withdraw" if is_over else "expire", at=at)
         if settled and row is not None and not is_over:
-            wake(connection, row, "answers", dialect=dialect)
+            _wake(connection, row, dialect=dialect)
         count += settled
     return count
 

@@ -1,7 +1,7 @@
 """The event log: everything that runs have sent and done, in order. `RunLog` writes it, `EventLog` reads it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -173,12 +173,19 @@ class RunLog:
             self.refused(error)
             raise
 
-    async def leave(self, *, is_parked: bool, wake_at: float | None = None) -> None:
+    async def leave(
+        self,
+        *,
+        is_parked: bool,
+        wake_at: float | None = None,
+        decide: Callable[[Connection], Mapping[str, Any]] | None = None,
+    ) -> None:
         """Give the run to whoever claims it, with what was appended so far; what comes later is ignored.
 
         Args:
             is_parked: nobody claims it before it is woken.
             wake_at: when it is to be woken at the latest; `None`: only by an answer.
+            decide: what the run's row says, decided with it, in place of the other two.
 
         Raises:
             RunLostError: another worker has the run.
@@ -192,16 +199,16 @@ class RunLog:
         def work(connection: Connection) -> None:
             if self._is_over(connection):
                 return
-            fields = left(is_parked=is_parked, wake_at=wake_at)
+            fields = left(is_parked=is_parked, wake_at=wake_at) if decide is None else decide(connection)
             connection.execute(_END.values(fields), {"run_id": self.run_id})
-            if not is_parked:
+            if fields["status"] == "queued":
                 announce(connection, self._writer.dialect)
 
         def settle(_: None) -> None:
             self._tail.lose()
             self._release_tail()
 
-        await self._writer.write(work, on_commit=settle)
+        await self._writer.write(work, on_commit=settle, is_alone=decide is not None)
 
     def close(self) -> None:
         """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""

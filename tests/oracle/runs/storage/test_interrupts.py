@@ -1,12 +1,15 @@
 """What runs ask people, and of two answers one that counts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any
 
 import pytest
 
+from bt_runtime.text import iso
 from oracle.core.chunks import Interrupt
+from oracle.runs.storage.errors import RunLostError
 from oracle.runs.storage.interrupts import (
     LONGEST_S,
     AnsweredBeforeError,
@@ -49,10 +52,17 @@ async def waiting(store: Store, *interrupts: dict[str, Any], park: bool = True, 
     """A parked run that waits for these."""
     run: RunRecord = (await begun(store, **more))[0]
     for each in interrupts:
-        await store.write(store.interrupts.asking(run, each))
+        await store.write(store.interrupts.noting(run, each))
     if park:
-        assert await store.interrupts.park(run, delivered=())
+        assert await parked(store, run) == "parked"
     return run
+
+
+async def parked(store: Store, run: RunRecord, *, delivered: Collection[str] = ()) -> str:
+    """Leave a run that waits for people alone; returns how it stands."""
+    row = store.interrupts.parking(run.id, delivered=delivered)
+    await store.log.writer(run).leave(is_parked=True, decide=row)
+    return await status_of(store, run)
 
 
 async def status_of(store: Store, run: RunRecord) -> str:
@@ -105,10 +115,11 @@ async def test_a_run_under_way_gets_a_command(store: Store) -> None:
 async def test_a_run_is_not_parked_while_there_is_an_answer_that_it_does_not_know(store: Store) -> None:
     run = await waiting(store, asked(), park=False)
     await store.interrupts.answer(run.id, [Decision("i1", "refuse")], by=ANN)
-    assert not await store.interrupts.park(run, delivered=())
-    assert await status_of(store, run) == "running"
-    assert await store.interrupts.park(run, delivered=["i1"])
-    assert not await store.interrupts.park(run, delivered=["i1"]), "it is parked already"
+    assert await parked(store, run) == "queued"
+    [claimed] = await store.claims.claim(1)
+    assert await parked(store, claimed, delivered=["i1"]) == "parked"
+    with pytest.raises(RunLostError):
+        await parked(store, run)
 
 
 async def test_several_answers_are_written_together_or_not_at_all(store: Store) -> None:
@@ -145,14 +156,13 @@ async def test_of_two_answers_at_once_one_counts(store: Store, other_worker: Sto
         assert await status_of(store, run) == "queued"
 
 
-async def test_an_answer_is_seen_by_who_parks_or_wakes_the_run(store: Store, other_worker: Store) -> None:
+async def test_an_answer_is_seen_by_who_parks_the_run_or_wakes_it(store: Store, other_worker: Store) -> None:
     for n in range(10):
         run = await waiting(store, asked(f"i{n}"), park=False)
-        is_parked, _ = await asyncio.gather(
-            store.interrupts.park(run, delivered=()),
-            other_worker.interrupts.answer(run.id, [Decision(f"i{n}", "approve")], by=ANN),
+        await asyncio.gather(
+            parked(store, run), other_worker.interrupts.answer(run.id, [Decision(f"i{n}", "approve")], by=ANN)
         )
-        assert await status_of(store, run) == ("queued" if is_parked else "running")
+        assert await status_of(store, run) == "queued"
 
 
 @pytest.mark.parametrize(
@@ -222,9 +232,19 @@ async def test_one_that_names_no_time_expires_all_the_same(store: Store) -> None
         assert each.expires_at == pytest.approx(each.at + LONGEST_S)
 
 
+async def test_a_worker_whose_clock_is_wrong_gives_people_as_much_time(store_url: str) -> None:
+    late_s = 3_600.0
+    async with open_store(store_url, worker="w", now=lambda: time.time() - late_s) as store:
+        run = await waiting(store, asked(expires_at=iso(time.time() - late_s + 1_800)))
+        assert await store.interrupts.expire() == 0
+        [each] = await store.interrupts.pending(user_id="ann", limit=10)
+        assert each.expires_at - each.at == pytest.approx(1_800, abs=10)
+        assert await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+
+
 async def test_what_an_ended_run_has_asked_is_not_open(store: Store) -> None:
     run, log = await begun(store)
-    await store.write(store.interrupts.asking(run, asked(expires_at=PAST)))
+    await store.write(store.interrupts.noting(run, asked(expires_at=PAST)))
     await log.finish(b"{}", RunEnd("user_cancelled", "", 0, 0, False, "m"))
     assert await pending(store) == []
     for decision in (Decision("i1", "approve"), Decision("none", "approve")):
@@ -237,7 +257,7 @@ async def test_what_an_ended_run_has_asked_is_not_open(store: Store) -> None:
 
 async def test_a_run_withdraws_what_it_has_asked(store: Store) -> None:
     run = await waiting(store, asked(), park=False)
-    await store.write(store.interrupts.withdrawing(run.id, "i1"))
+    await store.write(store.interrupts.noting(run, asked(status="withdrawn")))
     with pytest.raises(NotOpenError, match="withdrawn"):
         await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
     assert await store.interrupts.undelivered(run.id, delivered=()) == {}
@@ -284,14 +304,14 @@ Removal = Callable[[Store, RunRecord], Any]
 )
 async def test_with_the_texts_of_a_run_goes_what_it_has_asked(store: Store, remove: Removal) -> None:
     run = await ended(store)
-    await store.write(store.interrupts.asking(run, asked()))
+    await store.write(store.interrupts.noting(run, asked()))
     await remove(store, run)
     assert await store.interrupts.of_run(run.id) == {}
 
 
 async def test_with_a_conversation_go_its_grants(store: Store) -> None:
     run, log = await begun(store)
-    await store.write(store.interrupts.asking(run, asked()))
+    await store.write(store.interrupts.noting(run, asked()))
     await store.interrupts.answer(run.id, [Decision("i1", "approve", scope="conversation")], by=ANN)
     await log.finish(b"{}", RunEnd("completed", "", 0, 0, False, "m"))
     await store.conversations.forget("ann", run.context_id)

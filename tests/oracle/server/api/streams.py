@@ -61,6 +61,12 @@ class Streamed:
         while text not in self.text:
             assert await self._more(), f"the stream ended before {text!r}: {self.types}"
 
+    async def until_type(self, wanted: str) -> dict[str, Any]:
+        """Read until there is a chunk of this type; returns it."""
+        while wanted not in self.types:
+            assert await self._more(), f"the stream ended before {wanted!r}: {self.types}"
+        return self.chunks[self.types.index(wanted)]
+
     async def until_comment(self) -> None:
         """Read until the next heartbeat."""
         before = self.comments

@@ -9,6 +9,8 @@ import pytest
 
 from oracle.core.chunks import Interrupt
 from oracle.server.api.people import LARGEST_BYTES
+from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, Service
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -35,7 +37,7 @@ async def asking(service: Service, *interrupts: dict[str, Any], headers: Any = N
         run = await service.parts.store.runs.find(streamed.run_id)
         assert run is not None
         for each in interrupts:
-            await service.parts.store.write(service.parts.store.interrupts.asking(run, each))
+            await service.parts.store.write(service.parts.store.interrupts.noting(run, each))
         yield run.id
 
 
@@ -200,3 +202,60 @@ async def test_a_body_that_nobody_can_read_is_refused(shared_asking):
         )
         assert response.status_code in (400, 422)
     assert len((await pending(service))["pending"]) == 1
+
+
+async def test_a_run_goes_on_with_the_answer_of_a_person(start, tmp_path):
+    write_trees(tmp_path)
+    service = await start(tokens=TOKENS | OPERATOR, operators=("olga",))
+    async with service.asking(headers=ALICE, tree="question") as streamed:
+        asked = (await streamed.until_type("question"))["interrupt"]
+        [waiting] = (await pending(service, ALICE))["pending"]
+        assert waiting["run_id"] == streamed.run_id
+        assert waiting["interrupt"].items() >= asked.items()
+        body = {"id": asked["id"], "decision": "answer", "answer": "release"}
+        assert (await answer(service, streamed.run_id, body)).status_code == 200
+        await streamed.rest()
+    answered = await streamed.until_type("answered")
+    assert (answered["answer"], answered["interrupt"]["status"]) == ("release", "answered")
+    assert streamed.text == "It is release."
+    assert (await pending(service, ALICE))["pending"] == []
+
+
+async def test_a_cancelled_run_waits_for_nobody(start, tmp_path):
+    write_trees(tmp_path)
+    service = await start(tokens=TOKENS)
+    async with service.asking(headers=ALICE, tree="question") as streamed:
+        asked = (await streamed.until_type("question"))["interrupt"]
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel", headers=ALICE)
+        await streamed.rest()
+    assert (await streamed.until_type("answered"))["interrupt"]["status"] == "withdrawn"
+    assert (await pending(service, ALICE))["pending"] == []
+    late = await answer(service, streamed.run_id, {"id": asked["id"], "decision": "answer", "answer": "main"})
+    assert late.status_code == 410
+    assert (await service.parts.store.interrupts.of_run(streamed.run_id))[asked["id"]].status == "withdrawn"
+
+
+async def test_what_is_granted_for_a_conversation_holds_for_its_next_query(start, tmp_path):
+    write_trees(tmp_path)
+    note = {"path": "a.md", "body": "One."}
+    call = ScriptedTurn(tool_calls=(ScriptedCall("vault_write", note),))
+    again = ScriptedTurn(tool_calls=(ScriptedCall("vault_write", note | {"path": "b.md"}),))
+    done = ScriptedTurn(text="Done.")
+    service = await start([call, done, again, done, call, done])
+    async with service.asking(tree="approval") as streamed:
+        asked = (await streamed.until_type("approval_requested"))["interrupt"]
+        assert (asked["tool_name"], asked["arguments"]) == ("vault_write", note)
+        body = {"id": asked["id"], "decision": "approve", "for": "conversation"}
+        assert (await answer(service, streamed.run_id, body)).status_code == 200
+        await streamed.rest()
+    assert (tmp_path / "vault" / "a.md").exists()
+    context = streamed.done["context_id"]
+    second = await service.ask(tree="approval", context_id=context)
+    assert "approval_requested" not in second.types
+    assert (tmp_path / "vault" / "b.md").exists()
+    [grant] = (await service.client.get("/api/oracle/grants")).json()["grants"]
+    assert (await service.client.delete(f"/api/oracle/grants/{grant['id']}")).status_code == 204
+    async with service.asking(tree="approval", context_id=context) as streamed:
+        await streamed.until_type("approval_requested")
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel")
+        await streamed.rest()
