@@ -13,6 +13,7 @@ from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import ASKS_PERSON
+from oracle.core.json_schemas import misfits
 
 TYPES: Mapping[str, KeyType] = {
     "string": "str",
@@ -55,6 +56,10 @@ class AskUserSettings(AskingSettings):
             raise ValueError(f"the schema needs a 'type': {', '.join(TYPES)}")
         if self.options and self.default is not None and self.default not in self.options:
             raise ValueError(f"the default {self.default!r} is none of the options")
+        if self.form is not None:
+            found = misfits(self.form, self.default)  # a wrong schema raises
+            if self.default is not None and found:
+                raise ValueError(f"the default does not fit the schema: {found[0].problem}")
         if self.form is None and not isinstance(self.default, str | None):
             raise ValueError("the default must be text, as the answer is")
         return self

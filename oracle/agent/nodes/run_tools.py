@@ -154,12 +154,12 @@ class RunTools(AgentAction[RunToolsSettings]):
     def update(self) -> Status:
         if not (self._parts or self._asked or self._done):
             return super().update()
-        for part in self._parts:
-            if part.outcome is not None and part.outcome.state == "failed":
-                return self.failed(part.outcome.error or "the task failed")
-            if part.outcome is not None:
-                self._done += part.outcome.value.results
+        ended = [part.outcome for part in self._parts if part.outcome is not None]
         self._parts = tuple(part for part in self._parts if part.outcome is None)
+        for outcome in ended:
+            if outcome.state == "failed":
+                return self.failed(outcome.error or "the task failed")
+            self._done += outcome.value.results
         if self._asked:
             self._take_answers()
             if self._asked:
@@ -168,8 +168,7 @@ class RunTools(AgentAction[RunToolsSettings]):
                 self.run.forget_changes(self.index)
         if self._parts or self._asked:
             return Status.RUNNING
-        done, self._done = self._in_order(), ()
-        return self.finish(ToolsOutcome(done))
+        return self.finish(self._take_results())
 
     def _needs_person(self, call: ToolUse) -> bool:
         return any(each.holds(call) for each in self._policy) and can_run(self.agent, call)
@@ -232,10 +231,10 @@ class RunTools(AgentAction[RunToolsSettings]):
             self._requests += 1
             self._parts += (self.run.post(self, nth=self._requests, part=tuple(calls)),)
 
-    def _in_order(self) -> tuple[CallResult, ...]:
+    def _take_results(self) -> ToolsOutcome:
         """The results so far, in the order of the calls."""
-        results = {result.call.id: result for result in self._done}
-        return tuple(results[call.id] for call in self.agent.turn.open_calls if call.id in results)
+        results, self._done = {result.call.id: result for result in self._done}, ()
+        return ToolsOutcome(tuple(results[call.id] for call in self.agent.turn.open_calls if call.id in results))
 
     def finish(self, value: ToolsOutcome) -> Status:
         self.agent.apply_tools(value)
@@ -263,7 +262,7 @@ class RunTools(AgentAction[RunToolsSettings]):
             self._close()
 
     def _close(self) -> None:
-        self.agent.apply_tools(ToolsOutcome(self._in_order()))
+        self.agent.apply_tools(self._take_results())
         refuse_open(self.agent, CANCELLED)
         self.publish()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bt_runtime import TreeLibrary, replay
+from bt_runtime import TreeFileError, TreeLibrary, replay
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.nodes import REGISTRY
@@ -41,9 +41,9 @@ OTHER = "vault_write: { path: drafts/b.md, body: Two. }"
 SEARCH = "search_code: { query: x }"
 
 
-def play(tmp_path, nodes, scenario):
+def play(tmp_path, nodes, scenario, *, tree=TREE):
     """Play a scenario, as YAML, on a tree with these items of a sequence in it."""
-    (tmp_path / "asks.yaml").write_text(TREE.format(nodes=textwrap.indent(textwrap.dedent(nodes), " " * 8)))
+    (tmp_path / "asks.yaml").write_text(tree.format(nodes=textwrap.indent(textwrap.dedent(nodes), " " * 8)))
     text = "scenarios:\n  - name: It\n    tree: asks\n    expect: {}\n" + textwrap.indent(
         textwrap.dedent(scenario), " " * 4
     )
@@ -118,6 +118,58 @@ def test_a_halt_withdraws_what_was_asked(tmp_path):
     assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["withdrawn"]
     assert played.done is not None
     assert played.chunks[-1] is played.done
+
+
+def test_a_time_limit_ends_the_wait_for_an_answer(tmp_path):
+    question = ASKS.partition("\n")[0].removeprefix("- ")
+    nodes = f"- force_success: {{ timeout: {{ seconds: 60, child: {{ {question} }} }} }}\n- llm_turn\n"
+    played = play(tmp_path, nodes, "model: [Done.]\npeople: [{ answer: main, after_s: 90 }]\n")
+    assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["withdrawn"]
+    assert (played.answer.text, played.blackboard["branch"]) == ("Done.", "")
+
+
+def test_an_answer_has_the_form_of_the_schema(tmp_path):
+    form = "schema: { type: array, items: { type: string } }"
+    nodes = ASKS.replace("options: [main, release]", form).replace("branch", "branches")
+    tree = TREE.replace('branch: {{ type: str, default: "" }}', "branches: {{ type: list, default: [] }}")
+    played = play(tmp_path, nodes, "model: [Done.]\npeople: [{ answer: [main, release] }]\n", tree=tree)
+    assert played.blackboard["branches"] == ["main", "release"]
+    assert of(played, QuestionAsked)[0].interrupt.response_schema == {"type": "array", "items": {"type": "string"}}
+
+
+def test_several_things_can_be_asked_side_by_side(tmp_path):
+    question = ASKS.partition("\n")[0].removeprefix("- ")
+    approve = "approve: { message: It?, child: { say: It. } }"
+    nodes = f"- parallel: {{ success: all, children: [{{ {question} }}, {{ {approve} }}] }}\n"
+    people = "[{ answer: main, after_s: 9 }, { approve: once, after_s: 3 }]"
+    played = play(tmp_path, nodes + "- llm_turn\n", f"model: [Done.]\npeople: {people}\n")
+    assert kinds(played)[:5] == ["question", "approval_requested", "answered", "content", "answered"]
+    assert (played.blackboard["branch"], played.answer.text) == ("main", "It.\n\nDone.")
+
+
+WRONG = {
+    "ask_user: { question: Which?, into: branch, expires: soon }": "a time is a whole number with s, m, h or d",
+    "ask_user: { question: Which?, into: branch, expires: 999d }": "a year at most",
+    "ask_user: { question: Which?, into: branch, answered_by: boss }": "answered_by",
+    "ask_user: { question: Which?, into: branch, answered_by: { not: me } }": "asker",
+    "ask_user: { question: Which?, into: branch, options: [a, a] }": "the options are different texts",
+    "ask_user: { question: Which?, into: branch, options: [a], default: b }": "the default 'b' is none of the options",
+    "ask_user: { question: Which?, into: branch, options: [a], schema: { type: string } }": "not both",
+    "ask_user: { question: Which?, into: branch, schema: { items: {} } }": "the schema needs a 'type'",
+    "ask_user: { question: Which?, into: branch, schema: { type: string, pattern: '(' } }": "this is no JSON schema",
+    "ask_user: { question: Which?, into: branch, schema: { type: string, minLength: 3 }, default: ab }": "does not fit",
+    "ask_user: { question: Which?, into: turn }": "'turn'",
+    "approve: { child: { say: It. } }": "message",
+    'run_tools: { approve: [{ tool: vault_write, when: "path ==" }] }': "is no expression",
+}
+
+
+@pytest.mark.parametrize(("node", "words"), WRONG.items(), ids=WRONG)
+def test_a_wrong_setting_is_a_mistake_of_the_tree(node, words):
+    library = TreeLibrary([FOLDER], registry=REGISTRY)
+    with pytest.raises(TreeFileError) as found:
+        library.read_text(TREE.format(nodes=textwrap.indent(f"- {node}\n", " " * 8)))
+    assert words in str(found.value)
 
 
 # Approvals of nodes
@@ -272,6 +324,20 @@ def test_a_cancel_keeps_what_parts_of_the_calls_have_brought(tmp_path):
     assert [arguments.get("path") for _, arguments in played.tool_runs] == [None, "drafts/a.md"]
     assert len(results(played)) == 3
     assert len([text for text in results(played) if text.startswith("Cancelled")]) == 2
+
+
+@pytest.mark.parametrize("policy", ["", "vault_write"])
+def test_calls_of_a_later_turn_are_run_after_a_halt(tmp_path, policy):
+    """What a halted node has kept is not taken for the results of other calls."""
+    tools = f"force_success: {{ timeout: {{ seconds: 5, child: {{ run_tools: {{ approve: [{policy}] }} }} }} }}"
+    nodes = f"- loop: {{ until: turn == 2, child: {{ sequence: [llm_turn, {{ {tools} }}] }} }}\n{END}"
+    scenario = (
+        f"model:\n- calls: [{{ {SEARCH} }}, {{ read_file: {{ path: a }} }}]\n- calls: [{{ {SEARCH} }}]\n- Done.\n"
+        "tools: { read_file: { hang: true }, search_code: Found. }\n"
+    )
+    played = play(tmp_path, nodes, scenario)
+    assert [name for name, _ in played.tool_runs] == ["search_code", "read_file", "search_code"]
+    assert [text.partition(":")[0] for text in results(played)] == ["Found.", "Cancelled", "Found."]
 
 
 # Runs that are repeated
