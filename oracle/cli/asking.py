@@ -4,16 +4,21 @@ import asyncio
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import click
 
 from oracle.agent.answering import Ask, Oracle
+from oracle.agent.control.tree import TreeControl
+from oracle.agent.people import ANSWERS
+from oracle.cli.deciding import Prompter, can_decide, decide
 from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
 from oracle.cli.stage import Stage
+from oracle.core.chunks import Chunk
 from oracle.core.logs.configuring import is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
@@ -60,8 +65,18 @@ async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_
 async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
     """Run a query, show it on the standard streams, and return the exit code."""
     stage = Stage(as_json=as_json)
-    query = await oracle.open(asked, emit=stage.show)
+    prompter: Prompter | None = None
+
+    def emit(chunk: Chunk) -> None:
+        stage.show(chunk)
+        if prompter is not None:
+            prompter.take(chunk)
+
+    query = await oracle.open(asked, emit=emit)
     loop = asyncio.get_running_loop()
+    if isinstance(query.control, TreeControl):
+        deliver = partial(query.control.deliver, ANSWERS)
+        prompter = Prompter(deliver, clear=stage.view.close, ask=decide if can_decide() and not as_json else None)
     stage.begin(cancel=query.cancel)
     interrupts.bind(stop=lambda: loop.call_soon_threadsafe(query.cancel), give_up=stage.view.give_up)
     try:

@@ -16,6 +16,7 @@ from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
+    "pending": ("oracle.cli.pending:pending", "List what runs wait for people to decide, and answer it."),
     "runs": ("oracle.cli.groups:runs", "Look at recorded runs, also while a service is running."),
     "shadow": ("oracle.cli.groups:shadow", "Compare the control that answers users with one that runs beside it."),
     "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),

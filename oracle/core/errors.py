@@ -20,6 +20,7 @@ OracleError
 │   ├── DamagedHistoryError     a file is not an exported run, or was changed
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
+│   │   └── ConversationWaitsError  which waits for a person
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
 │   ├── TooManyPassesError      as many recorded runs are being explained as may be at a time
 │   ├── TooManyBreakpointsError no more breakpoints can be kept

@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
@@ -15,6 +16,7 @@ from oracle.replay.histories.model import History
 from oracle.replay.histories.rows import run_facts
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
+from oracle.runs.storage.interrupts import Answerer, Decision, pending_of
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.settings.fields import Settings
@@ -24,6 +26,7 @@ if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, wh
     from oracle.replay.exports.imported import ImportedRuns
 
 FOLDER: Final = "imports"
+_HERE: Final = Answerer("local", is_operator=True)
 _SILENT_S: Final = 30.0
 """A worker writes a heartbeat every second, by the clock of the database, which may differ from this machine's."""
 
@@ -53,6 +56,20 @@ class LocalSource:
         """The newest of those runs of the database."""
         records = await self._archive().matching(wanted, limit=limit)
         return [ListedRun(run_facts(record), record.summary) for record in records]
+
+    async def pending(self) -> Sequence[dict[str, Any]]:
+        """The first hundred of them; who may read the database answers as the user `local`, an operator."""
+        found = await self._archive().database.read(partial(pending_of, user_id=None, limit=100))
+        return [each.to_listed(_HERE) for each in found]
+
+    async def answer(self, run: str, delivery: Mapping[str, Any]) -> None:
+        """Answer one of them."""
+        from oracle.runs.storage.store import open_store  # noqa: PLC0415  slow to load
+
+        decision = Decision(scope=delivery.get("for", "once"), **{k: v for k, v in delivery.items() if k != "for"})
+        url = self._archive().database.url.render_as_string(hide_password=False)
+        async with open_store(url, worker="oracle pending") as store:
+            await store.interrupts.answer(run, [decision], by=_HERE)
 
     async def history(self, run: str) -> History:
         """Everything that is known of the run."""

@@ -1,8 +1,8 @@
 """What a command needs of a place that has runs."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from oracle.core.chunks import Chunk
 from oracle.replay.histories.model import History, RunFacts
@@ -26,6 +26,22 @@ class RunSource(Protocol):
 
         Raises:
             OracleError: the source cannot be read.
+        """
+        ...
+
+    async def pending(self) -> Sequence[dict[str, Any]]:
+        """What runs wait for people to decide, as `GET /api/oracle/pending` has it.
+
+        Raises:
+            OracleError: the source cannot be read.
+        """
+        ...
+
+    async def answer(self, run: str, delivery: Mapping[str, Any]) -> None:
+        """Answer it, as `POST /api/oracle/runs/RUN/deliveries` does.
+
+        Raises:
+            OracleError: the answer is refused, or the source cannot be written.
         """
         ...
 

@@ -114,6 +114,17 @@ class ServedSource:
         """The newest of those runs."""
         return [_listed(body) async for body in self._bodies(_parameters(wanted), limit)]
 
+    async def pending(self) -> Sequence[dict[str, Any]]:
+        """The first hundred of them."""
+        found: Sequence[dict[str, Any]] = (await self._get("/api/oracle/pending") or {})["pending"]
+        return found
+
+    async def answer(self, run: str, delivery: Mapping[str, Any]) -> None:
+        """Answer one of them."""
+        async with _troubles(self._client):
+            response = await self._client.post(f"/api/oracle/runs/{run}/deliveries", json=dict(delivery))
+            _check(response, run)
+
     async def history(self, run: str) -> History:
         """Everything that the service has of the run."""
         run_id = await self._find(run)

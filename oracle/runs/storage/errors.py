@@ -29,6 +29,10 @@ class ConversationBusyError(StorageError, UserError):
     """The conversation is answering another query."""
 
 
+class ConversationWaitsError(ConversationBusyError):
+    """The query that the conversation is answering waits for a person; the message names what is open."""
+
+
 class TooManyRunsError(StorageError, UserError):
     """The user has reached the number of concurrent runs."""
 

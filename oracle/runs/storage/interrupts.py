@@ -135,6 +135,17 @@ class KeptInterrupt:
             shown |= {"answered_by": self.answered_by, "answered_at": iso(self.answered_at)}
         return shown
 
+    def to_listed(self, by: Answerer) -> dict[str, Any]:
+        """The object in a list of what waits, for this person."""
+        return {
+            "run_id": self.run_id,
+            "user_id": self.user_id,
+            "context_id": self.context_id,
+            "asked_at": iso(self.at),
+            "may_answer": may_answer(self, by),
+            "interrupt": self.to_json(),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -226,22 +237,8 @@ class Interrupts:
     async def pending(
         self, *, user_id: str | None, limit: int, after: tuple[str, str] | None = None
     ) -> list[KeptInterrupt]:
-        """Open interrupts, in the order in which they expire.
-
-        Args:
-            user_id: of this user's runs; `None`: of all.
-            limit: the greatest number of them.
-            after: run and id of the last one of the page before.
-        """
-        query = select(_interrupt).join(_run, _run.c.id == _interrupt.c.run_id).where(_IS_OPEN)
-        if user_id is not None:
-            query = query.where(_interrupt.c.user_id == user_id, _run.c.shadow_of.is_(None))
-        order = (_interrupt.c.expires_at, _interrupt.c.run_id, _interrupt.c.id)
-        if after is not None:
-            last = select(*order).where(_interrupt.c.run_id == after[0], _interrupt.c.id == after[1])
-            query = query.where(tuple_(*order) > last.scalar_subquery())
-        query = query.order_by(*order).limit(limit)
-        return await self._database.read(lambda connection: [_kept(row) for row in connection.execute(query)])
+        """Open interrupts (`pending_of`)."""
+        return await self._database.read(partial(pending_of, user_id=user_id, limit=limit, after=after))
 
     async def of_run(self, run_id: str) -> dict[str, KeptInterrupt]:
         """All interrupts of a run, by their ids."""
@@ -305,6 +302,35 @@ class Interrupts:
     def _announce(self) -> None:
         self._commands.look()
         self._on_woken()
+
+
+def pending_of(
+    connection: Connection,
+    *,
+    user_id: str | None,
+    limit: int,
+    after: tuple[str, str] | None = None,
+    run_id: str | None = None,
+) -> list[KeptInterrupt]:
+    """Open interrupts, in the order in which they expire.
+
+    Args:
+        connection: reads them.
+        user_id: of this user's runs; `None`: of all.
+        limit: the greatest number of them.
+        after: run and id of the last one of the page before.
+        run_id: of this run; `None`: of all.
+    """
+    query = select(_interrupt).join(_run, _run.c.id == _interrupt.c.run_id).where(_IS_OPEN)
+    if run_id is not None:
+        query = query.where(_interrupt.c.run_id == run_id)
+    if user_id is not None:
+        query = query.where(_interrupt.c.user_id == user_id, _run.c.shadow_of.is_(None))
+    order = (_interrupt.c.expires_at, _interrupt.c.run_id, _interrupt.c.id)
+    if after is not None:
+        last = select(*order).where(_interrupt.c.run_id == after[0], _interrupt.c.id == after[1])
+        query = query.where(tuple_(*order) > last.scalar_subquery())
+    return [_kept(row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
 
 def forget_interrupts(connection: Connection, run_ids: Collection[str]) -> None:

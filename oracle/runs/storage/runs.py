@@ -23,12 +23,19 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.agent.conversations.titles import title_of
+from oracle.agent.conversations.titles import one_line, title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
-from oracle.runs.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
+from oracle.runs.storage.errors import (
+    AlreadyBegunError,
+    ConversationBusyError,
+    ConversationWaitsError,
+    TooManyRunsError,
+    UnclearRunError,
+)
+from oracle.runs.storage.interrupts import pending_of
 from oracle.runs.storage.records import NewRun, Places, RunRecord, record_of
 from oracle.runs.storage.request_keys import claim
 from oracle.runs.storage.run_pages import (
@@ -45,6 +52,7 @@ from oracle.runs.storage.tails import Tails
 from oracle.runs.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
+_MOST_NAMED = 3  # of what a conversation waits for, in a message
 # Made once: they are part of every request.
 _BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))
 _INSERT = insert(_run).returning(*_run.c)
@@ -157,7 +165,7 @@ class RunTable:
             _find_primary(connection, new.shadow_of)
         # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
-            raise _busy(new.context_id)
+            raise _busy(connection, new.context_id)
         row = _row_of(new, worker="" if is_waiting else self._worker, at=at) | {"n": number}
         if is_waiting:
             row["turn"] = next_turn(connection, new.user_id)
@@ -167,7 +175,7 @@ class RunTable:
         except IntegrityError:  # another worker was faster
             if not _is_busy(connection, new.context_id):
                 raise
-            raise _busy(new.context_id) from None
+            raise _busy(connection, new.context_id) from None
         if new.shadow_of is None:
             _take_conversation(connection, new, at=at, number=number)
         return record
@@ -302,7 +310,15 @@ def _is_busy(connection: Connection, context_id: str) -> bool:
     return connection.execute(_open_of(context_id)).first() is not None
 
 
-def _busy(context_id: str) -> ConversationBusyError:
+def _busy(connection: Connection, context_id: str) -> ConversationBusyError:
+    run = connection.execute(_open_of(context_id)).first()
+    waits_for = [] if run is None else pending_of(connection, user_id=run.user_id, run_id=run.id, limit=_MOST_NAMED)
+    if waits_for:
+        asked = "; ".join(f"{one_line(each.data['message'])!r} ({each.id})" for each in waits_for)
+        return ConversationWaitsError(
+            f"The conversation waits for a person: {asked}. Answer it (POST /api/oracle/runs/{waits_for[0].run_id}"
+            "/deliveries), or cancel the run."
+        )
     return ConversationBusyError(
         f"the conversation {context_id!r} is answering another query; wait for its end or cancel it"
     )

@@ -33,6 +33,7 @@ from oracle.runs.errors import DrainingError
 from oracle.runs.storage.breakpoints import TooManyBreakpointsError
 from oracle.runs.storage.errors import (
     ConversationBusyError,
+    ConversationWaitsError,
     KeyReusedError,
     RunLostError,
     StoreUnavailableError,
@@ -147,6 +148,7 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     NotYoursToAnswerError: _Refusal(403),
     AnsweredBeforeError: _Refusal(409),
     NotOpenError: _Refusal(410),
+    ConversationWaitsError: _Refusal(409),
     ForgottenRunError: _Refusal(
         410, "What this run said was deleted, by its user or because of its age; its figures are kept."
     ),

@@ -14,7 +14,7 @@ from oracle.core.chunks import Decision as DecisionName
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import to_json
 from oracle.core.json_schemas import DEEPEST, is_deeper
-from oracle.runs.storage.interrupts import Answerer, Decision, KeptInterrupt, may_answer
+from oracle.runs.storage.interrupts import Answerer, Decision
 from oracle.server.api.access import CallerNow, Parts, ReadableRun
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Note, RequestBody, Text
@@ -150,18 +150,7 @@ async def list_pending(
     found = await parts.store.interrupts.pending(user_id=caller.reads_runs_of, limit=limit, after=last)
     following = f"{found[-1].run_id}/{found[-1].id}" if len(found) == limit else None
     by = Answerer(caller.user_id, is_operator=caller.is_operator)
-    return json_answer({"pending": [_pending(each, by) for each in found], "next": following})
-
-
-def _pending(kept: KeptInterrupt, by: Answerer) -> dict[str, Any]:
-    return {
-        "run_id": kept.run_id,
-        "user_id": kept.user_id,
-        "context_id": kept.context_id,
-        "asked_at": iso(kept.at),
-        "may_answer": may_answer(kept, by),
-        "interrupt": kept.to_json(),
-    }
+    return json_answer({"pending": [each.to_listed(by) for each in found], "next": following})
 
 
 @router.post(

@@ -221,6 +221,25 @@ async def test_a_run_goes_on_with_the_answer_of_a_person(start, tmp_path):
     assert (await pending(service, ALICE))["pending"] == []
 
 
+async def test_a_second_question_is_told_what_the_conversation_waits_for(start, tmp_path):
+    write_trees(tmp_path)
+    service = await start(tokens=TOKENS)
+    first = await service.ask(headers=ALICE)
+    context = first.done["context_id"]
+    async with service.asking(headers=ALICE, tree="question", context_id=context) as streamed:
+        asked = (await streamed.until_type("question"))["interrupt"]
+        second = await service.client.post(
+            "/api/oracle", json={"question": "And?", "context_id": context}, headers=ALICE
+        )
+        assert second.status_code == 409
+        told = second.json()["detail"]
+        assert "waits for a person: 'Which branch?'" in told
+        assert asked["id"] in told
+        assert f"/runs/{streamed.run_id}/deliveries" in told
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel", headers=ALICE)
+        await streamed.rest()
+
+
 async def test_a_cancelled_run_waits_for_nobody(start, tmp_path):
     write_trees(tmp_path)
     service = await start(tokens=TOKENS)
