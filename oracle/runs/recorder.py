@@ -185,7 +185,7 @@ class RunRecorder:
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Make outcomes durable before the control sees them (`oracle.agent.journal.QueryJournal`)."""
-        kept = [outcome for outcome in outcomes if is_kept_apart(outcome)]
+        kept = [outcome for outcome in outcomes if is_kept_apart(outcome) and not self.record.has_kept(outcome)]
         if self.is_closed or not kept:
             return
         for outcome in kept:

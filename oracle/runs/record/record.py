@@ -253,7 +253,14 @@ class Record:
             if key == "termination_reason" and value:
                 self.reason = value
 
+    def has_kept(self, outcome: Outcome) -> bool:
+        """Whether the log has this outcome, and no tick has taken it: the worker that kept it has died."""
+        return self._outcomes.get(outcome.key) == outcome
+
     def _add_outcome(self, outcome: Outcome) -> None:
+        if outcome.state == "cancelled" and outcome.key in self._outcomes:  # its node was halted when the run went on
+            self._outcomes[outcome.key] = outcome
+            return
         self._outcomes[outcome.key] = outcome
         self._requests.pop(outcome.key, None)
         value = outcome.value

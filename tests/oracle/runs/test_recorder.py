@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,11 +8,12 @@ from sqlalchemy import select
 
 from bt_runtime import Outcome, RunLoop, TickRecord
 from bt_runtime.testing import FakeClock, FakeHost, action_from
-from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.core.chunks import Content
 from oracle.core.metrics import Metrics
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ToolUse
+from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.records import NewRun
@@ -153,3 +155,17 @@ async def test_a_call_whose_result_was_not_sent_is_measured_without_a_duration(s
     figures = recorder.metrics.exposition().decode().splitlines()
     of_tools = [line for line in figures if line.startswith(("oracle_tool_seconds_sum", "oracle_tool_seconds_count"))]
     assert [line.rpartition(" ")[2] for line in of_tools] == ["1.0", "0.0"]
+
+
+async def test_an_outcome_that_a_worker_kept_before_it_died_is_not_recorded_or_counted_again(store: Store) -> None:
+    turn = TurnOutcome(stop_reason="end_turn", tokens=7, model="scripted")
+    outcome = Outcome("root/turn@1", "done", turn, at_s=2.0)
+    first = await recorder_of(store, [])
+    await first.keep([outcome])
+    again = replace(first, record=Record.fold(await store.log.events("run-1")))
+    await again.keep([outcome])
+    assert [event.kind for event in await store.log.events("run-1")] == ["turn_end"]
+    await again.keep([replace(outcome, state="cancelled")])  # the run went on with a cancel, and its node was halted
+    recorded = Record.fold(await store.log.events("run-1"))
+    assert [each.state for each in recorded.pending.outcomes] == ["cancelled"]
+    assert (recorded.turns, recorded.tokens) == (again.record.turns, again.record.tokens) == (1, 7)
