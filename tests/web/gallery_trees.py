@@ -233,3 +233,43 @@ root:
 """
 BROKEN_TRIAGE = TRIAGE.replace("        children:\n", "        childs:\n")
 """The same file after an edit by hand."""
+
+CAREFUL = """\
+tree: careful
+description: The model may write notes; each one needs a person.
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - force_success: { offer_tools: [vault_write] }
+        - compose_prompt
+        - loop:
+            until: termination_reason
+            guards: [cancelled, turn_budget, token_budget, deadline]
+            child:
+              sequence:
+                - llm_turn
+                - if:
+                    when: tool_calls > 0
+                    then: { run_tools: { approve: [vault_write], expires: 2d } }
+                    else: { stop: completed }
+    then: { sequence: [explain_stop, finish] }
+"""
+ASKING = """\
+tree: asking
+description: Asks for the branch.
+blackboard:
+  branch: { type: str, default: "" }
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - compose_prompt
+        - ask_user: { question: "Which branch is meant?", options: [main, release], into: branch }
+        - note: "The user means the branch {branch}."
+        - llm_turn: { tools: false }
+        - stop: completed
+    then: { sequence: [explain_stop, finish] }
+"""

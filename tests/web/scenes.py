@@ -12,12 +12,12 @@ from typing import Final
 from playwright.async_api import Page, Route, expect
 
 from oracle.testing import ScriptedTurn
-from tests.acceptance.scripts import says
+from tests.acceptance.scripts import calls, says
 from tests.service.server import HELD_FILE, Client, Server, serving
 from tests.support.provider import Reply
 from tests.web import gallery_scripts as scripts
-from tests.web.gallery import Gallery, paced
-from tests.web.gallery_trees import STRATEGY, THRIFTY_STRATEGY
+from tests.web.gallery import Gallery, paced, save_tree
+from tests.web.gallery_trees import CAREFUL, STRATEGY, THRIFTY_STRATEGY
 from tests.web.line import Line
 from tests.web.stage import Stage, held
 from tests.web.tab import LAPTOP, PATIENCE_MS, Tab
@@ -291,6 +291,40 @@ async def chat_answered(it: Gallery) -> AsyncIterator[Scene]:
 @scene("chat-failed")
 async def chat_failed(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene(f"/chat/{it.conversations['overloaded']}", sees(re.compile("^Stopped: ")))
+
+
+@asynccontextmanager
+async def asking() -> AsyncIterator[tuple[Server, str]]:
+    """Another service, in which a run asks whether it may write two notes; the id of its conversation."""
+    async with another() as (server, client, stage):
+        await save_tree(client, "careful", CAREFUL)
+        notes = (calls("vault_write", path=f"{name}.md", body="Five times.") for name in ("limits", "retry"))
+        stage.lay(scripts.RETRY, says("I write it down.", *notes))
+        body = {"question": scripts.RETRY, "tree": "careful"}
+        run = (await client.http.post("/api/oracle/runs", json=body)).json()
+        yield server, run["context_id"]
+        await client.cancel(run["run_id"])
+
+
+@scene("chat-waiting")
+async def chat_waiting(it: Gallery) -> AsyncIterator[Scene]:
+    async with asking() as (server, context_id):
+
+        async def act(tab: Tab) -> None:
+            await tab.page.get_by_role("button", name="Edit arguments…").last.click()
+
+        yield Scene(f"/chat/{context_id}", then(sees("Approve all 2"), act), at=server.url)
+
+
+@scene("waiting")
+async def waiting(it: Gallery) -> AsyncIterator[Scene]:
+    async with asking() as (server, _context_id):
+        yield Scene("/waiting", sees("Approve all 2"), at=server.url)
+
+
+@scene("waiting-none")
+async def waiting_none(it: Gallery) -> AsyncIterator[Scene]:
+    yield Scene("/waiting", sees("Nothing waits for an answer"))
 
 
 @scene("runs")

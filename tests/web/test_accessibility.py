@@ -66,6 +66,7 @@ TITLES = {
     "/runs": "Runs",
     "/runs/{poll}": "Why does the run loop never poll? · Run",
     "/compare/{poll}/{thrifty}": re.compile("^Compare "),
+    "/waiting": "Waiting",
     "/trees": "Trees",
     "/trees/fallback": "fallback · Tree",
     "/settings": "Limits · Settings",
@@ -163,7 +164,16 @@ _HAS_RING = """
 }
 """
 
-PAGES = ("/", "/runs", "/runs/{poll}?tick=13", "/compare/{poll}/{thrifty}", "/trees", "/trees/fallback", "/settings")
+PAGES = (
+    "/",
+    "/runs",
+    "/runs/{poll}?tick=13",
+    "/compare/{poll}/{thrifty}",
+    "/waiting",
+    "/trees",
+    "/trees/fallback",
+    "/settings",
+)
 SIZES = (DESKTOP, LAPTOP, (1024, 768), (768, 1024), (640, 400), PHONE, (360, 740))  # 640x400 is 1280x800 at 200 %
 
 

@@ -26,6 +26,7 @@ ADDRESSES = (
     "/runs/{run_id}",
     "/compare/{run_id}/{other_id}",
     "/shadow",
+    "/waiting",
     "/trees",
     "/trees/{name}",
     "/settings",

@@ -19,6 +19,7 @@ const Runs = lazy(() => import("@/pages/runs"));
 const Run = lazy(() => import("@/pages/run"));
 const Compare = lazy(() => import("@/pages/compare"));
 const Shadow = lazy(() => import("@/pages/shadow"));
+const Waiting = lazy(() => import("@/pages/waiting"));
 const Trees = lazy(() => import("@/pages/trees"));
 const Editor = lazy(() => import("@/pages/editor"));
 const Settings = lazy(() => import("@/pages/settings"));
@@ -116,6 +117,9 @@ function Pages() {
       </Route>
       <Route path="/shadow">
         <Shadow />
+      </Route>
+      <Route path="/waiting">
+        <Waiting />
       </Route>
       <Route path="/trees">
         <Trees />

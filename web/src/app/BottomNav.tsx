@@ -1,5 +1,6 @@
 import { Link, useLocation } from "wouter";
-import { SECTIONS } from "./sections";
+import { SECTIONS, WAITING } from "./sections";
+import { WaitingCount } from "./WaitingCount";
 
 const SECTION =
   "flex flex-1 flex-col items-center justify-center gap-[3px] h-12 text-ink-3 text-xs no-underline";
@@ -21,7 +22,10 @@ export function BottomNav() {
           aria-current={owns(path) ? "page" : undefined}
         >
           <Icon />
-          {label}
+          <span>
+            {label}
+            {href === WAITING && <WaitingCount />}
+          </span>
         </Link>
       ))}
     </nav>

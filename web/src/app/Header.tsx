@@ -3,7 +3,8 @@ import { useMe } from "@/api/queries";
 import { Kbd } from "@/parts/Kbd";
 import { Logo, SearchIcon } from "@/parts/icons";
 import { useSession, type Connection } from "@/store/session";
-import { SECTIONS } from "./sections";
+import { SECTIONS, WAITING } from "./sections";
+import { WaitingCount } from "./WaitingCount";
 
 const STATES: Record<Connection, readonly [words: string, light: string]> = {
   connected: ["Connected", "before:bg-ok-fill"],
@@ -39,6 +40,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
             aria-current={owns(path) ? "page" : undefined}
           >
             {label}
+            {href === WAITING && <WaitingCount />}
           </Link>
         ))}
       </nav>

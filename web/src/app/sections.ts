@@ -1,5 +1,8 @@
-/** The four sections of the console. */
-import { ArrowUpIcon, ListIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
+/** The sections of the console. */
+import { ArrowUpIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
+
+/** Where what waits for people is counted. */
+export const WAITING = "/waiting";
 
 export const SECTIONS = [
   {
@@ -13,6 +16,12 @@ export const SECTIONS = [
     label: "Runs",
     Icon: ListIcon,
     owns: (path: string) => /^\/(runs|compare|shadow)/.test(path),
+  },
+  {
+    href: WAITING,
+    label: "Waiting",
+    Icon: PersonIcon,
+    owns: (path: string) => path.startsWith(WAITING),
   },
   { href: "/trees", label: "Trees", Icon: TreeIcon, owns: (path: string) => path.startsWith("/trees") },
   {

@@ -52,6 +52,10 @@ export const CopyIcon = icon("CopyIcon", <path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-
 export const EditIcon = icon("EditIcon", <path d="M3 13v-2.5l7.5-7.5L13 5.5 5.5 13z" />);
 export const TrashIcon = icon("TrashIcon", <path d="M3 4.5h10M6 4V2.5h4V4M4.5 4.5l.5 9h6l.5-9" />);
 export const RetryIcon = icon("RetryIcon", <path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" />);
+export const PersonIcon = icon(
+  "PersonIcon",
+  <path d="M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8ZM2.5 14a5.5 5.5 0 0 1 11 0" />,
+);
 export const GraphIcon = icon(
   "GraphIcon",
   <path d="M6 2h4v3H6zM2 11h4v3H2zM10 11h4v3h-4zM8 5v3M4 11V8h8v3" />,

@@ -1,10 +1,10 @@
 import { useCallback, useMemo } from "react";
 import { roughly } from "@/parts/format";
 import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
-import { InterruptCard } from "@/parts/interrupts/InterruptCard";
+import { InterruptCard, type InterruptCardProps } from "@/parts/interrupts/InterruptCard";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
-import { type Answer, type Block, blocksOf } from "@/stream/answer";
+import { type Answer, type Block, blocksOf, type InterruptPart, openInterrupts } from "@/stream/answer";
 import type { Source } from "@/stream/chunks";
 import { sourceNamed } from "@/stream/sourceLinks";
 import { SourceChips } from "./SourceChips";
@@ -19,12 +19,18 @@ interface AnswerViewProps {
   /** Text may come now: the connection is there. */
   hasCaret: boolean;
   onSource: (source: Source) => void;
+  /** Decides what a person is asked; null where this user cannot, left out where nobody can any more. */
+  decideOn?: ((interrupt: InterruptPart["interrupt"]) => InterruptCardProps["onDecide"]) | undefined;
 }
 
 /** The parts of an answer in the order in which they came, and its sources. */
-export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource }: AnswerViewProps) {
+export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource, decideOn }: AnswerViewProps) {
   const { parts, sources } = answer;
   const blocks = useMemo(() => blocksOf(parts), [parts]);
+  const waiting = useMemo(
+    () => new Set(openInterrupts(answer).map(({ interrupt }) => interrupt.tool_call_id ?? "")),
+    [answer],
+  );
   const isPlace = useCallback((code: string) => sourceNamed(code, sources) !== null, [sources]);
   const onPlace = useCallback(
     (code: string) => {
@@ -50,6 +56,7 @@ export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource }: Answ
             thought={block.thought}
             calls={block.calls}
             isThinking={isLive && isLast && block.calls.length === 0}
+            waiting={waiting}
           />
         );
       case "system":
@@ -60,7 +67,12 @@ export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource }: Answ
         );
       case "interrupt":
         return (
-          <InterruptCard interrupt={block.part.interrupt} answered={block.part.answered} isOver={!isLive} />
+          <InterruptCard
+            interrupt={block.part.interrupt}
+            answered={block.part.answered}
+            isOver={!isLive}
+            onDecide={decideOn?.(block.part.interrupt)}
+          />
         );
       case "error":
         return <Failure words={block.part.error} isAlone={blocks.length === 1} />;

@@ -2,10 +2,12 @@ import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, unwrap } from "@/api/client";
+import { usePending } from "@/api/people";
 import { queryClient } from "@/api/queries";
 import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";
 import { MoreIcon } from "@/parts/icons";
+import { Mark } from "@/parts/Mark";
 import { Menu } from "@/parts/Menu";
 import { toast } from "@/parts/Toast";
 import { liveAnswers } from "@/stream/useAnswer";
@@ -22,6 +24,7 @@ interface ConversationRowProps {
 export function ConversationRow({ conversation, isOpen, onChoose }: ConversationRowProps) {
   const [mode, setMode] = useState<"shown" | "renaming" | "deleting">("shown");
   const { context_id: contextId, title, state } = conversation;
+  const isWaiting = usePending().data?.pending.some((each) => each.context_id === contextId) ?? false;
   if (mode === "renaming") {
     return (
       <li>
@@ -38,7 +41,11 @@ export function ConversationRow({ conversation, isOpen, onChoose }: Conversation
         onClick={onChoose}
       >
         <span className="truncate">{title}</span>
-        {state === "answering" && <Dots label="answering" />}
+        {isWaiting ? (
+          <Mark kind="info" label="waiting for a person" />
+        ) : (
+          state === "answering" && <Dots label="answering" />
+        )}
       </Link>
       <Menu
         label={`Actions for ${title}`}

@@ -1,4 +1,9 @@
-import { useCallback } from "react";
+import { useCallback, useEffect } from "react";
+import { deliver, pendingChanged } from "@/api/people";
+import { useMe } from "@/api/queries";
+import { mayAnswer, type Decision, type Interrupt } from "@/parts/interrupts/asking";
+import { ApproveAll } from "@/parts/interrupts/InterruptCard";
+import { openInterrupts } from "@/stream/answer";
 import type { LiveAnswer } from "@/stream/answerStream";
 import type { Source } from "@/stream/chunks";
 import { AnswerView } from "./AnswerView";
@@ -24,6 +29,18 @@ export function LiveExchange({ live, beganAt, turn, onSource }: LiveExchangeProp
     },
     [runId, onSource],
   );
+  const isOperator = useMe().data?.is_operator ?? false;
+  const isMine = (interrupt: Interrupt) => mayAnswer(interrupt, { isOperator, isAsker: true });
+  const decideOn = (interrupt: Interrupt) => {
+    if (runId === null || !isMine(interrupt)) return undefined;
+    return async (made: Decision) => {
+      const [taken] = await deliver(runId, [{ id: interrupt.id, ...made }]);
+      return taken ?? interrupt;
+    };
+  };
+  const waiters = openInterrupts(answer).map(({ interrupt }) => interrupt);
+  const asked = waiters.length;
+  useEffect(pendingChanged, [asked]);
   const isConnected = connection.at === "open" || connection.at === "opening";
   const isLive = !hasEnded(live);
   const waiting = isLive && isConnected ? waitingFor(answer, turn) : null;
@@ -36,10 +53,22 @@ export function LiveExchange({ live, beganAt, turn, onSource }: LiveExchangeProp
         isLive={isLive}
         hasCaret={isLive && isConnected}
         onSource={openSource}
+        decideOn={decideOn}
       />
+      {runId !== null && (
+        <ApproveAll
+          interrupts={waiters.filter(isMine)}
+          onDecide={(deliveries) => deliver(runId, deliveries)}
+        />
+      )}
+      {asked > 0 && (
+        <p className="visually-hidden" role="status">
+          The answer waits for a person: {waiters.at(-1)?.message}
+        </p>
+      )}
       {waiting !== null && (
         <p className="chat-waiting">
-          <Dots label={null} /> {live.isStopping ? "Stopping" : waiting}
+          {asked === 0 && <Dots label={null} />} {live.isStopping ? "Stopping" : waiting}
         </p>
       )}
     </article>

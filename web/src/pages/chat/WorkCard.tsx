@@ -11,10 +11,12 @@ interface WorkCardProps {
   calls: readonly CallPart[];
   /** The thought is still coming. */
   isThinking: boolean;
+  /** The ids of the calls that wait for a person. */
+  waiting: ReadonlySet<string>;
 }
 
 /** What the model did between two pieces of text: a thought in one line, and tool calls. */
-export function WorkCard({ thought, calls, isThinking }: WorkCardProps) {
+export function WorkCard({ thought, calls, isThinking, waiting }: WorkCardProps) {
   return (
     <ul className="work-card">
       {thought && (
@@ -24,7 +26,7 @@ export function WorkCard({ thought, calls, isThinking }: WorkCardProps) {
       )}
       {calls.map((call) => (
         <li key={call.key}>
-          <ToolRow call={call} />
+          <ToolRow call={call} isWaiting={!call.result && waiting.has(call.callId)} />
         </li>
       ))}
     </ul>
@@ -66,7 +68,7 @@ const STATES: Record<CallState, string> = {
   "not-run": "not run",
 };
 
-function ToolRow({ call }: { call: CallPart }) {
+function ToolRow({ call, isWaiting }: { call: CallPart; isWaiting: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const state = stateOf(call);
@@ -79,10 +81,10 @@ function ToolRow({ call }: { call: CallPart }) {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        <Mark kind={MARKS[state]} label={STATES[state]} />
+        <Mark kind={MARKS[state]} label={isWaiting ? "waiting" : STATES[state]} />
         <span className="work-name mono">{call.name}</span>
         <span className="work-summary mono truncate">{callSummary(call.arguments)}</span>
-        <span className="work-figure">{figureOf(call, state)}</span>
+        <span className="work-figure">{isWaiting ? "waiting" : figureOf(call, state)}</span>
       </button>
       {isOpen && <ToolDetail id={id} call={call} />}
     </>

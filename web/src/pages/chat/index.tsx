@@ -11,6 +11,7 @@ import { useKeys } from "@/store/keys";
 import { useMedia } from "@/store/media";
 import { usePreferences } from "@/store/preferences";
 import { Announcer } from "./Announcer";
+import { openInterrupts } from "@/stream/answer";
 import { liveAnswers, useLiveAnswer } from "@/stream/useAnswer";
 import { ask as askQuestion, hasEnded } from "./asking";
 import { Composer, NO_CHOICES } from "./Composer";
@@ -61,7 +62,12 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
   // The tree beside the chat reads the ticks as well: one stream of them is enough.
   const ticked = useProgress(isAnswering && !hasTree ? runId : null);
   const [treeTurn, setTreeTurn] = useState(0);
-  const progress = hasTree ? { ...ticked, turn: treeTurn } : ticked;
+  const isAsking = live !== null && openInterrupts(live.answer).length > 0;
+  const progress = {
+    ...ticked,
+    ...(hasTree && { turn: treeTurn }),
+    isPaused: ticked.isPaused || isAsking, // the clock stands still while it waits for a person
+  };
   const showTree = (isShown: boolean) => {
     setTreeWanted(isShown);
     change({ treeBesideChat: isShown });

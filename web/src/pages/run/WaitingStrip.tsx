@@ -9,17 +9,19 @@ export function WaitingStrip({ model, onShow }: { model: RunModel; onShow: () =>
   if (first === undefined) return null;
   const more = waiting.length > 1 ? ` And ${waiting.length - 1} more.` : "";
   return (
-    <Problem
-      tone="plain"
-      title="It waits for a person."
-      action={
-        <Button size="small" onClick={onShow}>
-          Show
-        </Button>
-      }
-    >
-      {first.interrupt.message}
-      {more}
-    </Problem>
+    <div className="flex-none px-2 py-1">
+      <Problem
+        tone="plain"
+        title="It waits for a person."
+        action={
+          <Button size="small" onClick={onShow}>
+            Show
+          </Button>
+        }
+      >
+        {first.interrupt.message}
+        {more}
+      </Problem>
+    </div>
   );
 }

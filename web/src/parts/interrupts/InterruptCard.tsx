@@ -1,5 +1,6 @@
 /** What a person is asked, and what has become of it: who answered, when and how. */
 import { useId, useState } from "react";
+import type { Delivery } from "@/api/people";
 import { Badge } from "@/parts/Badge";
 import { Button } from "@/parts/Button";
 import { AnswerForm } from "./AnswerForm";
@@ -24,11 +25,19 @@ export interface InterruptCardProps {
   answered?: Answered | null;
   /** The query has ended, or this is a record of it. */
   isOver?: boolean;
-  /** Sends what was decided; left out where nothing can be. What it throws is shown. */
-  onDecide?: ((decision: Decision) => Promise<unknown>) | undefined;
+  /** Sends what was decided, and says how it stands then; left out where nothing can be. What it throws is shown. */
+  onDecide?: ((decision: Decision) => Promise<Interrupt>) | undefined;
 }
 
-export function InterruptCard({ interrupt, answered = null, isOver = false, onDecide }: InterruptCardProps) {
+export function InterruptCard({
+  interrupt: asked,
+  answered = null,
+  isOver = false,
+  onDecide,
+}: InterruptCardProps) {
+  // The service has said so; the stream of the run will, too.
+  const [taken, setTaken] = useState<Interrupt | null>(null);
+  const interrupt = asked.status === "pending" && taken ? taken : asked;
   const { id, status, message, tool_name: tool, may } = interrupt;
   const title = useId();
   const state = stateOf(interrupt, isOver);
@@ -43,8 +52,7 @@ export function InterruptCard({ interrupt, answered = null, isOver = false, onDe
     >
       <header className="interrupt-head">
         <h3 id={title}>
-          {askedFor(interrupt)}
-          {tool && <code>{tool}</code>}
+          {askedFor(interrupt)} {tool && <code>{tool}</code>}
         </h3>
         <Badge tone={state.tone} mark={state.mark}>
           {state.words}
@@ -64,8 +72,43 @@ export function InterruptCard({ interrupt, answered = null, isOver = false, onDe
       {answered?.answer != null && <p className="interrupt-answer">{answerText(answered.answer)}</p>}
       {answered?.comment && <p className="interrupt-answer">{answered.comment}</p>}
       {isOpen && notes.length > 0 && <p className="interrupt-note">{notes.join(" ")}</p>}
-      {isOpen && onDecide && may.length > 0 && <Decide interrupt={interrupt} onDecide={onDecide} />}
+      {isOpen && onDecide && may.length > 0 && (
+        <Decide interrupt={interrupt} onDecide={async (made) => setTaken(await onDecide(made))} />
+      )}
     </section>
+  );
+}
+
+interface ApproveAllProps {
+  /** What this person may decide. */
+  interrupts: readonly Interrupt[];
+  onDecide: (deliveries: readonly Delivery[]) => Promise<unknown>;
+}
+
+/** Where several approvals wait: all of them at once, or none. */
+export function ApproveAll({ interrupts, onDecide }: ApproveAllProps) {
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const open = interrupts.filter(({ may, status }) => may.includes("approve") && status === "pending");
+  if (open.length < 2) return null;
+  const approve = async () => {
+    setBusy(true);
+    try {
+      await onDecide(open.map(({ id }) => ({ id, decision: "approve" })));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <div className="interrupt-buttons">
+      <Button disabled={isBusy} onClick={() => void approve()}>
+        Approve all {open.length}
+      </Button>
+      <p className="interrupt-problem" role="alert">
+        {problem}
+      </p>
+    </div>
   );
 }
 
@@ -87,7 +130,8 @@ function Decide({
     setBusy(true);
     setProblem("");
     try {
-      await onDecide(isForAll && made.decision !== "answer" ? { ...made, for: "conversation" } : made);
+      const isAllowed = made.decision === "approve" || made.decision === "edit";
+      await onDecide(isForAll && isAllowed ? { ...made, for: "conversation" } : made);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }

@@ -4,6 +4,7 @@
  * A form is made of the JSON schema of the answer, as far as that is simple; everything else is typed as JSON. The service
  * checks what it gets: what is checked here only saves a way.
  */
+import type { Delivery } from "@/api/people";
 import type { Schemas } from "@/api/types";
 
 export type Interrupt = Schemas["Interrupt"];
@@ -15,13 +16,8 @@ export interface Answered {
   readonly comment?: string | null;
 }
 
-export interface Decision {
-  readonly decision: "approve" | "refuse" | "edit" | "answer";
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  readonly answer?: unknown;
-  readonly comment?: string;
-  readonly for?: "once" | "conversation";
-}
+/** What a person decides; the interrupt's id is added where it is sent. */
+export type Decision = Omit<Delivery, "id">;
 
 export interface Option {
   readonly value: unknown;
@@ -164,7 +160,7 @@ export function whoAnswers({ answerers }: Pick<Interrupt, "answerers">): string 
   return {
     user: null,
     operator: "An operator answers it.",
-    not_asker: "Somebody other than the asker answers it.",
+    not_asker: "An operator other than the asker answers it.",
   }[answerers];
 }
 
@@ -173,14 +169,14 @@ export function mayAnswer(
   { answerers }: Pick<Interrupt, "answerers">,
   { isOperator, isAsker }: { isOperator: boolean; isAsker: boolean },
 ): boolean {
-  if (answerers === "operator") return isOperator;
-  return answerers === "user" ? isAsker || isOperator : !isAsker;
+  if (answerers === "user") return isAsker || isOperator;
+  return isOperator && (answerers === "operator" || !isAsker);
 }
 
 const AFTERWARDS = {
   refuse: "then it counts as refused",
   default: "then the answer is the one that was set for that",
-  fail: "then it fails",
+  fail: "then it counts as not answered",
 } as const;
 
 /** Until when it can be answered, and what happens then. */

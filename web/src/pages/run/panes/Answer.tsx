@@ -6,8 +6,8 @@ import { FileIcon } from "@/parts/icons";
 import { Mark, type MarkKind } from "@/parts/Mark";
 import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
 import { Problem } from "@/parts/Problem";
-import { InterruptCard } from "@/parts/interrupts/InterruptCard";
-import type { Decision } from "@/parts/interrupts/asking";
+import type { Interrupt } from "@/parts/interrupts/asking";
+import { InterruptCard, type InterruptCardProps } from "@/parts/interrupts/InterruptCard";
 import { SystemRow } from "@/parts/SystemRow";
 import { useStickToEnd } from "@/parts/useStickToEnd";
 import {
@@ -34,12 +34,12 @@ export interface AnswerProps {
   isFollowing: boolean;
   /** The answer as it comes; `null` or left out where nobody reads it. */
   live?: LiveAnswer | null;
-  /** Decides what a person is asked; left out where nobody can. */
-  onDecide?: ((id: string, made: Decision) => Promise<unknown>) | undefined;
+  /** Decides what a person is asked, where this user can; left out where nobody can. */
+  decideOn?: ((interrupt: Interrupt) => InterruptCardProps["onDecide"]) | undefined;
 }
 
 export const Answer = memo(function Answer(props: AnswerProps) {
-  const { model, at: shownAt, isFollowing, live = null, onDecide } = props;
+  const { model, at: shownAt, isFollowing, live = null, decideOn } = props;
   // Of a tick that is shown it is known why, so it may be older than the last one; nobody waits for the words.
   const at = isFollowing ? model.ticks.length - 1 : shownAt;
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a model changes in place, and counts its changes
@@ -72,7 +72,7 @@ export const Answer = memo(function Answer(props: AnswerProps) {
           item={item}
           tick={tick}
           isComing={isComing && n === count - 1}
-          onDecide={onDecide}
+          decideOn={decideOn}
         />
       ))}
       {count === 0 && (
@@ -88,10 +88,10 @@ interface ItemViewProps {
   tick: number;
   /** More of it is coming. */
   isComing: boolean;
-  onDecide: AnswerProps["onDecide"];
+  decideOn: AnswerProps["decideOn"];
 }
 
-const ItemView = memo(function ItemView({ item, tick, isComing, onDecide }: ItemViewProps) {
+const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: ItemViewProps) {
   switch (item.kind) {
     case "text":
       return <TextView type={item.type} text={item.text} isComing={isComing} />;
@@ -143,7 +143,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, onDecide }: Item
         <InterruptCard
           interrupt={item.interrupt}
           answered={item.decision}
-          onDecide={onDecide && ((made) => onDecide(item.interrupt.id, made))}
+          onDecide={decideOn?.(item.interrupt)}
         />
       );
   }

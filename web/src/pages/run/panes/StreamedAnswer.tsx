@@ -1,4 +1,7 @@
+import { useCallback } from "react";
+import { deliver } from "@/api/people";
 import { useMe } from "@/api/queries";
+import { mayAnswer, type Decision, type Interrupt } from "@/parts/interrupts/asking";
 import type { RunModel } from "@/run/model";
 import { useAnswerOf } from "@/stream/useAnswer";
 import { Answer, type AnswerProps } from "./Answer";
@@ -6,7 +9,18 @@ import { Answer, type AnswerProps } from "./Answer";
 /** The pane of a run of the service: it reads the answer of a run that is under way. */
 export function StreamedAnswer(props: AnswerProps) {
   const live = useAnswerOf(useOwnRun(props.model));
-  return <Answer {...props} live={live} />;
+  const { data: me } = useMe();
+  const { id, user_id: asker, status } = props.model.run;
+  const isOperator = me?.is_operator ?? false;
+  const isAsker = me?.user_id === asker;
+  const decideOn = useCallback(
+    (interrupt: Interrupt) => {
+      if (status === "finished" || !mayAnswer(interrupt, { isOperator, isAsker })) return undefined;
+      return async (made: Decision) => (await deliver(id, [{ id: interrupt.id, ...made }]))[0] ?? interrupt;
+    },
+    [id, status, isOperator, isAsker],
+  );
+  return <Answer {...props} live={live} decideOn={decideOn} />;
 }
 
 /** The run if it is under way, and the user's own: the service shows nobody else an answer that comes. */
