@@ -48,15 +48,26 @@ class _Seen:
 class SilentWorkers:
     """What one observer has seen of the other workers.
 
+    If it could not look for a while, or not write its own heartbeat, it starts to watch the others again: they may have
+    been stopped as well, or cannot write theirs.
+
     Args:
         silent_s: how long a heartbeat may stay the same.
+        heartbeat_s: between two heartbeats of this observer.
         clock: monotonic time.
     """
 
-    def __init__(self, *, silent_s: float, clock: Clock) -> None:
+    def __init__(self, *, silent_s: float, heartbeat_s: float, clock: Clock) -> None:
         self._silent_s = silent_s
+        self._longest_gap_s = _BLIND * silent_s
+        self._heartbeat_s = heartbeat_s
         self._clock = clock
         self._seen: dict[str, _Seen] = {}
+        self._beaten_s = self._noted_s = clock.now()
+
+    def beaten(self) -> None:
+        """The observer has written its own heartbeat."""
+        self._beaten_s = self._clock.now()
 
     def note(self, workers: Mapping[str, Sighting], *, by_locks: bool) -> dict[str, float]:
         """Note what is seen now; returns the last heartbeat of each worker that has died.
@@ -66,7 +77,10 @@ class SilentWorkers:
             by_locks: that a lock was free twice in a row, without a heartbeat between, is a sign of death as well.
         """
         now_s, before, dead = self._clock.now(), self._seen, {}
-        self._seen = {}
+        gap_s = max(now_s - self._noted_s, now_s - self._beaten_s - self._heartbeat_s)
+        if gap_s > self._longest_gap_s:
+            before = {}
+        self._seen, self._noted_s = {}, now_s
         for name, sighting in workers.items():
             seen = before.get(name)
             is_same = seen is not None and seen.beat_at == sighting.beat_at
@@ -76,10 +90,6 @@ class SilentWorkers:
             if now_s - since_s >= self._silent_s or (seen is not None and is_same and is_free and seen.was_free):
                 dead[name] = sighting.beat_at
         return dead
-
-    def forget(self) -> None:
-        """Start again: the observer was stopped itself, and does not know what it has missed."""
-        self._seen = {}
 
 
 log = structlog.get_logger(__name__)
@@ -126,11 +136,10 @@ class Upkeep:
         self._endings: dict[str, asyncio.Task[None]] = {}
         self._left: set[str] = set()  # claimed, and neither going on nor ended yet
         self._doubtful: dict[str, NewRun] = {}
-        self._silence = SilentWorkers(silent_s=options.silent_s, clock=clock)
+        self._silence = SilentWorkers(silent_s=options.silent_s, heartbeat_s=options.heartbeat_s, clock=clock)
         self._dead: Mapping[str, float] = {}
         self._may_wait = asyncio.Event()
         self._has_more = self._is_starting = self._has_stopped = False
-        self._beaten_s = self._looked_s = clock.now()
         self._timers: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -195,28 +204,15 @@ class Upkeep:
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
             self._doubtful.pop(new.id, None)
         if self._store.is_shared:
-            await self._watch()
-
-    async def _watch(self) -> None:
-        """Look at the other workers.
-
-        If this worker could not read the database for a while, or not write its own heartbeat, it starts to watch the
-        others again: they may have been stopped as well.
-        """
-        claims = self._store.claims
-        seen, now_s = await claims.sightings(), self._clock.now()
-        blind_s = _BLIND * self._options.silent_s
-        if now_s - self._looked_s > blind_s or now_s - self._beaten_s > self._options.heartbeat_s + blind_s:
-            self._silence.forget()
-        self._looked_s = now_s
-        self._dead = self._silence.note(seen.workers, by_locks=claims.presence.can_judge and seen.up_s >= GRACE_S)
-        if self._dead or seen.has_queued:
-            self._may_wait.set()
+            seen, presence = await self._store.claims.sightings(), self._store.claims.presence
+            self._dead = self._silence.note(seen.workers, by_locks=presence.can_judge and seen.up_s >= GRACE_S)
+            if self._dead or seen.has_queued:
+                self._may_wait.set()
 
     async def beat(self) -> None:
         """Write the heartbeat."""
         await self._store.claims.beat()
-        self._beaten_s = self._clock.now()
+        self._silence.beaten()
 
     async def _claim_on(self) -> None:
         while True:

@@ -127,7 +127,7 @@ async def test_a_worker_that_cannot_write_its_own_heartbeat_takes_over_nothing(s
 async def test_a_worker_whose_lock_is_free_twice_without_a_heartbeat_has_died(stores: tuple[Store, Store]) -> None:
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
-    silence = SilentWorkers(silent_s=15, clock=clock)
+    silence = SilentWorkers(silent_s=15, heartbeat_s=3, clock=clock)
     seen = (await two.claims.sightings()).workers
     free = {"one": Sighting(seen["one"].beat_at, is_free=True)}
     assert [silence.note(each, by_locks=True) for each in (seen, free, seen, free)] == [{}] * 4
