@@ -160,7 +160,8 @@ class Output:
         """The last chunk; a second one is not sent."""
         if not self.is_done:
             self.close_calls("Not run: the query has ended.")
-            self.withdraw(tuple(self.pending))
+            if self.pending:
+                self.withdraw(tuple(self.pending))
             self._send(done)
             self.is_done = True
 

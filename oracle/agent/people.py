@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple
 
 from bt_runtime.text import iso
 from bt_runtime.text.phrases import clipped
@@ -59,6 +59,9 @@ class Terms(NamedTuple):
     answerers: Literal["user", "operator", "not_asker"]
     expires_s: float | None
     on_expiry: Literal["refuse", "default", "fail"]
+
+
+_NOBODY: Final = Terms("user", None, "refuse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +143,10 @@ class People:
             call: the call that waits for it.
             tool: the name of the tool that is run if it is approved; `None`: that of the call.
         """
-        interrupt = Interrupt(
-            id=self._next_id(),
-            reason=reason,
-            message=as_plain_text(message),
-            may=tuple(may),
-            response_schema=schema or {},
-            on_expiry=terms.on_expiry,
-            answerers=terms.answerers,
-            expires_at=None if terms.expires_s is None else _later(self.output.timestamp(), terms.expires_s),
-            **(_of_call(call) if call is not None else {"tool_name": tool}),
-        )
-        kind = QuestionAsked if reason == "input_required" else ApprovalRequested
-        self.output.ask(kind(interrupt))
-        return interrupt.id
+        made = self._made(reason, message, terms, call=call, tool=tool)
+        made = replace(made, may=tuple(may), response_schema=schema or {})
+        self.output.ask(QuestionAsked(made) if reason == "input_required" else ApprovalRequested(made))
+        return made.id
 
     def use_grant(self, tool: str, call: ToolUse | None = None) -> bool:
         """Whether a person has allowed the tool for the conversation; the user sees then that this is approved.
@@ -164,17 +157,9 @@ class People:
         """
         if tool not in self.grants:
             return False
-        interrupt = Interrupt(
-            id=self._next_id(),
-            reason="confirmation" if call is None else "tool_call",
-            message=f"{tool} is allowed in this conversation.",
-            may=(),
-            response_schema={},
-            on_expiry="refuse",
-            status="approved",
-            **(_of_call(call) if call is not None else {"tool_name": tool}),
-        )
-        self.output.answer_person(Answered(interrupt))
+        reason: InterruptReason = "confirmation" if call is None else "tool_call"
+        made = self._made(reason, f"{tool} is allowed in this conversation.", _NOBODY, call=call, tool=tool)
+        self.output.answer_person(Answered(replace(made, status="approved")))
         return True
 
     def hear(self, answers: Mapping[str, Any] | None) -> None:
@@ -191,19 +176,14 @@ class People:
         given, interrupt = self._given.pop(interrupt_id, None), self.output.pending.get(interrupt_id)
         if given is None or interrupt is None:
             return None
-        decision = given.get("decision")
-        if decision not in (*interrupt.may, *_ALWAYS):
+        decision, arguments = given.get("decision"), given.get("arguments")
+        if decision not in (*interrupt.may, *_ALWAYS) or (decision == "edit" and not isinstance(arguments, Mapping)):
             decision = "refuse"
-        arguments = given.get("arguments") if decision == "edit" else None
-        if decision == "edit" and not isinstance(arguments, Mapping):
-            decision = "refuse"
+        arguments = arguments if decision == "edit" else None
         answer = given.get("answer") if decision == "answer" else None
         comment = as_plain_text(str(given.get("comment") or ""))[:LONGEST_COMMENT]
         settled = replace(
-            interrupt,
-            status=_STATUSES[cast("str", decision)],
-            answered_by=_text(given.get("by")),
-            answered_at=_text(given.get("at")),
+            interrupt, status=_STATUSES[decision], answered_by=given.get("by"), answered_at=given.get("at")
         )
         verdict = Verdict(settled, answer, arguments, comment)
         if settled.status == "approved" and given.get("for") == "conversation" and settled.tool_name:
@@ -211,30 +191,26 @@ class People:
         self.output.answer_person(Answered(settled, answer=answer, arguments=arguments, comment=comment or None))
         return verdict
 
-    def edited(self, call: ToolUse, arguments: Mapping[str, Any]) -> ToolUse:
-        """A call with the arguments of a person, which its result will tell the model."""
+    def edited(self, call: ToolUse, arguments: Mapping[str, Any] | None) -> ToolUse:
+        """A call with the arguments of a person, which its result will tell the model; `None`: they stay."""
+        if arguments is None:
+            return call
         shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
         self.notes[call.id] = f"A person has changed the arguments of this call before it was run, to: {shown}\n\n"
         return replace(call, arguments=arguments)
 
-    def _next_id(self) -> str:
+    def _made(
+        self, reason: InterruptReason, message: str, terms: Terms, *, call: ToolUse | None, tool: str | None
+    ) -> Interrupt:
         self.asked += 1
-        return f"{self.run_id}.{self.asked}"
-
-
-def _of_call(call: ToolUse) -> dict[str, Any]:
-    digest = sha256(canonical_arguments(call.arguments).encode(errors="replace")).hexdigest()
-    return {
-        "tool_call_id": call.id,
-        "tool_name": call.name,
-        "arguments": call.arguments,
-        "arguments_digest": f"sha256:{digest}",
-    }
-
-
-def _later(timestamp: str, seconds: float) -> str:
-    return iso(datetime.fromisoformat(timestamp) + timedelta(seconds=seconds))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+        until = None
+        if terms.expires_s is not None:
+            until = iso(datetime.fromisoformat(self.output.timestamp()) + timedelta(seconds=terms.expires_s))
+        made = Interrupt(
+            f"{self.run_id}.{self.asked}", reason, as_plain_text(message), (), {}, terms.on_expiry, terms.answerers
+        )
+        if call is None:
+            return replace(made, tool_name=tool, expires_at=until)
+        digest = sha256(canonical_arguments(call.arguments).encode(errors="replace")).hexdigest()
+        made = replace(made, tool_call_id=call.id, tool_name=call.name, expires_at=until)
+        return replace(made, arguments=call.arguments, arguments_digest=f"sha256:{digest}")

@@ -1,7 +1,7 @@
 """The `ask_user` kind."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -42,7 +42,7 @@ class AskUserSettings(AskingSettings):
 
     question: str = Field(min_length=1, max_length=4000)
     into: str
-    options: list[str] = Field(default_factory=list, max_length=50)
+    options: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list, max_length=50)
     form: dict[str, Any] | None = Field(default=None, alias="schema")
     default: Any = None
 
@@ -50,18 +50,12 @@ class AskUserSettings(AskingSettings):
     def _fits(self) -> Self:
         if self.options and self.form is not None:
             raise ValueError("an answer is one of 'options', or has a 'schema', not both")
-        if len({*self.options}) < len(self.options) or "" in self.options:
-            raise ValueError("the options are different texts, none of them empty")
         if self.form is not None and self.form.get("type") not in TYPES:
             raise ValueError(f"the schema needs a 'type': {', '.join(TYPES)}")
-        if self.options and self.default is not None and self.default not in self.options:
-            raise ValueError(f"the default {self.default!r} is none of the options")
-        if self.form is not None:
-            found = misfits(self.form, self.default)  # a wrong schema raises
+        if self.form is not None or self.default is not None:
+            found = misfits(self.response_schema, self.default)  # a wrong schema raises
             if self.default is not None and found:
-                raise ValueError(f"the default does not fit the schema: {found[0].problem}")
-        if self.form is None and not isinstance(self.default, str | None):
-            raise ValueError("the default must be text, as the answer is")
+                raise ValueError(f"the default is no answer: {found[0].problem}")
         return self
 
     @property

@@ -19,7 +19,6 @@ from oracle.agent.nodes.flows import RUNNING_CALLS
 from oracle.agent.nodes.hints import hint_uses
 from oracle.agent.nodes.roles import RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
-from oracle.agent.people import Verdict
 from oracle.agent.tool_calls import CANCELLED, can_run, likeness, refuse, refuse_excess, refuse_open, run_tool_calls
 from oracle.llm.protocol import ToolUse
 
@@ -214,17 +213,12 @@ class RunTools(AgentAction[RunToolsSettings]):
             if verdict is None:
                 left[asked] = same
             elif verdict.allows:
-                approved += self._as_approved(same, verdict)
+                approved += [people.edited(call, verdict.arguments) for call in same]
             else:
                 people.refusals[likeness(same[0])] = verdict.refusal()
                 self._done += refuse(self.agent, same, verdict.refusal())
         self._asked, self._waiting = tuple(left), tuple(left.values())
         self._post(approved)
-
-    def _as_approved(self, same: Sequence[ToolUse], verdict: Verdict) -> Sequence[ToolUse]:
-        if verdict.arguments is None:
-            return same
-        return [self.agent.people.edited(call, verdict.arguments) for call in same]
 
     def _post(self, calls: Sequence[ToolUse]) -> None:
         if calls:
@@ -243,6 +237,11 @@ class RunTools(AgentAction[RunToolsSettings]):
 
     def terminate(self, new_status: Status) -> None:
         super().terminate(new_status)
+        if self._parts or self._asked or self._done:
+            self._halt()
+
+    def _halt(self) -> None:
+        """Withdraw what was asked and what runs."""
         self.run.forget_changes(self.index)
         asked, parts, self._asked, self._parts = self._asked, self._parts, (), ()
         self.agent.output.withdraw(asked)

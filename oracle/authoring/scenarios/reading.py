@@ -369,12 +369,12 @@ class _File:
             return PersonDecides(decision=cast("PersonsDecision", reader.one_of(node, known, what=what)))
         fields = reader.fields(node, (*known, "after_s"), what=what)
         after_s = reader.number(fields["after_s"].node, what="'after_s'") if "after_s" in fields else 0.0
-        made = [(name, entry.node) for name, entry in fields.items() if name != "after_s"]
+        made = {name: entry.node.plain() for name, entry in fields.items() if name != "after_s"}
         if len(made) != 1:
             reader.report(node, f"{what} is one of {', '.join(known)}", "such as {refuse: Not there.}")
-            return PersonDecides(decision="expire")
-        ((decision, value),) = made
-        return PersonDecides(decision=cast("PersonsDecision", decision), value=value.plain(), after_s=after_s)
+            made = {"expire": None}
+        ((decision, value),) = made.items()
+        return PersonDecides(decision=cast("PersonsDecision", decision), value=value, after_s=after_s)
 
     # What must happen
 

@@ -120,18 +120,13 @@ class StagedPeople:
         if not isinstance(chunk, ApprovalRequested | QuestionAsked):
             return
         decides = next(self._decisions, PersonDecides(decision="expire"))
-        if not decides.after_s:  # in a moment: the tick that asks is not over
-            asyncio.get_running_loop().call_soon(self._decide, chunk.interrupt.id, decides)
-            return
-        task = asyncio.ensure_future(self._wait(chunk.interrupt.id, decides))
+        task = asyncio.ensure_future(self._decide(chunk.interrupt.id, decides))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
-    async def _wait(self, interrupt_id: str, decides: PersonDecides) -> None:
-        await self._clock.sleep(decides.after_s)
-        self._decide(interrupt_id, decides)
-
-    def _decide(self, interrupt_id: str, decides: PersonDecides) -> None:
+    async def _decide(self, interrupt_id: str, decides: PersonDecides) -> None:
+        if decides.after_s:
+            await self._clock.sleep(decides.after_s)
         self.deliver(ANSWERS, {interrupt_id: decides.delivered()})
 
 

@@ -1,7 +1,9 @@
 """A recorded run becomes a scenario that passes on the tree that it ran."""
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +12,10 @@ from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, from_yaml, judge, to_yaml
 from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.llm.protocol import ModelFault, Usage
+from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.interrupts import Answerer, Decision
 from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolError, ToolResult
@@ -143,3 +147,51 @@ async def test_what_was_delivered_is_delivered_again(store: Store, archive: Arch
     verdict = judge(scenario, await Player(TreeLibrary([tmp_path], registry=REGISTRY)).play_async(scenario))
     assert verdict.passed, verdict.report("")
     assert verdict.played.answer.text.endswith("Approved: False.")
+
+
+ASKING = """\
+tree: asking
+blackboard: { branch: { type: str, default: "" } }
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - compose_prompt
+        - ask_user: { question: "Which branch?", into: branch, expires: null }
+        - llm_turn
+        - run_tools: { approve: [probe], expires: null }
+        - llm_turn
+        - stop: completed
+    then: { sequence: [explain_stop, finish] }
+"""
+
+
+async def test_what_people_have_decided_is_decided_again(store: Store, archive: Archive, tmp_path: Path):
+    decisions: list[dict[str, Any]] = [
+        {"decision": "answer", "answer": "main"},
+        {"decision": "edit", "arguments": {"a": 7}},
+        {"decision": "refuse", "comment": "Not this one."},
+    ]
+    script = [says("", *[calls("probe", a=a) for a in (1, 2)]), answers()]
+    async with managed(store, script, tools=TOOLS) as it:
+        it.harness.write_tree("asking", ASKING)
+        live = await it.start(tree="asking")
+        left, answerer = iter(decisions), Answerer(live.record.user_id)
+        async with asyncio.timeout(20):
+            async for batch in store.log.follow(live.record.id):
+                for chunk in map(json.loads, (chunk.data for chunk in batch)):
+                    if chunk["type"] in ("question", "approval_requested"):
+                        it.clock.advance(7)
+                        decision = Decision(chunk["interrupt"]["id"], **next(left))
+                        await store.interrupts.answer(live.record.id, [decision], by=answerer)
+        told = await it.told(live.record)
+    assert repeat(await read_run(archive, told.record), registry=REGISTRY).diverged_at is None
+    scenario = await scenario_from(archive, told.record)
+    assert [(each.decision, each.value) for each in scenario.people] == [
+        *(("answer", "main"), ("edit", {"a": 7}), ("refuse", "Not this one.")),
+    ]
+    (tmp_path / "asking.yaml").write_text(ASKING)
+    verdict = judge(scenario, await Player(TreeLibrary([tmp_path], registry=REGISTRY)).play_async(scenario))
+    assert verdict.passed, verdict.report("")
+    assert [arguments for _, arguments in verdict.played.tool_runs] == [{"a": 7}]
