@@ -18,7 +18,6 @@ blackboard:
   sources: {type: list, default: []}
   question: {type: str, default: q}
   found: any
-  told: {type: any, from: delivery}
 root:
 """
 

@@ -304,7 +304,7 @@ class Waiting:
 
 ASKS = """
 sequence:
-  - parallel: [{wait: {for: told}}, {job: {name: one}}]
+  - parallel: [{wait: {until: cancel_requested}}, {job: {name: one}}]
   - job: {name: two}
 """
 
@@ -326,22 +326,22 @@ async def test_a_run_that_waits_for_a_delivery_alone_is_parked_without_being_hal
     _, again, _ = resumed(ASKS, records, host, may_park=waiting)
     assert (await again.run()).is_parked, "nothing was delivered, so it is parked at once"
     _, again, rest = resumed(ASKS, records, host, may_park=waiting)
-    again.deliver("told", "yes")
+    again.cancel()
     result = await again.run()
     assert (result.status, result.is_parked) == (S, False)
     assert [(record.tick, record.cause, record.deliveries) for record in rest] == [
-        (3, "delivery", (("told", "yes"),)),
+        (3, "delivery", (("cancel_requested", True),)),
         (4, "outcome", ()),
     ]
 
 
 async def test_a_run_that_may_not_be_parked_waits_and_one_that_waits_for_a_time_alone_is_not_asked():
     waiting = Waiting(says=False)
-    loop = RunLoop(live("wait: {for: told}"), clock=FakeClock(), may_park=waiting)
+    loop = RunLoop(live("wait: {until: cancel_requested}"), clock=FakeClock(), may_park=waiting)
     task = asyncio.create_task(loop.run())
     await until_idle()
     assert waiting.asked == 1
-    loop.deliver("told", "yes")
+    loop.cancel()
     assert (await task).status is S
     waiting = Waiting()
     assert (await RunLoop(live("wait: 5"), clock=FakeClock(), may_park=waiting).run()).status is S
