@@ -6,7 +6,7 @@ steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the
 
 import asyncio
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -14,11 +14,11 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
-from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, TreeLibrary
+from bt_runtime import Clock, Observer, Pacer, Registry, ReloadingTrees, ResumedWork, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.agent.control.loop import LoopControl
-from oracle.agent.control.opening import open_agent, open_query
+from oracle.agent.control.opening import OpenAgent, open_agent, open_query
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.conversations.history import history_for_model
 from oracle.agent.conversations.protocol import Conversation, Conversations, UnknownConversationError
@@ -26,8 +26,10 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
 from oracle.agent.journal import QueryJournal
 from oracle.agent.query import Query, checked_question
+from oracle.agent.rules.recorded import Fact
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_end
+from oracle.classify import QueryClassification
 from oracle.classify.encoder.protocol import QueryShares
 from oracle.core.chunks import Chunk
 from oracle.core.traces import SpanContext
@@ -109,6 +111,30 @@ class Checked:
         return replace(self, ask=ask, asked_at=asked_at, begun=begun)
 
 
+class Past(Protocol):
+    """What a query knew when it began."""
+
+    @property
+    def previous(self) -> QueryClassification | None:
+        """The classification of the query before."""
+        ...
+
+    @property
+    def previous_errors(self) -> bool:
+        """A tool failed in the query before."""
+        ...
+
+    @property
+    def encoded(self) -> QueryShares | None:
+        """How the encoder read the question."""
+        ...
+
+    @property
+    def grants(self) -> tuple[str, ...]:
+        """Names of the tools that a person had allowed for the conversation."""
+        ...
+
+
 class Control(Protocol):
     """What drives a query."""
 
@@ -131,6 +157,7 @@ class ActiveQuery:
         asked_at: when the question came, ISO 8601 in UTC.
         tree: the version of the tree that drives it; `None` if a decision tree in Python does.
         is_abandoned: another worker owns the run.
+        is_continued: it has begun in another process.
     """
 
     agent: AgentRun
@@ -139,6 +166,7 @@ class ActiveQuery:
     asked_at: str
     tree: TreeDefinition | None = None
     is_abandoned: bool = False
+    is_continued: bool = False
 
     @property
     def is_parked(self) -> bool:
@@ -174,7 +202,8 @@ class ActiveQuery:
                     note_end(self.agent)
 
     async def _run(self) -> None:
-        self.agent.notify_of_cut_history()
+        if not self.is_continued:
+            self.agent.notify_of_cut_history()
         try:
             await self._drive()
             if self.is_parked:
@@ -376,6 +405,81 @@ class Oracle:
         )
         control = TreeControl(opened, observers=observers, pacer=pacer, may_park=may_park)
         return ActiveQuery(opened.agent, control, opened.host.closing, asked_at, checked.tree)
+
+    def reopen(
+        self, checked: Checked, past: Past, *, conversation: Conversation, tools: ToolRegistry, clock: Clock
+    ) -> OpenAgent:
+        """The query of a run that has begun in another process, before its first tick; nothing of it is sent or kept.
+
+        Args:
+            checked: the question as it was checked then, with the version of the tree that drives it.
+            past: what the query knew when it began.
+            conversation: as it was then.
+            tools: those of then.
+            clock: of the query.
+
+        Raises:
+            TypeError: a decision tree in Python drives it, which cannot be repeated.
+        """
+        if not isinstance(checked.control, TreeDefinition):
+            raise TypeError("only a query that a YAML tree drives can be opened anew")
+        query = _query(checked, conversation, run_id=checked.ask.run_id or "", encoded=past.encoded)
+        query = replace(query, previous=past.previous, previous_errors=past.previous_errors, grants=past.grants)
+        return open_agent(
+            query,
+            checked.control,
+            equipment=replace(self._equipment, tools=tools, clock=clock),
+            store=self._conversations,
+            asked_at=checked.asked_at,
+            registry=self._registry,
+            rules="none",
+        )
+
+    def resume(  # noqa: PLR0913  by name, most of them as for `open`
+        self,
+        opened: OpenAgent,
+        resumed: ResumedWork,
+        *,
+        facts: Sequence[Fact],
+        untaken: Collection[str],
+        emit: Callable[[Chunk], None],
+        observers: Iterable[Observer] = (),
+        journal: QueryJournal,
+        pacer: Pacer | None = None,
+        may_park: Callable[[], bool] | None = None,
+        trace: RunTrace | None = None,
+    ) -> ActiveQuery:
+        """Let a query that was opened anew go on, after all its ticks were repeated.
+
+        Args:
+            opened: what `reopen` has returned.
+            resumed: where it goes on.
+            facts: what was recorded of it, for the rules of its tree.
+            untaken: the keys of outcomes among them that no tick has taken.
+            emit: gets every chunk from here on.
+            observers: get the tick records from here on.
+            journal: keeps outcomes and signals from here on.
+            pacer: may hold the run between its ticks.
+            may_park: asked when the query waits for people alone: whether it is to be parked; `None`: it is not.
+            trace: of the run; `None`: it is not traced.
+        """
+        agent = opened.agent
+        agent.output.emit, agent.journal, agent.signals.journal, agent.trace = emit, journal, journal, trace
+        opened.watch_rules()
+        if opened.rules is not None:
+            opened.rules.restore(facts, untaken=untaken)
+        if trace is not None:
+            trace.opened(run_id=agent.query.run_id, context_id=agent.query.context_id)
+        control = TreeControl(opened, observers=observers, pacer=pacer, resumed=resumed, may_park=may_park)
+        host = opened.host
+        tree = opened.tree
+        has_begun = tree.context.tick > 0  # before the first tick it has said nothing
+        return ActiveQuery(agent, control, host.closing, host.asked_at, tree.definition, is_continued=has_begun)
+
+    @property
+    def registry(self) -> Registry:
+        """The kinds that trees are read with."""
+        return self._registry
 
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:

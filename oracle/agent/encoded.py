@@ -17,7 +17,7 @@ async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
     if outcome.is_side or not outcome.is_unclear or not isinstance(run.equipment.intents, HeuristicIntentClassifier):
         return outcome
     try:
-        encoded = await run.equipment.encoder.intent_shares(outcome.text)
+        encoded = await run.equipment.encoder.intent_shares(outcome.whole_text)
     except asyncio.CancelledError:
         return outcome
     return outcome if encoded is None else replace(outcome, encoded=encoded)

@@ -20,6 +20,10 @@ class QueryJournal(bt_runtime.Journal, Protocol):
         """A turn begins, with this system prompt; must not wait."""
         ...
 
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
+        """A tool that writes is about to be called, for the first time at `at`; must not wait, but `flush` follows."""
+        ...
+
     def signal(self, record: SignalRecord) -> None:
         """A signal of the model, and what the control did about it; must not wait."""
         ...
@@ -45,6 +49,9 @@ class NoJournal:
         """Nothing waits."""
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """Forget it."""
+
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
         """Forget it."""
 
     def signal(self, record: SignalRecord) -> None:

@@ -47,6 +47,9 @@ class TurnOutcome:
         is_side: the turn is not part of the answer.
         encoded: how the encoder reads the state of the work in the response; `None` if it was not asked, or did not
             answer.
+        is_lost: the process that read the response died before its end: what the user has seen of it is all that is
+            left, and counts as a response that was cut off. It is no finished turn.
+        goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
     """
 
     parsed: ParsedResponse | None = None
@@ -72,6 +75,8 @@ class TurnOutcome:
     output_tokens: int = 0
     first_text_ms: int | None = None
     encoded: IntentShares | None = None
+    is_lost: bool = False
+    goes_on_from: str = ""
 
     @property
     def text(self) -> str:
@@ -79,15 +84,25 @@ class TurnOutcome:
         return self.parsed.text if self.parsed else ""
 
     @property
+    def whole_text(self) -> str:
+        """The visible text of the response, with what lost turns have said of it."""
+        return self.goes_on_from + self.text if self.goes_on_from else self.text
+
+    @property
     def has_text(self) -> bool:
         """Whether there is visible text other than white space."""
-        text = self.text
+        text = self.whole_text
         return bool(text) and not text.isspace()
 
     @property
     def is_broken(self) -> bool:
         """Whether the turn failed or was interrupted."""
         return self.interrupted or self.fault is not None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it counts as a turn."""
+        return not (self.is_broken or self.is_lost)
 
     @property
     def is_whole(self) -> bool:
@@ -120,12 +135,12 @@ class TurnOutcome:
     @property
     def asks_user(self) -> bool:
         """The response ends with a question to the user, whose turn it is then."""
-        return self.is_answer and asks_user(self.text)
+        return self.is_answer and asks_user(self.whole_text)
 
     @property
     def announces(self) -> bool:
         """The response ends with what the model is about to do, calls no tool for it, and has no signal."""
-        return self.is_answer and self.signal is None and announces(self.text)
+        return self.is_answer and self.signal is None and announces(self.whole_text)
 
     @property
     def answers(self) -> bool:

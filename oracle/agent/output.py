@@ -7,12 +7,14 @@
 - `Done` is sent once, and nothing after it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import Notice
 from oracle.core.chunks import (
+    Answer,
     Answered,
     ApprovalRequested,
     Chunk,
@@ -27,9 +29,11 @@ from oracle.core.chunks import (
     SystemNotice,
     TerminationReason,
     Thinking,
+    ToolCall,
     ToolCalled,
     ToolReturned,
 )
+from oracle.decision import canonical_arguments
 from signals import as_plain_text
 
 _PARAGRAPH = "\n\n"
@@ -53,12 +57,15 @@ class Output:
     pending: dict[str, Interrupt] = field(default_factory=dict)
     """What people were asked and have not answered, by id."""
     is_done: bool = False
+    goes_on: bool = False
+    """The text of the next turn follows without a paragraph: it is the rest of what a lost turn has said."""
     is_closed: bool = False
     """The sentence that says why the query has stopped was sent: nothing of the control's own follows it."""
     _texts: list[str] = field(default_factory=list)
     _open_calls: dict[str, None] = field(default_factory=dict)
     _seen_sources: set[tuple[str, str, int | None]] = field(default_factory=set)
     _paragraph_due: bool = False
+    _orphans: dict[str, tuple[str, str]] = field(default_factory=dict)  # calls whose turn was lost: name and arguments
 
     @property
     def answer(self) -> str:
@@ -85,6 +92,10 @@ class Output:
             self.is_closed = True
             self.emit(Closing(text, reason))
 
+    def begin_turn(self) -> None:
+        """A turn begins: its text is a paragraph of its own, unless it goes on with that of a lost one."""
+        self._paragraph_due = not self.goes_on
+
     def new_paragraph(self) -> None:
         """Begin a new paragraph with the next piece of text."""
         self._paragraph_due = True
@@ -98,6 +109,7 @@ class Output:
         if self.is_closed and reason is None:
             return
         self.remarks += 1
+        self.goes_on = False
         self.new_paragraph()
         self.say(as_plain_text(sentence), reason=reason)
 
@@ -117,6 +129,35 @@ class Output:
         """A tool call; its result is owed from now on."""
         self._open_calls[chunk.tool_call.id] = None
         self._step(chunk)
+
+    def claim(self, name: str, arguments: Mapping[str, Any]) -> str | None:
+        """The id of a call that a lost turn has announced, for the same call of the turn that repeats it; or `None`."""
+        wanted = (name, canonical_arguments(arguments))
+        found = next((call_id for call_id, call in self._orphans.items() if call == wanted), None)
+        if found is not None:
+            del self._orphans[found]
+        return found
+
+    def drop_orphans(self, why: str) -> None:
+        """Answer the calls of lost turns that nothing has repeated."""
+        for call_id in self._orphans:
+            self.return_tool(ToolReturned(call_id, why, is_error=True, duration_ms=0))
+        self._orphans.clear()
+
+    def restore(self, sent: Answer, steps: Iterable[ConversationStep], *, orphans: Iterable[ToolCall]) -> None:
+        """Go on after what another process has sent; nothing of it is sent again.
+
+        Args:
+            sent: all of it.
+            steps: of it, those that the conversation keeps.
+            orphans: the calls without a result whose turn was lost.
+        """
+        self._texts, self.sources, self.steps = list(sent.texts), list(sent.sources), list(steps)
+        self._seen_sources = {(source.source_type, source.path, source.line) for source in sent.sources}
+        self._open_calls = dict.fromkeys(call.id for call in sent.open_calls)
+        self._orphans = {call.id: (call.name, canonical_arguments(call.arguments)) for call in orphans}
+        self._paragraph_due = False
+        self.pending = {interrupt.id: interrupt for interrupt in sent.pending}
 
     def return_tool(self, chunk: ToolReturned) -> None:
         """The result of a call; a second one is not sent."""
@@ -148,6 +189,7 @@ class Output:
 
     def close_calls(self, why: str) -> None:
         """Answer every call that is still open."""
+        self._orphans.clear()
         for call_id in tuple(self._open_calls):
             self.return_tool(ToolReturned(call_id, why, is_error=True, duration_ms=0))
 

@@ -28,6 +28,8 @@ class RequestRecord:
         thinking_tokens: the part of it that could be thinking.
         wrap_up: the model was asked to finish.
         is_side: the turn is not part of the answer.
+        digest: of the blocks of all messages, in order; empty in a record from before this was recorded.
+        blocks: how many there were.
     """
 
     step: str
@@ -45,6 +47,8 @@ class RequestRecord:
     thinking_tokens: int
     wrap_up: bool
     is_side: bool
+    digest: str = ""
+    blocks: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The fields as a JSON object."""

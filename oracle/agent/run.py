@@ -16,6 +16,7 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.gathering_log import GatheringLog
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.last_turn import LastTurn
+from oracle.agent.lost import LostWork
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.people import People
@@ -42,6 +43,9 @@ EMPTY_TURN_NOTE = (
 )
 """For the request after an empty turn."""
 
+LOST_CALL = "Not run: the turn that asked for it was lost, and did not ask for it again."
+"""The result of a call whose turn has begun anew in another process."""
+
 Judge = Callable[[AgentState, CallResult], AgentState]
 """What a tool result means for the state."""
 
@@ -64,6 +68,7 @@ class AgentRun:
         journal: where requests are kept.
         trace: what spans of the query hang from; `None` where traces are off.
         now_s: the time of the tick, where a tree reads keys that depend on it.
+        lost: what another process has left of the work that was under way; `None`: nothing.
     """
 
     query: Query
@@ -86,6 +91,7 @@ class AgentRun:
     journal: QueryJournal = field(default_factory=NoJournal)
     trace: RunTrace | None = None
     now_s: float = 0.0
+    lost: LostWork | None = None
 
     @property
     def model_used(self) -> str:
@@ -170,7 +176,14 @@ class AgentRun:
         if outcome.is_broken:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
+            self.output.goes_on &= not outcome.text
             return
+        self.output.goes_on = outcome.is_lost
+        if outcome.is_lost:
+            self.transcript.add_turn(outcome.content)
+            self.state = self.state.after_lost_turn(tokens=outcome.tokens)
+            return
+        self.output.drop_orphans(LOST_CALL)
         self.cost.note(outcome, shape=self._shape(model), now_s=self.equipment.clock.now())
         self.transcript.add_turn(outcome.content)
         self.state = self.state.after_turn(

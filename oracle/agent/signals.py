@@ -53,6 +53,9 @@ class SignalLog:
             turn: its number.
         """
         self.intent = None
+        if outcome.is_lost and not outcome.is_broken:  # what follows is the rest of the same response
+            self._unsettled, self.latest, self.malformed = None, None, False
+            return
         if outcome.is_broken:
             self.record(outcome, turn=turn, action="error" if outcome.fault else "interrupted")
             return

@@ -4,22 +4,28 @@ import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from datetime import datetime
 from hashlib import blake2b
 
-from bt_runtime import Request
+from bt_runtime import Request, working_node
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
 from oracle.core.chunks import ToolReturned
 from oracle.decision import ToolAction, canonical_arguments
 from oracle.llm.protocol import ToolUse
-from oracle.tools import ToolResult
+from oracle.tools import CallKey, ToolResult
+from oracle.tools.keys import keyed
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
 NOT_RUN = "Not run: "
 """How the result of a call begins that was not run."""
 OWN_CALL = "tree_"
 """How the ids of the tree's own calls begin."""
+WRITE_UNKNOWN = (
+    "Interrupted: the service stopped before this call had ended. It is not known whether it was carried out; "
+    "check that before it is repeated."
+)
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 
@@ -127,12 +133,15 @@ async def _run_call(
     if forbidden is not None:
         return _answer(run, call, forbidden, duration_ms=0, counts=False)
     clock, refusal = run.equipment.clock, _refusal(run, call)
+    shown = _shown_of(run, call)
+    if shown is not None:
+        return shown
     asked_s, started_s = clock.now(), None
     try:
         async with places:
             started_s = clock.now()
             result = refusal or await call_tool(run, call)
-            counts = True
+            counts = not is_unknown(run, call)
     except asyncio.CancelledError:
         result, counts = ToolResult(CANCELLED, is_error=True), False
     duration_ms = round((clock.now() - (asked_s if started_s is None else started_s)) * 1000)
@@ -141,9 +150,48 @@ async def _run_call(
     return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=began, started_s=started_s)
 
 
+def results_shown(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcome:
+    """The results of some calls that the user was shown before the process died that ran them."""
+    found = [shown for call in calls if (shown := _shown_of(run, call)) is not None]
+    return ToolsOutcome(tuple(found))
+
+
+def _shown_of(run: AgentRun, call: ToolUse) -> CallResult | None:
+    """The result of a call that the user was shown before its process died; `None`: there is none."""
+    shown = run.lost.results.get(call.id) if run.lost is not None else None
+    if shown is None or run.lost is None:
+        return None
+    ran = _refusal(run, call) is None and not shown.tool_result.startswith((NOT_RUN, CANCELLED))
+    result = ToolResult(shown.tool_result, shown.is_error, run.lost.sources.get(call.id, ()))
+    return _answer(run, call, result, duration_ms=shown.duration_ms, counts=ran, began=ran)
+
+
+def is_unknown(run: AgentRun, call: ToolUse) -> bool:
+    """Whether a process that died may have carried the call out, and the tool cannot tell."""
+    if run.lost is None or call.id not in run.lost.intents:
+        return False
+    tool = run.equipment.tools.get(call.name)
+    return tool is None or not tool.takes_key
+
+
 async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
-    """Run a tool; raises nothing but `CancelledError`."""
-    with tool_span(run, call) as span:
+    """Run a tool; raises nothing but `CancelledError`.
+
+    That a writing call is about to begin is durable before it does. One that may have begun in a process that died is
+    called once more only if the tool can tell.
+    """
+    tool, key = run.equipment.tools.get(call.name), None
+    if tool is not None and tool.writes:
+        if is_unknown(run, call):
+            return ToolResult(WRITE_UNKNOWN, is_error=True)
+        begun_at = run.lost.intents.get(call.id) if run.lost is not None else None
+        at = begun_at or run.equipment.timestamp()
+        run.journal.intend(call.id, call.name, step=working_node(), at=at)
+        await run.journal.flush()
+        if tool.takes_key:
+            moment = datetime.fromisoformat(at)
+            key = CallKey(run.query.run_id, call.id, moment, is_repeat=begun_at is not None)
+    with tool_span(run, call) as span, keyed(key):
         result = await run.equipment.tools.call(call.name, call.arguments)
         note_result(run, span, result)
         return result

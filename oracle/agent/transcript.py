@@ -13,10 +13,12 @@ Rules:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from oracle.agent.planning import content_characters
 from oracle.core.control_notes import marked, neutralised
+from oracle.core.encoding import to_json
 from oracle.core.frozen import held_frozen
 from oracle.llm.protocol import Message, ToolUse
 
@@ -35,6 +37,31 @@ class CallText:
 
 
 @dataclass(slots=True)
+class _Digest:
+    """Of the blocks of some messages, one after the other: how they are grouped into messages may still change."""
+
+    hash: Any = field(default_factory=sha256)
+    messages: int = 0
+    blocks: int = 0
+
+    def add(self, messages: Sequence[Message], *, most: int | None = None) -> None:
+        for message in messages:
+            self.messages += 1
+            role = message["role"].encode()
+            for block in _blocks(message["content"]):
+                if self.blocks == most:
+                    return
+                self.blocks += 1
+                self.hash.update(b"%b %b\n" % (role, _encoded(block)))
+
+    def text(self) -> str:
+        return str(self.hash.hexdigest())
+
+    def copy(self) -> "_Digest":
+        return _Digest(self.hash.copy(), self.messages, self.blocks)
+
+
+@dataclass(slots=True)
 class Transcript:
     """History, question, and what this query has added; sizes are counted as messages are added."""
 
@@ -45,6 +72,7 @@ class Transcript:
     _characters: int = 0
     _sent_messages: int = 0
     _sent_characters: int = 0
+    _digested: "_Digest" = field(default_factory=_Digest)
 
     @classmethod
     def of(cls, history: Sequence[Message], question: str) -> "Transcript":
@@ -75,6 +103,24 @@ class Transcript:
         """Characters that were added since `mark_sent`."""
         return self._characters - self._sent_characters
 
+    def digest(self) -> tuple[str, int]:
+        """SHA-256 of all blocks so far in hexadecimal, and their number; each block is read once in a query."""
+        whole = self._digested
+        whole.add(self._messages[whole.messages : -1])  # only the last message can still change
+        last = whole.copy()
+        last.add(self._messages[-1:])
+        return last.text(), last.blocks
+
+    def digest_of(self, blocks: int) -> str:
+        """The digest of the first blocks."""
+        digest = _Digest()
+        digest.add(self._messages, most=blocks)
+        return digest.text()
+
+    def reserve_calls(self, ids: Iterable[str]) -> None:
+        """No call gets one of these ids any more."""
+        self._call_ids.update(ids)
+
     def has_call(self, call_id: str) -> bool:
         """Whether one of the tool calls so far has the id."""
         return call_id in self._call_ids
@@ -85,8 +131,9 @@ class Transcript:
 
     def beside(self, note: str) -> "Transcript":
         """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""
+        self._digested.add(self._messages[self._digested.messages : -1])
         messages, ids, sent = list(self._messages), set(self._call_ids), (self._sent_messages, self._sent_characters)
-        copy = Transcript(messages, ids, self._open, self._characters, *sent)
+        copy = Transcript(messages, ids, self._open, self._characters, *sent, self._digested.copy())
         copy._answer_open_calls(_NOT_RUN_YET)
         copy.add_note(note)
         return copy
@@ -143,6 +190,13 @@ def _result(call_id: str, known: CallText | None, why_not: str) -> Mapping[str, 
 
 def _calls(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
     return () if isinstance(content, str) else [block for block in content if block.get("type") == "tool_use"]
+
+
+def _encoded(block: Mapping[str, Any]) -> bytes:
+    try:
+        return to_json(block)
+    except (TypeError, ValueError, RecursionError):  # arguments that no log can hold either
+        return str(block.get("id")).encode(errors="replace")
 
 
 def _text(text: str) -> Mapping[str, Any]:

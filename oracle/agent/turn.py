@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 import structlog
 
 from bt_runtime.text import estimate_tokens
+from oracle.agent.lost import LostTurn
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
@@ -24,6 +25,7 @@ from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
 from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_turn, turn_span
+from oracle.agent.transcript import Transcript
 from oracle.core import chunks
 from oracle.core.chunks import ToolCalled, ToolReturned
 from oracle.llm.protocol import (
@@ -143,6 +145,9 @@ class _Progress:
         if size > _LONGEST_PIECE and self.exceeds_budget():
             log.warning("tool_call.dropped", characters=size)  # no budget pays for it
             return
+        if (announced := self.output.claim(requested.name, requested.arguments)) is not None:
+            self.calls.append(replace(requested, id=announced))  # the turn that this one repeats has announced it
+            return
         call = self._with_own_id(requested)
         self.calls.append(call)
         self.output.call_tool(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
@@ -175,20 +180,24 @@ def _notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tu
     return notes or (("Continue.",) if visible and run.transcript.ends_with_model else ())
 
 
+def _asked_with(run: AgentRun, notes: Sequence[str], *, visible: bool) -> Transcript:
+    """The messages of this turn's request. An invisible turn ends with notes of its own, which no later one has."""
+    transcript, note = run.transcript, "\n".join(notes)
+    if note or (transcript.ends_with_model and not visible):
+        return transcript.beside(note or "Continue.")
+    return transcript
+
+
 def _request_of(
-    run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible: bool, tools: bool, model: str | None
+    run: AgentRun, plan: TurnPlan, asked: Transcript, *, visible: bool, tools: bool, model: str | None
 ) -> ModelRequest:
     """What is sent to the provider for this turn.
 
-    System prompt, tools and messages begin with those of the previous request. An invisible turn ends with notes
-    of its own, which no later request has.
+    System prompt, tools and messages begin with those of the previous request.
     """
-    transcript, note = run.transcript, "\n".join(notes)
-    if note or (transcript.ends_with_model and not visible):
-        transcript = transcript.beside(note or "Continue.")
     return ModelRequest(
         system=run.prompt.text if run.prompt else "",
-        messages=transcript.messages,
+        messages=asked.messages,
         tools=run.equipment.tools.definitions(run.offered),
         tool_choice="auto" if visible and tools else "none",
         wrap_up=plan.wrap_up,
@@ -197,6 +206,66 @@ def _request_of(
         web_search="web_search" in run.offered,
         model=model or run.query.model,
         time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
+    )
+
+
+def _plan_of(run: AgentRun, sent: RequestRecord) -> TurnPlan:
+    """The plan of a request that was sent already: what the provider is asked for is the same again."""
+    return replace(
+        run.plan(sent.model), max_tokens=sent.max_tokens, thinking_tokens=sent.thinking_tokens, wrap_up=sent.wrap_up
+    )
+
+
+def _spent(lost: LostTurn, plan: TurnPlan) -> tuple[int, int]:
+    """Tokens, and those of output among them, that a lost turn has cost: estimates, as its usage was never reported."""
+    output_tokens = estimate_tokens(lost.characters)
+    return lost.times * plan.input_tokens + output_tokens, output_tokens
+
+
+def _goes_on_from(run: AgentRun) -> str:
+    """What lost turns have said of the response whose rest is asked for."""
+    before = run.turn.outcome
+    return before.whole_text if before is not None and before.is_lost and not before.is_broken else ""
+
+
+def messages_of_lost(run: AgentRun, lost: LostTurn) -> Transcript:
+    """The messages that would be sent if the request of a lost turn were sent once more."""
+    sent = lost.request
+    notes = _notes_for(run, _plan_of(run, sent), visible=not sent.is_side, hint=sent.hint)
+    return _asked_with(run, notes, visible=not sent.is_side)
+
+
+def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
+    """A lost turn as an outcome: what the user has seen of it, and what it has cost.
+
+    Args:
+        run: the query.
+        lost: the turn.
+        halted: the control had halted it; otherwise the model is to go on where the text ends.
+    """
+    sent, text = lost.request, lost.text if lost.has_text else ""
+    plan, visible = _plan_of(run, sent), not sent.is_side
+    if run.rules is not None:
+        run.rules.turn(visible=visible)
+    tokens, output_tokens = _spent(lost, plan)
+    return TurnOutcome(
+        parsed=ParsedResponse(text) if text else None,
+        content=({"type": "text", "text": text},) if text else (),
+        tokens=tokens,
+        input_tokens=plan.input_tokens,
+        output_tokens=output_tokens,
+        estimated=True,
+        model=run.model_used,
+        cut_off=not halted,
+        is_last_paid=plan.is_last_paid,
+        interrupted=halted,
+        duration_ms=lost.duration_ms,
+        first_text_ms=lost.first_text_ms,
+        notes=_notes_for(run, plan, visible=visible, hint=sent.hint),
+        without_tools=sent.tool_choice == "none",
+        is_side=sent.is_side,
+        is_lost=True,
+        goes_on_from=_goes_on_from(run) if visible else "",
     )
 
 
@@ -218,18 +287,29 @@ class OpenTurn:
         tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
         hint: an instruction for this turn.
         model: the provider's model that answers; `None`: the query's.
+        lost: the same turn as a process has left it that died; its request is sent once more as it was, and its cost
+            counts with that of this one.
     """
 
     def __init__(
-        self, run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "", model: str | None = None
+        self,
+        run: AgentRun,
+        *,
+        visible: bool = True,
+        tools: bool = True,
+        hint: str = "",
+        model: str | None = None,
+        lost: LostTurn | None = None,
     ) -> None:
         if run.rules is not None:
             run.rules.turn(visible=visible)
         self._run, self._visible, self._tools = run, visible, tools
-        self._model = model
-        self._plan = plan = run.plan(model)
+        self._model, self._lost = model, lost
+        self._plan = plan = run.plan(model) if lost is None else _plan_of(run, lost.request)
         self._hint = hint
+        self._before = _goes_on_from(run) if visible else ""
         self._notes = _notes_for(run, plan, visible=visible, hint=hint)
+        self._asked = _asked_with(run, self._notes, visible=visible)
         output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
         self._reservation = reservation = run.cost.reserve(plan)
 
@@ -238,13 +318,13 @@ class OpenTurn:
 
         now, is_taken = run.equipment.clock.now, run.transcript.has_call
         self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now)
-        output.new_paragraph()
+        output.begin_turn()
         self._started_s = now()
 
     def request(self) -> ModelRequest:
         """What is sent to the provider."""
         return _request_of(
-            self._run, self._plan, self._notes, visible=self._visible, tools=self._tools, model=self._model
+            self._run, self._plan, self._asked, visible=self._visible, tools=self._tools, model=self._model
         )
 
     def record(self, request: ModelRequest, *, step: str) -> RequestRecord:
@@ -255,6 +335,7 @@ class OpenTurn:
             step: the key of the outcome that the turn will have.
         """
         run, prompt = self._run, self._run.prompt
+        digest, blocks = self._asked.digest()
         return RequestRecord(
             step=step,
             at_s=self._started_s,
@@ -271,6 +352,8 @@ class OpenTurn:
             thinking_tokens=request.thinking_tokens,
             wrap_up=request.wrap_up,
             is_side=not self._visible,
+            digest=digest,
+            blocks=blocks,
         )
 
     def play(self, events: Iterable[ModelEvent]) -> None:
@@ -302,7 +385,7 @@ class OpenTurn:
             progress.show(parsed.remainder)
         progress.show = progress.output.say  # no reference of its own to the turn, which would be a cycle
         first_s = progress.first_text_s
-        return _outcome(
+        outcome = _outcome(
             progress,
             parsed,
             plan=self._plan,
@@ -313,6 +396,17 @@ class OpenTurn:
             notes=self._notes,
             without_tools=not (self._visible and self._tools),
             is_side=not self._visible,
+        )
+        if self._before:
+            outcome = replace(outcome, goes_on_from=self._before)
+        if self._lost is None:
+            return outcome
+        tokens, output_tokens = _spent(self._lost, self._plan)
+        return replace(
+            outcome,
+            tokens=outcome.tokens + tokens,
+            output_tokens=outcome.output_tokens + output_tokens,
+            estimated=True,
         )
 
     def _since_start_ms(self, at_s: float) -> int:
@@ -332,7 +426,8 @@ async def run_turn(
 
     The arguments are those of `OpenTurn`, and `step`: the key of the outcome, under which the request is recorded.
     """
-    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint, model=model)
+    lost = run.lost.turns.pop(step, None) if run.lost is not None else None
+    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint, model=model, lost=lost)
     try:
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)

@@ -122,6 +122,12 @@ class Metrics:
         self._webhooks = Counter(
             "oracle_webhooks", "Attempts to send a webhook from here, by outcome.", ["outcome"], registry=of
         )
+        self._continued = Counter(
+            "oracle_runs_continued", "Runs of dead or silent workers that have gone on here.", registry=of
+        )
+        self._not_continued = Counter(
+            "oracle_runs_not_continued", "Runs that could not go on: they differed from their record.", registry=of
+        )
         self._streams = Gauge("oracle_streams_active", "Event streams that clients have open here.", registry=of)
         self._streams_opened = Counter("oracle_streams_opened", "Event streams that clients have opened.", registry=of)
         self._first_chunk_s = Histogram(
@@ -203,6 +209,14 @@ class Metrics:
     def webhook(self, outcome: str) -> None:
         """A webhook was `delivered`, has `failed` for now, or was `given_up`."""
         self._webhooks.labels(outcome).inc()
+
+    def run_continued(self) -> None:
+        """A run of a worker that died or fell silent goes on here."""
+        self._continued.inc()
+
+    def run_not_continued(self) -> None:
+        """A run could not go on, because what was repeated of it is not what was recorded."""
+        self._not_continued.inc()
 
     def shadow_begun(self) -> None:
         """A shadow run begins."""

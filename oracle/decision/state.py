@@ -172,6 +172,10 @@ class AgentState:
             tokens_estimated=self.tokens_estimated or (estimated and tokens > 0),
         )
 
+    def after_lost_turn(self, *, tokens: int) -> Self:
+        """A turn is to go on where the process that read it has died: its tokens count, the turn does not."""
+        return self.changed(tokens_used=self.tokens_used + tokens, tokens_estimated=True, answered=False)
+
     def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
         """The provider has run tools of its own within a turn; they are not actions, but they were tried."""
         return self.changed(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))

@@ -4,81 +4,23 @@ Nothing that takes time is started: the model and the tools are stand-ins that o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime import LiveTree, Outcome, Registry, Replay, Request, TickRecord, Trace, TreeDefinition, replay
+from bt_runtime import Registry, Replay, Trace, TreeDefinition, replay
 from bt_runtime.text import iso
-from oracle.agent.control.opening import OpenAgent, StillClock, UnaskedModel, open_agent
+from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
-from oracle.agent.nodes.llm_turn import LlmTurn
-from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleBreach
-from oracle.agent.run import AgentRun
 from oracle.core.chunks import Chunk, Source
 from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
-from oracle.llm.protocol import ModelFault
 from oracle.replay.recorded import RecordedRun
 from oracle.runs.record.events import KnownTool, Opened
+from oracle.runs.repeating import RebuiltRun
 from oracle.runs.storage.records import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
-
-
-@dataclass(frozen=True, slots=True)
-class RebuiltRun:
-    """A query and its nodes, before the first tick.
-
-    Args:
-        opened: the query and its tree.
-        clock: shows the time of the tick that is repeated.
-        chunks: what the query has sent so far.
-        sources: what was found before each tick, by its number.
-        stops: rules that ended the run before a tick, by its number.
-    """
-
-    opened: OpenAgent
-    clock: StillClock
-    chunks: list[Chunk]
-    sources: Mapping[int, tuple[Source, ...]]
-    stops: Mapping[int, RuleBreach]
-
-    @property
-    def agent(self) -> AgentRun:
-        """The query."""
-        return self.opened.agent
-
-    @property
-    def tree(self) -> LiveTree:
-        """Its nodes."""
-        return self.opened.tree
-
-    def prepare(self, tick: TickRecord) -> None:
-        """Set the time of a recorded tick, find what was found before it, and stop where the run was stopped."""
-        self.clock.now_s = tick.at_s
-        breach = self.stops.get(tick.tick)
-        if self.agent.state.is_terminal:
-            pass
-        elif breach is not None:
-            self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
-        elif _is_abort(tick):
-            self.agent.fail(ModelFault("service_stopping", "The service has stopped the query."))
-        for source in self.sources.get(tick.tick, ()):
-            self.agent.output.cite(source)
-
-    def speak(self, request: Request, outcome: Outcome) -> None:
-        """Say what a turn said before its outcome came."""
-        node, value, output = request.node, outcome.value, self.agent.output
-        if isinstance(node, LlmTurn) and node.settings.visible and isinstance(value, TurnOutcome):
-            output.new_paragraph()
-            output.say(value.text)
-
-
-def _is_abort(tick: TickRecord) -> bool:
-    """Whether the service has ended the run before the tick: it delivers a cancel, and the reason is not the user's."""
-    return ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes
 
 
 def rebuild(
@@ -147,7 +89,7 @@ def rebuild_query(
         rules="none",
         node_trace=trace,
     )
-    return RebuiltRun(agent, clock, chunks, sources, stops)
+    return RebuiltRun(agent, clock, sources, stops, chunks)
 
 
 def _query(record: RunRecord, opened: Opened) -> Query:

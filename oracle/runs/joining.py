@@ -59,6 +59,10 @@ class Recorder(Protocol):
         """Take the request of a turn."""
         ...
 
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
+        """Take the intent of a writing call."""
+        ...
+
     def signal(self, record: SignalRecord) -> None:
         """Take a signal."""
         ...
@@ -147,6 +151,11 @@ class JoiningRecorder:
         """Take the request of a turn (`oracle.agent.journal.QueryJournal`)."""
         self._write_held()
         self._recorder.request(record, prompt=prompt)
+
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
+        """Take the intent of a writing call (`oracle.agent.journal.QueryJournal`)."""
+        self._write_held()
+        self._recorder.intend(call_id, tool, step=step, at=at)
 
     def signal(self, record: SignalRecord) -> None:
         """Take a signal of the model (`oracle.agent.journal.QueryJournal`)."""

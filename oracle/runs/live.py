@@ -80,8 +80,10 @@ class LiveRun:
             self._drive.cancel()
 
     def lose(self) -> None:
-        """Another worker has it: stop without further output."""
+        """Another worker has it, or will: stop without further output, so that it can go on where it is now."""
         self.is_lost = True
+        if self._recorder is not None:
+            self._recorder.is_closed = True
         self._at_rest.set()
         if self._query is not None:
             self._query.abandon()

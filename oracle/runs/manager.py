@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any, Self
 
 import structlog
@@ -25,6 +26,7 @@ from oracle.core.metrics import Metrics
 from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
+from oracle.runs.continuing import Continuation, Continued
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
 from oracle.runs.errors import DrainingError
@@ -62,6 +64,7 @@ class RunManager:
         now: seconds since the epoch.
         debugger: may pause the runs; `None`: runs cannot be debugged.
         follower: gets the runs that have ended.
+        versions: of the packages that runs depend on.
     """
 
     def __init__(  # noqa: PLR0913  by name, and each is another part
@@ -76,6 +79,7 @@ class RunManager:
         now: Callable[[], float] = time.time,
         debugger: Debugger | None = None,
         follower: Follower | None = None,
+        versions: tuple[str, ...] = (f"oracle-bt {version('oracle-bt')}",),
     ) -> None:
         self.is_draining = False
         self._follower = follower or NoFollower()
@@ -119,7 +123,9 @@ class RunManager:
             clock=clock,
             on_doubt=self._upkeep.doubt,
             debugger=debugger,
+            versions=versions,
         )
+        self._continuation = Continuation(oracle, store, self._opener, options=options, clock=clock, now=now)
         self._stack = AsyncExitStack()
 
     @property
@@ -343,21 +349,27 @@ class RunManager:
         """Go on with a run that was claimed; returns whether it goes on: otherwise it is to be ended from its log.
 
         Raises:
+            NotContinuedError: it is not what was recorded.
             StorageError: the store cannot be read or written at present, or another worker has the run.
         """
         live = self._live.setdefault(record.id, LiveRun(record, store=self._store, clock=self._clock))
-        query = None
+        found: Continued | None = None
         try:
             recorded = await read_on(Record(), self._store.log, record.id)
             if _has_only_waited(recorded) and record.shadow_of is None:
                 recorder = self._opener.recorder(live, started_s=self._clock.now(), record=recorded)
                 query = await self._open_waiting(live, recorder)
+                found = None if query is None else Continued(query, recorder)
+            else:
+                found = await self._continuation.prepare(live)
+                if found is not None:
+                    self._metrics.run_continued()
         finally:
-            if query is None:
+            if found is None:
                 self._live.pop(record.id, None)
-        if query is None:
+        if found is None:
             return False
-        self._run(live, query, recorder)
+        self._run(live, found.query, found.recorder)
         return True
 
     async def _open_waiting(self, live: LiveRun, recorder: RunRecorder) -> ActiveQuery | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from bt_runtime import Clock
+from bt_runtime import Clock, TreeDefinition
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Checked, Oracle
 from oracle.agent.faults import control_failed
@@ -11,6 +11,7 @@ from oracle.core.metrics import Metrics
 from oracle.core.traces.spans import RunTrace
 from oracle.llm.protocol import ModelFault
 from oracle.runs.debugging.debugger import Debugger
+from oracle.runs.debugging.session import DebugSession
 from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
@@ -39,9 +40,10 @@ class Opener:
         clock: monotonic time.
         on_doubt: called with a run whose row may have been written, or may not have been removed.
         debugger: may pause the runs; `None`: runs cannot be debugged.
+        versions: of the packages that runs depend on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  by name, and each is another part
         self,
         oracle: Oracle,
         store: Store,
@@ -52,6 +54,7 @@ class Opener:
         clock: Clock,
         on_doubt: Callable[[NewRun], None],
         debugger: Debugger | None = None,
+        versions: tuple[str, ...] = (),
     ) -> None:
         self._oracle = oracle
         self._store = store
@@ -61,6 +64,7 @@ class Opener:
         self._clock = clock
         self._on_doubt = on_doubt
         self._debugger = debugger
+        self._versions = versions
 
     def new_run(self, checked: Checked, key: RequestKey | None, trace: RunTrace | None) -> NewRun:
         """The run of a question, with its place in its trace."""
@@ -109,13 +113,16 @@ class Opener:
             raise
         return LiveRun(record, store=self._store, clock=self._clock)
 
-    def recorder(self, live: LiveRun, *, started_s: float, record: Record | None = None) -> RunRecorder:
+    def recorder(
+        self, live: LiveRun, *, started_s: float, clock: Clock | None = None, record: Record | None = None
+    ) -> RunRecorder:
         """What writes the run down.
 
         Args:
             live: the run.
             started_s: when its question was accepted.
-            record: what has been written of it; `None`: nothing.
+            clock: of the run; `None`: that of the process.
+            record: what other processes have written of it; `None`: it begins here.
         """
         record, options = record or Record(), self._options
         log = self._store.log.writer(live.record, seq=record.seq, chunk_n=record.chunk_n)
@@ -128,7 +135,7 @@ class Opener:
         return RunRecorder(
             log=log,
             backlog=backlog,
-            clock=self._clock,
+            clock=clock or self._clock,
             started_s=started_s,
             record=record,
             metrics=self._metrics,
@@ -148,25 +155,39 @@ class Opener:
         Raises:
             OracleError: as `Oracle.open`, or the version of the tree cannot be kept.
         """
-        joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
-        session = None
-        if self._debugger is not None and checked.tree is not None:
-            session = await self._debugger.open(live.record, checked.tree, joining.debug)
+        joining, session = await self.debugged(live, recorder, checked.tree)
         query = await self._oracle.open(
             checked.for_run(live.record.id, context_id=live.record.context_id, asked_at=iso(live.record.created_at)),
             emit=joining.emit,
             observers=[joining],
             journal=joining,
             pacer=session,
+            may_park=live.may_park,
             clock=None if session is None else session.clock,
             trace=trace,
         )
         if session is not None:
             session.attach(query)
-        recorder.opened(Opened.of(query.agent))
-        if (tree := query.tree) is not None:
+        if (tree := query.tree) is not None:  # before the log begins: whoever goes on with the run needs its tree
             await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
+        recorder.opened(Opened.of(query.agent, versions=self._versions))
         return query
+
+    async def debugged(
+        self, live: LiveRun, recorder: RunRecorder, tree: TreeDefinition | None, *, clock: Clock | None = None
+    ) -> tuple[JoiningRecorder, DebugSession | None]:
+        """What is in front of the recorder of a run, and its debugger, if there is one.
+
+        Args:
+            live: the run.
+            recorder: writes it down.
+            tree: drives it; `None`: a decision tree in Python does.
+            clock: of the run; `None`: that of the process.
+        """
+        joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
+        if self._debugger is None or tree is None:
+            return joining, None
+        return joining, await self._debugger.open(live.record, tree, joining.debug, clock=clock)
 
     async def abandon(self, new: NewRun, recorder: RunRecorder) -> None:
         """Remove a run that could not be opened."""

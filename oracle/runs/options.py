@@ -32,6 +32,8 @@ class RunOptions:
             long as the figures. At least `TEXTS_GRACE_S`.
         prune_s: between two searches for texts to be deleted.
         claim_at_once: runs that this worker is opening, continuing or ending for others at a time.
+        most_pause_s: how much of the pause between two workers of a run counts against its deadline.
+        most_attempts: how often workers go on with a run that ends no turn and no tool call meanwhile.
     """
 
     most_per_user: int | None = None
@@ -52,3 +54,5 @@ class RunOptions:
     retain_texts_s: float | None = None
     prune_s: float = 600.0
     claim_at_once: int = 8
+    most_pause_s: float = 30.0
+    most_attempts: int = 5

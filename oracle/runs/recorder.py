@@ -28,8 +28,10 @@ from oracle.core.metrics import Metrics
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
+    Intended,
     LogEvent,
     Opened,
+    Resumed,
     RuleBroken,
     SignalRead,
     Ticked,
@@ -215,6 +217,15 @@ class RunRecorder:
             self._prompts.add(record.prompt)
             self.keep_prompt(record.prompt, prompt)
         self._add(TurnRequested(record))
+
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
+        """Record that a writing call is about to begin (`oracle.agent.journal.QueryJournal`)."""
+        if not self.is_closed:
+            self._add(Intended(call_id, tool, step, at))
+
+    def resumed(self, event: Resumed) -> None:
+        """Record that this worker goes on with the run."""
+        self._add(event)
 
     def signal(self, record: SignalRecord) -> None:
         """Record a signal of the model (`oracle.agent.journal.QueryJournal`)."""

@@ -23,6 +23,7 @@ from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import error_sentence
+from oracle.agent.tool_calls import WRITE_UNKNOWN
 from oracle.classify import classify_query_with
 from oracle.core.chunks import (
     Chunk,
@@ -49,10 +50,6 @@ log = structlog.get_logger(__name__)
 
 INTERRUPTED = Failed("The service was interrupted before the answer was complete. Please ask again.", "interrupted")
 CALL_INTERRUPTED = "Interrupted: the service stopped before this call had ended."
-WRITE_INTERRUPTED = (
-    "Interrupted: the service stopped before this call had ended. It is not known whether it was carried out; "
-    "check that before it is repeated."
-)
 
 _PARAGRAPH = "\n\n"
 
@@ -76,29 +73,36 @@ class RunEnding:
     fault: ModelFault | None = None
 
 
-def ending_of(recorded: Record, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> RunEnding:
+def ending_of(
+    recorded: Record,
+    *,
+    saved_as: TerminationReason | None,
+    writes: Callable[[str], bool],
+    fault: ModelFault | None = None,
+) -> RunEnding:
     """What must be added to a run to end it.
 
     Args:
         recorded: its log so far.
         saved_as: the reason with which the conversation has its answer; `None`: the conversation does not have it.
         writes: whether a tool of that name may have changed something.
+        fault: why it cannot go on; `None`: nothing is to be said of it but that it was interrupted.
     """
     answer = recorded.answer
     results = [_interrupted(call, writes=writes(call.name)) for call in answer.open_calls]
     reason = saved_as or answer.stopped
     if reason is not None:
         return RunEnding(tuple(results), reason, answer.text, answer.failed, recorded.fault)
-    failed = answer.failed or INTERRUPTED
+    failed = answer.failed or (INTERRUPTED if fault is None else Failed(fault.message, fault.error_type))
     failure = [] if answer.failed else [failed]
     gap = [Content(_PARAGRAPH)] if answer.texts and answer.texts[-1] != _PARAGRAPH else []
     closing = [*gap, Closing(error_sentence(failed.error), "error")]
     text = answer.text + "".join(chunk.content for chunk in closing)
-    return RunEnding((*results, *failure, *closing), "error", text, failed, recorded.fault)
+    return RunEnding((*results, *failure, *closing), "error", text, failed, fault or recorded.fault)
 
 
 def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
-    text = WRITE_INTERRUPTED if writes else CALL_INTERRUPTED
+    text = WRITE_UNKNOWN if writes else CALL_INTERRUPTED
     return ToolReturned(call.id, text, is_error=True, duration_ms=0)
 
 
@@ -131,8 +135,8 @@ class Recovery:
         self._writes = writes
         self._now = now
 
-    async def end(self, record: RunRecord) -> Done:
-        """End the run.
+    async def end(self, record: RunRecord, *, fault: ModelFault | None = None) -> Done:
+        """End the run; `fault`: why it cannot go on, if more is known than that it was interrupted.
 
         Once writing has begun, this waits for it, however long the store is unavailable: if the log were read again
         before that, what is still to be written would be missing from it.
@@ -145,7 +149,7 @@ class Recovery:
         recorded = await read_on(Record(), self._store.log, record.id)
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, recorded)
-        ending = ending_of(recorded, saved_as=saved_as, writes=self._writes)
+        ending = ending_of(recorded, saved_as=saved_as, writes=self._writes, fault=fault)
         exchange = None
         if saved_as is None and conversation is not None:
             exchange = self._exchange(record, recorded, ending, conversation)

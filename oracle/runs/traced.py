@@ -33,6 +33,27 @@ def log_fields(run: RunRecord) -> dict[str, str]:
     return {"run_id": run.id, "user_id": run.user_id, **({"trace_id": trace_id} if trace_id else {})}
 
 
+def remade(traces: Traces | None, run: RunRecord, *, model: str) -> RunTrace | None:
+    """The trace of a run whose process died, under its own ids, so that what it does here hangs from the same span.
+
+    Args:
+        traces: of this process; `None`: they are off.
+        run: its row.
+        model: the configured one.
+    """
+    place = _place(run, "run")
+    if place is None or traces is None:
+        return None
+    return traces.remake(
+        place,
+        tree=run.tree,
+        version=run.tree_sha,
+        model=str(run.input.get("model") or model),
+        parent=_place(run, "parent"),
+        began_at=run.created_at,
+    )
+
+
 def note_recovered(traces: Traces | None, run: RunRecord, ending: RunEnding, done: Done, *, model: str) -> None:
     """End the trace of a run whose process died.
 
@@ -43,17 +64,7 @@ def note_recovered(traces: Traces | None, run: RunRecord, ending: RunEnding, don
         done: its last chunk.
         model: the configured one.
     """
-    place = _place(run, "run")
-    if place is None or traces is None:
-        return
-    trace = traces.remake(
-        place,
-        tree=run.tree,
-        version=run.tree_sha,
-        model=str(run.input.get("model") or model),
-        parent=_place(run, "parent"),
-        began_at=run.created_at,
-    )
+    trace = remade(traces, run, model=model)
     if trace is None:
         return
     trace.opened(run_id=run.id, context_id=run.context_id)

@@ -24,6 +24,7 @@ from bt_runtime import Clock
 from oracle.core.chunks import Done
 from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry
+from oracle.runs.continuing import NotContinuedError
 from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.figures import LogFigures
@@ -272,9 +273,15 @@ class Upkeep:
             if is_left and self._has_stopped:
                 await self._store.claims.give_back(record)
                 return None
-            if is_left and await self._go_on(record):
-                return None
-            return await self._recovery.end(record)
+            fault = None
+            try:
+                if is_left and await self._go_on(record):
+                    return None
+            except NotContinuedError as error:
+                log.error("run.not_continued", tick=error.tick, node=error.node)  # noqa: TRY400  where, and no texts
+                self._metrics.run_not_continued()
+                fault = error.fault
+            return await self._recovery.end(record, fault=fault)
         except RunLostError:
             return None
         finally:

@@ -8,6 +8,7 @@ from oracle.tools.code import project_tools
 from oracle.tools.code_files import top_folders
 from oracle.tools.errors import ToolDefinitionError, ToolError, ToolSetupError
 from oracle.tools.excerpts import Around, Excerpt
+from oracle.tools.keys import CallKey, call_key
 from oracle.tools.paths import Root
 from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
 from oracle.tools.query_types import placing_words
@@ -21,6 +22,7 @@ from oracle.tools.workers import Workers, check_cancelled
 __all__ = [
     "BUILT_IN_TOOLS",
     "Around",
+    "CallKey",
     "Excerpt",
     "Root",
     "Tool",
@@ -33,6 +35,7 @@ __all__ = [
     "Workers",
     "all_reading",
     "arguments_line",
+    "call_key",
     "check_cancelled",
     "placing_words",
     "project_tools",

@@ -56,6 +56,7 @@ class Tool:
         writes: it changes data; offered only where something is to be written.
         query_types: the types of queries that are offered it; `None`: its group and its words decide.
         examples: questions that it answers; they place a tool of a group of its own.
+        takes_key: it writes, and does nothing twice for the same `oracle.tools.call_key()`.
         excerpt: reads lines of what a source of its group names, for people; `None`: it reads none.
         timeout_s: time limit of a call in seconds.
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
@@ -73,6 +74,7 @@ class Tool:
     query_types: tuple[str, ...] | None = None
     examples: tuple[str, ...] = ()
     excerpt: Callable[[str, Around], Awaitable[Excerpt]] | None = None
+    takes_key: bool = False
 
     @cached_property
     def definition(self) -> ToolDefinition:

@@ -39,6 +39,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
     name: str | None = None,
     description: str | None = None,
     writes: bool = False,
+    takes_key: bool = False,
     timeout_s: float = 30.0,
     workers: Workers | None = None,
     query_types: Sequence[str] | Literal["always"] | None = None,
@@ -52,6 +53,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         name: as the model calls it; the function's name by default.
         description: for the model; the first paragraph of the docstring by default.
         writes: whether a call changes data outside the query.
+        takes_key: whether a call with the same `oracle.tools.call_key()` does nothing twice.
         timeout_s: time limit of a call in seconds.
         workers: the threads for a synchronous function; new ones by default.
         query_types: the types of queries that are offered the tool, `always` for all; by default its group decides, and
@@ -80,6 +82,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
             call=partial(_call, function, arguments, threads),
             group=group,
             writes=writes,
+            takes_key=takes_key,
             timeout_s=timeout_s,
             query_types=offered,
             examples=tuple(examples),

@@ -14,6 +14,7 @@ from typing import Annotated
 from bt_runtime.text import iso, near
 from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
+from oracle.tools.keys import call_key
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, entry_text, read_entries
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
@@ -54,14 +55,25 @@ class ThreadTools:
         path, title = self._existing(thread), " ".join(_name(thread).split())
         is_new = path is None
         path = path or f"{THREADS_FOLDER}/{slug(thread)}.md"
-        time = iso(self._now(), precision="seconds")
+        key = call_key()
+        time = iso(self._now() if key is None else key.at, precision="seconds")
         try:
-            self._root.append(path, entry_text(time, content).encode(), header=f"# {title}\n".encode())
+            entry = entry_text(time, content).encode()
+            if key is None or not key.is_repeat or not self._has(path, entry):
+                self._root.append(path, entry, header=f"# {title}\n".encode())
         except IsADirectoryError:
             raise ToolError(f"{path!r} is a folder; choose another name for the thread.") from None
         except UnicodeEncodeError:
             raise ToolError("content has characters that are no valid Unicode (lone surrogates).") from None
         return ToolResult(f"{'Began the thread' if is_new else 'Added to the thread'} {path} ({time}).")
+
+    def _has(self, path: str, entry: bytes) -> bool:
+        """Whether the thread has an entry already."""
+        try:
+            _, size = self._root.read(path, max_bytes=0)
+            return entry in self._root.read(path, max_bytes=size)[0]
+        except (FileNotFoundError, IsADirectoryError):
+            return False
 
     def thread_read(self, thread: Annotated[str, "The thread's name, or its path from a search result."]) -> ToolResult:
         """Read a thread. Returns its entries, oldest first; of a long one the newest."""

@@ -16,6 +16,7 @@ from bt_runtime.text import near
 from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt, read_excerpt
+from oracle.tools.keys import call_key
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
@@ -110,8 +111,11 @@ class VaultTools:
             raise ToolError(f"body has {len(body):,} characters; at most {_MAX_BODY_CHARS:,} fit into a note.")
         self._refuse_hidden_target(plain)
         text = with_title(body, title)
+        key = call_key()
         try:
-            replaced = self._root.write(plain, text.encode(), overwrite=overwrite)
+            data = text.encode()
+            is_done = key is not None and key.is_repeat and self._holds(plain, data)
+            replaced = overwrite if is_done else self._root.write(plain, data, overwrite=overwrite)
         except FileExistsError:
             raise ToolError(
                 f"the note {plain!r} exists already and was not changed. Read it with vault_read; then write the whole "
@@ -125,6 +129,13 @@ class VaultTools:
         return ToolResult(
             f"{'Replaced' if replaced else 'Wrote'} {plain} ({lines} {'line' if lines == 1 else 'lines'})."
         )
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        """Whether the note has exactly this text."""
+        try:
+            return self._root.read(path, max_bytes=len(data) + 1)[0] == data
+        except (FileNotFoundError, IsADirectoryError):
+            return False
 
     def _is_note(self, path: str) -> bool:
         try:

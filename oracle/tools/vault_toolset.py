@@ -62,10 +62,12 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
             group="vault",
             when_to_use="When the user asks for a note to be written or replaced; read it first if it exists.",
             writes=True,
+            takes_key=True,
         )(vault.vault_write),
         make(
             group="thread",
             when_to_use="When the user asks to log, remember or add something to a thread.",
             writes=True,
+            takes_key=True,
         )(threads.thread_push),
     )

@@ -50,7 +50,7 @@ async def shelf_empty(key: Key) -> str:
     return "Nothing was found."
 
 
-@tool(group="shelf", when_to_use="To write a note once.", writes=True)
+@tool(group="shelf", when_to_use="To write a note once.", writes=True, takes_key=True)
 async def note_keyed(key: Key, text: Annotated[str, "The note."]) -> str:
     """Write a note, once for each key. Returns that it is written."""
     _append(did="begin", key=key, tool="note_keyed")

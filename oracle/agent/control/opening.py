@@ -52,6 +52,16 @@ class OpenAgent:
         host: AgentHost = self.tree.context.host
         return host
 
+    def watch_rules(self, *, only_enforced: bool = True) -> None:
+        """Put the rules of the tree in front of the query, and of the journal that it has now."""
+
+        def stop(fault: ModelFault) -> None:
+            self.agent.fail(fault)
+            self.cancel()
+
+        definition, journal = self.tree.definition, self.agent.journal
+        self.rules = rules_of(self.agent, definition, journal=journal, stop=stop, only_enforced=only_enforced)
+
 
 def open_query(
     query: Query,
@@ -128,21 +138,15 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
         query, equipment=equipment, max_turns=turn_limit(definition), emit=emit, journal=journal, trace=trace
     )
 
-    def stop(fault: ModelFault) -> None:
-        agent.fail(fault)
-        opened.cancel()
-
-    watching = None
-    if rules != "none":
-        only_enforced = rules == "enforced"
-        watching = rules_of(agent, definition, journal=agent.journal, stop=stop, only_enforced=only_enforced)
     keys = demanded(definition)
     host = AgentHost(agent, Closer(store), asked_at or equipment.timestamp(), demanded=keys)
     values = values_of(agent, keys)
     tree = build(definition, registry=registry, host=host, values=values, trace=node_trace, blackboard=blackboard)
     if node_trace is not None:
         node_trace.watch(tree)
-    opened = OpenAgent(agent, tree, TreeFloor(agent, tree.blackboard), watching)
+    opened = OpenAgent(agent, tree, TreeFloor(agent, tree.blackboard))
+    if rules != "none":
+        opened.watch_rules(only_enforced=rules == "enforced")
     return opened
 
 
@@ -155,6 +159,10 @@ class StillClock:
     def now(self) -> float:
         """The time that it was set to."""
         return self.now_s
+
+    def show(self, at_s: float) -> None:
+        """Set the time."""
+        self.now_s = at_s
 
     async def wait(self, event: Any, *, until_s: float | None) -> None:  # noqa: ANN401, ARG002  the protocol
         """Never called: nothing waits where a clock stands still."""

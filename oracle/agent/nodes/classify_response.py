@@ -34,7 +34,7 @@ class ClassifyResponse(AgentNode[NoSettings]):
 
     def update(self) -> Status:
         turn = self.agent.turn.outcome
-        text = turn.text if turn else ""
+        text = turn.whole_text if turn else ""
         encoded = turn.encoded if turn else None
         try:
             intent = (

@@ -58,10 +58,18 @@ class AgentHost:
             HostError: the tool failed, a rule of the tree forbids the call, or there is no tool of that name.
         """
         output, clock, rules = self.agent.output, self.agent.equipment.clock, self.agent.rules
-        self.calls += 1
-        call_id = f"{OWN_CALL}{self.calls}"
-        refusal = None if rules is None else rules.refusal(action, arguments)
-        output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
+        lost = self.agent.lost
+        if lost is not None and (begun := lost.claim(action, arguments)) is not None:
+            call_id, refusal = begun.id, None  # the rules have judged it when it began
+            if (shown := lost.results.get(call_id)) is not None:
+                if shown.is_error:
+                    raise HostError(shown.tool_result)
+                return shown.tool_result
+        else:
+            self.calls += 1
+            call_id = f"{OWN_CALL}{self.calls}"
+            refusal = None if rules is None else rules.refusal(action, arguments)
+            output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
         if refusal is not None:
             output.return_tool(ToolReturned(call_id, refusal, is_error=True, duration_ms=0))
             raise HostError(refusal)

@@ -155,7 +155,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
             agent.apply_side_turn(value)
         self.publish()
         if self.settings.into is not None:
-            self.board.set(self.settings.into, value.text)
+            self.board.set(self.settings.into, value.whole_text)
         return Status.SUCCESS if agent.turn.fault is None else Status.FAILURE
 
     def interrupted(self, value: TurnOutcome | None) -> None:

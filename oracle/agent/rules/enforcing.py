@@ -9,7 +9,7 @@ Rules:
 - The plain loop, and a tree without such rules, have none of this.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,6 +21,7 @@ from oracle.agent.journal import QueryJournal
 from oracle.agent.notices import Notice
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
+from oracle.agent.rules.recorded import Fact, events_before
 from oracle.agent.rules.stream import EventStream
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import NOT_RUN
@@ -84,6 +85,11 @@ class RunRules:
     forward: Callable[[Chunk], None]
     states: tuple[int, ...]
 
+    def restore(self, facts: Sequence[Fact], *, untaken: Collection[str]) -> None:
+        """Go on after what was recorded of the run; the arguments are those of `events_before`."""
+        for event in events_before(facts, self.stream, untaken=untaken):
+            self.states, _ = self.monitors.advance(self.states, event)
+
     # The gate
 
     def turn(self, *, visible: bool) -> None:
@@ -129,6 +135,10 @@ class RunRules:
     def request(self, record: RequestRecord, *, prompt: str) -> None:
         """The request of a turn, for the journal; `turn` has judged it."""
         self.journal.request(record, prompt=prompt)
+
+    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
+        """A writing call, for the journal; `refusal` has judged it."""
+        self.journal.intend(call_id, tool, step=step, at=at)
 
     def signal(self, record: SignalRecord) -> None:
         """A signal's record, for the journal; the signal itself came with its turn."""

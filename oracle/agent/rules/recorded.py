@@ -1,7 +1,7 @@
 """The events of a run from its record, in the order of `oracle.agent.rules.stream`."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime import Event, Outcome, Status, TickRecord
@@ -28,16 +28,28 @@ def events_of(facts: Sequence[Fact], paths: Sequence[str]) -> list[Happening]:
         facts: what was recorded, in order: chunks, outcomes of turns and tools, tick records.
         paths: of the tree's nodes, by index.
     """
-    return list(_Reading(facts, paths).read())
+    return list(_Reading(facts, paths).read(facts))
+
+
+def events_before(facts: Sequence[Fact], stream: EventStream, *, untaken: Collection[str]) -> list[Event]:
+    """The events of a run up to a point at which it is to go on.
+
+    Args:
+        facts: what was recorded up to there.
+        stream: of the run; it goes on from there.
+        untaken: the keys of outcomes among the facts whose end is still to come to the run.
+    """
+    reading = _Reading(facts, stream.paths, stream)
+    ended = [fact for fact in facts if not (isinstance(fact, Outcome) and fact.key in untaken)]
+    return [happening.event for happening in reading.read(ended)]
 
 
 class _Reading:
     """Reads one record. It knows the end: what began is known by how it ended."""
 
-    def __init__(self, facts: Sequence[Fact], paths: Sequence[str]) -> None:
-        self._facts = facts
+    def __init__(self, facts: Sequence[Fact], paths: Sequence[str], stream: EventStream | None = None) -> None:
         self._paths = paths
-        self._stream = EventStream(paths)
+        self._stream = stream or EventStream(paths)
         self._asked = _asked(facts)
         self._ends, self._parts = _ends(facts, self._asked)
         self._refused = _refused(facts)
@@ -47,9 +59,9 @@ class _Reading:
         self._approved: list[str] = []
         """The calls that were approved since the last tick record."""
 
-    def read(self) -> Iterator[Happening]:
+    def read(self, facts: Iterable[Fact]) -> Iterator[Happening]:
         tick = 0
-        for fact in self._facts:
+        for fact in facts:
             if self._stream.is_over:
                 return
             if isinstance(fact, TickRecord):

@@ -72,7 +72,7 @@ class EventStream:
     def _turn_end(self, turn: TurnOutcome) -> Iterator[Event]:
         signal = turn.signal
         number = self.turns + 1
-        if not turn.is_broken:
+        if turn.is_finished:
             self.turns = number
         fields = {
             "number": number,

@@ -24,8 +24,9 @@ from oracle.core.logs.configuring import quiet
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts
 from oracle.replay.histories.requests import Requested
-from oracle.replay.rebuilding import RebuiltRun, rebuild_query
+from oracle.replay.rebuilding import rebuild_query
 from oracle.runs.record.events import Opened
+from oracle.runs.repeating import RebuiltRun
 from oracle.runs.storage.records import RunRecord
 
 WorkKind = Literal["turn", "tools", "call"]

@@ -60,14 +60,20 @@ class Debugger:
         self._reloads: dict[str, asyncio.Task[None]] = {}  # the latest of each run
 
     async def open(
-        self, run: RunRecord, definition: TreeDefinition, record: Callable[[Debugged], None]
+        self,
+        run: RunRecord,
+        definition: TreeDefinition,
+        record: Callable[[Debugged], None],
+        *,
+        clock: Clock | None = None,
     ) -> DebugSession:
-        """The session of a run that has not begun.
+        """The session of a run that has not begun, or not here.
 
         Args:
             run: its row.
             definition: its tree.
             record: keeps an event in its log.
+            clock: of the run; `None`: that of the process.
 
         Raises:
             StoreUnavailableError: the breakpoints cannot be read at present.
@@ -75,7 +81,7 @@ class Debugger:
         session = DebugSession(
             run.id,
             watch=BreakpointWatch(definition),
-            clock=self._clock,
+            clock=clock or self._clock,
             lease_s=self._lease_s,
             now=self.now,
             record=record,

@@ -10,17 +10,18 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 import structlog
 
-from bt_runtime import Clock, Pacer, PausableClock, Request, TickRecord
+from bt_runtime import Clock, ForcedResult, Pacer, PausableClock, Request, Status, TickRecord
 from bt_runtime.nodes.clock import Signal
 from oracle.agent.answering import ActiveQuery
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.notices import Notice
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, check_command
 from oracle.runs.debugging.watching import BreakpointWatch
-from oracle.runs.record.debug import BreakpointHit, DebugEventKind, Debugged, ResumeCause, Standing
+from oracle.runs.record.debug import BreakpointHit, DebugEventKind, Debugged, DebugState, ResumeCause, Standing
 from oracle.runs.storage.breakpoints import Breakpoint
 
 log = structlog.get_logger(__name__)
@@ -84,11 +85,26 @@ class DebugSession(Pacer):
         self._is_announced = False
         self._ignores_breakpoints = False
         self._is_over = False
+        self._has_begun = False  # in another process
 
     def attach(self, query: ActiveQuery) -> None:
         """Debug this query; called before it runs."""
         if isinstance(query.control, TreeControl):
             self._query, self._control = query, query.control
+
+    def go_on(self, state: DebugState) -> None:
+        """Hold a run from here on that was held in another process; called after `attach`."""
+        self._tick, self._by, self._has_begun = state.tick, state.by, True
+        if self._control is not None:
+            self._watch.go_on(node.index for node in self._control.tree.nodes if node.status is Status.RUNNING)
+        if state.standing == "running":
+            return
+        self.standing = "pausing"
+        if self._control is not None and state.standing == "paused":
+            for key, value in state.values.items():
+                self._control.deliver(key, value)
+            for path, result in state.results.items():
+                self._control.force(path, cast("ForcedResult", result))
 
     def detach(self) -> None:
         """Debug nothing any more; the query refers to this session, and would outlive its run in a cycle."""
@@ -102,7 +118,7 @@ class DebugSession(Pacer):
 
     async def before_first_tick(self) -> None:
         """Hold the run if it is to be paused from its beginning."""
-        await self._hold_if_due(self._watch.before_first_tick())
+        await self._hold_if_due(None if self._has_begun else self._watch.before_first_tick())
 
     async def after_tick(self, record: TickRecord, posted: Sequence[Request]) -> None:
         """Hold the run if the tick has hit a breakpoint, or was the one that was asked for."""

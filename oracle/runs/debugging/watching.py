@@ -59,6 +59,10 @@ class BreakpointWatch:
             if each.expression is not None
         }
 
+    def go_on(self, running: Iterable[int]) -> None:
+        """The run has begun in another process; these nodes run already."""
+        self._running = set(running)
+
     def before_first_tick(self) -> BreakpointHit | None:
         """The breakpoint on the beginning of a run, if there is one."""
         return next((BreakpointHit.of(each) for each in self._breakpoints if each.kind == "start"), None)

@@ -80,6 +80,8 @@ class Opened:
         has_requests: the request of each turn is in the log, which is not so in logs of earlier versions.
         encoded: how the encoder read the question; `None` if it did not answer, as in logs of earlier versions.
         grants: the names of the tools that a person had allowed for the conversation.
+        versions: of this package and of those that add to it; empty in logs of earlier versions, whose runs cannot go
+            on after their worker.
     """
 
     kind: ClassVar[EventKind] = "opened"
@@ -90,9 +92,10 @@ class Opened:
     has_requests: bool = False
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, run: AgentRun) -> "Opened":
+    def of(cls, run: AgentRun, *, versions: tuple[str, ...] = ()) -> "Opened":
         """What this query begins with."""
         tools = tuple(map(KnownTool.of, run.equipment.tools.tools))
         query = run.query
@@ -104,6 +107,7 @@ class Opened:
             has_requests=True,
             encoded=query.encoded,
             grants=query.grants,
+            versions=versions,
         )
 
     def to_json(self) -> bytes:
@@ -119,6 +123,7 @@ class Opened:
                 "has_requests": self.has_requests,
                 **({} if self.encoded is None else {"encoded": dict(self.encoded)}),
                 **({"grants": self.grants} if self.grants else {}),
+                **({"versions": self.versions} if self.versions else {}),
             }
         )
 
@@ -140,6 +145,7 @@ class Opened:
                 has_requests=bool(fields.get("has_requests", False)),
                 encoded=_encoded(fields.get("encoded")),
                 grants=tuple(fields.get("grants", ())),
+                versions=tuple(fields.get("versions", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None
@@ -217,7 +223,9 @@ class Intended:
     call_id: str
     tool: str
     step: str
-    """The request whose outcome will have the result."""
+    """The path of the node whose work it is."""
+    at: str = ""
+    """ISO 8601; a repetition of the call has the same."""
 
 
 class UnderWay(NamedTuple):

@@ -43,6 +43,7 @@ from oracle.runs.record.events import (
     LogDecoder,
     LogEvent,
     Opened,
+    Resumed,
     RuleBroken,
     RunEnded,
     SignalRead,
@@ -114,6 +115,7 @@ class Record:
         had_tool_errors: a tool that ran has failed.
         signals: of the model, in order.
         debug: how the run stands by its debugger.
+        attempts: how often a worker has gone on with it since a turn or a tool call has ended.
         end: the last event; `None` while there is none.
         events: those that are kept, each with the number of the tick that follows it or is it.
     """
@@ -134,6 +136,7 @@ class Record:
     had_tool_errors: bool = False
     signals: list[SignalRecord] = field(default_factory=list)
     debug: DebugState = field(default_factory=DebugState)
+    attempts: int = 0
     end: RunEnded | None = None
     events: list[tuple[int, LogEvent]] = field(default_factory=list)
     _requests: dict[str, RequestRecord] = field(default_factory=dict)
@@ -146,6 +149,7 @@ class Record:
     _thought_characters: int = 0
     _decoder: LogDecoder = field(default_factory=LogDecoder)
     _opened_at: float | None = None
+    _clock: tuple[float, float] = (0.0, 0.0)  # a time of the run's clock, and when that was
     _last_at: float = 0.0
     _notices: int = 0
     _node_errors: int = 0
@@ -184,6 +188,7 @@ class Record:
             self._opened_at = entry.at
         event = self._decoder.decode(entry)
         if event is not None:
+            self._note_time(event, entry.at)
             self.add(event, at_s=self._run_s(entry.at), at=entry.at)
 
     def add(self, event: LogEvent, *, at_s: float, at: float | None = None) -> None:  # noqa: C901  one case for each kind
@@ -214,6 +219,8 @@ class Record:
                 self.opened = event
             case Debugged():
                 self.debug = self.debug.after(event, at=at or 0.0)
+            case Resumed():
+                self.attempts += not event.is_woken
             case RunEnded():
                 self.end = event
 
@@ -264,6 +271,8 @@ class Record:
         self._outcomes[outcome.key] = outcome
         self._requests.pop(outcome.key, None)
         value = outcome.value
+        if not (isinstance(value, TurnOutcome) and value.is_lost):
+            self.attempts = 0
         if isinstance(value, TurnOutcome):
             self._add_turn(value)
             self._add_span(Span("turn", max(0, self._ms(outcome.at_s) - value.duration_ms), value.duration_ms))
@@ -291,11 +300,12 @@ class Record:
             # Of the others none is to be run: those of turns before it were answered, or the provider has run them, or
             # the turn was cut off.
             asked = {call.id for call in turn.calls}
-            self._calls = {key: call for key, call in self._calls.items() if key in asked or _is_own(key)}
+            own = {key for key in self._calls if _is_own(key)}
+            self._calls = {key: call for key, call in self.answer.calls.items() if key in asked or key in own}
         self.fault = turn.fault
         self.tokens += turn.tokens
         self.tokens_estimated |= turn.estimated
-        if not (turn.interrupted or turn.fault):
+        if turn.is_finished:
             self.turns += 1
             self.model = turn.model or self.model
 
@@ -308,6 +318,16 @@ class Record:
             return Pending()
         calls = tuple(PendingCall(call, self.answer.results.get(call.id)) for call in self._calls.values())
         return Pending(tuple(self._requests.values()), calls, tuple(self._outcomes.values()), self.closing)
+
+    @property
+    def last_at(self) -> float:
+        """When the last event was written, in seconds since the epoch."""
+        return self._last_at
+
+    @property
+    def last_s(self) -> float:
+        """The same time on the run's clock."""
+        return self._run_s(self._last_at)
 
     @property
     def uncounted_tokens(self) -> int:
@@ -359,12 +379,12 @@ class Record:
 
     def tool_results(self) -> list[tuple[CallResult, ToolResult]]:
         """The tool calls that ran to their end, each with its result as the tool has returned it."""
-        sources = self._sources_of_calls()
+        sources = self.sources_of_calls()
         outcomes = (event.outcome.value for _, event in self.events if isinstance(event, ToolFinished))
         results = (each for value in outcomes if isinstance(value, ToolsOutcome) for each in value.results)
         return [(each, _returned(each, sources.get(each.call.id, ()))) for each in results if each.counts]
 
-    def _sources_of_calls(self) -> Mapping[str, tuple[Source, ...]]:
+    def sources_of_calls(self) -> Mapping[str, tuple[Source, ...]]:
         """What each call has cited, by its id: a source follows the result of the call that has found it."""
         found: dict[str, tuple[Source, ...]] = {}
         call_id = ""
@@ -404,7 +424,20 @@ class Record:
 
     def _run_s(self, at: float) -> float:
         """A time of the log on the run's clock, which began when the run was opened."""
-        return self._start_s + (0.0 if self._opened_at is None else at - self._opened_at)
+        clock_s, since = self._clock
+        return self._start_s if self._opened_at is None else clock_s + at - since
+
+    def _note_time(self, event: LogEvent, at: float) -> None:
+        """Note a time of the run's clock, which stands still where nobody has the run, and which no one sets."""
+        match event:
+            case Opened(start_s):
+                self._clock = (start_s, at)
+            case Resumed(clock_s=clock_s):
+                self._clock = (clock_s, at)
+            case Ticked(tick):
+                self._clock = (tick.at_s, at)
+            case TurnRequested(request):
+                self._clock = (request.at_s, at)
 
     def _ms(self, at_s: float) -> int:
         return max(0, round((at_s - self._start_s) * 1000))

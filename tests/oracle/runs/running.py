@@ -136,6 +136,7 @@ async def managed(
     new_id: Callable[[], str] = lambda: uuid4().hex,
     debug_lease_s: float | None = None,
     follower_of: Callable[[Harness, Metrics], Follower] | None = None,
+    goes_on: bool = True,
     **oracle: Any,
 ) -> AsyncIterator[Managed]:
     """A manager over the store; time stands still unless the clock is moved.
@@ -148,6 +149,7 @@ async def managed(
         new_id: makes ids.
         debug_lease_s: of a debugger; `None`: runs cannot be debugged.
         follower_of: makes what gets the ended runs.
+        goes_on: its runs can go on in another process; those of earlier versions could not.
         oracle: of the harness.
     """
     clock = clock or FakeClock(jump=False)
@@ -166,6 +168,7 @@ async def managed(
             clock=clock,
             debugger=debugger,
             follower=None if follower_of is None else follower_of(it, metrics),
+            versions=("oracle-bt 1",) if goes_on else (),
         )
         async with manager:
             yield Managed(manager, store, it, clock, metrics, debugger)

@@ -27,7 +27,7 @@ SENTENCE = "Stopped: The service was interrupted before the answer was complete.
 
 async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
     """Begin a query, and leave it as a process that is killed once the text has been written."""
-    async with open_store(url, worker="killed") as store, managed(store, turns, **oracle) as it:
+    async with open_store(url, worker="killed") as store, managed(store, turns, goes_on=False, **oracle) as it:
         live = await it.start()
         await it.until_text(live.record, turns[-1].text)
         return live.record
@@ -53,7 +53,7 @@ async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> No
         "error": "The service was interrupted before the answer was complete. Please ask again.",
         "error_type": "interrupted",
     }
-    assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (50, False, 0)
+    assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (3, True, 0)
     assert ended.record.model_used == "scripted"
     assert ended.record.worker.startswith("next-")
     (line,) = [each for each in logs if each["event"] == "run.finished"]
@@ -79,7 +79,7 @@ async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_reported(
     gate = Gate()
     probe = replace(made_tool(gate), writes=writes)
     turns = [says("Looking.", calls("probe"), model="model-1")]
-    async with open_store(url, worker="killed") as store, managed(store, turns, tools=[probe]) as it:
+    async with open_store(url, worker="killed") as store, managed(store, turns, goes_on=False, tools=[probe]) as it:
         record = (await it.start(ACTION_QUESTION if writes else CODE_QUESTION)).record
         await gate.begun.wait()
     async with open_store(url, worker="next") as store, managed(store, tools=[probe] * still_exists) as it:
@@ -148,7 +148,7 @@ async def test_tokens_of_a_turn_that_never_ended_are_estimated(url: str) -> None
 
 
 async def test_a_run_whose_answer_was_saved_keeps_its_reason(url: str) -> None:
-    async with open_store(url, worker="first") as store, managed(store, [answers()]) as it:
+    async with open_store(url, worker="first") as store, managed(store, [answers()], goes_on=False) as it:
         whole = await it.ask()
     await cut(url, whole.record, chunks=1, forgets_answer=False)
     async with restarted(url) as it:
@@ -158,7 +158,10 @@ async def test_a_run_whose_answer_was_saved_keeps_its_reason(url: str) -> None:
 
 async def test_a_limit_that_the_answer_gives_stays_the_reason(url: str) -> None:
     turns = [says("Looking.", calls("probe"))]
-    async with open_store(url, worker="first") as store, managed(store, turns, tools=[made_tool(Gate())]) as it:
+    async with (
+        open_store(url, worker="first") as store,
+        managed(store, turns, goes_on=False, tools=[made_tool(Gate())]) as it,
+    ):
         whole = await it.ask(limits={"max_iterations": 1})
     assert whole.record.termination_reason == "max_iterations"
     await cut(url, whole.record, chunks=1, forgets_answer=True)

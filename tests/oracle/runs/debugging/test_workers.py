@@ -1,5 +1,6 @@
 """Two workers on one PostgreSQL database: each debugs the runs of the other."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -69,7 +70,7 @@ async def test_a_breakpoint_that_one_worker_sets_holds_for_a_run_of_the_other(wo
     await two.told(live.record)
 
 
-async def test_a_paused_run_whose_worker_is_silent_is_ended_by_another(workers: Workers) -> None:
+async def test_a_paused_run_whose_worker_is_silent_stays_held_by_another(workers: Workers) -> None:
     one, two = workers
     olga = Operator(two)
     await olga.breaks("b1", tree="oracle", path=LLM_TURN)
@@ -77,8 +78,13 @@ async def test_a_paused_run_whose_worker_is_silent_is_ended_by_another(workers: 
     await olga.until(live, "paused")
     await two.manager._upkeep.look()
     await two.manager._upkeep.look()
-    await settle()
+    async with asyncio.timeout(20):
+        while two.manager.debugger is None or live.record.id not in two.manager.debugger._sessions:
+            await settle()
+        while two.manager.debugger._sessions[live.record.id].standing != "paused":
+            await settle()
+    await olga.does(live, "resume")
     told = await two.told(live.record)
-    assert told.record.termination_reason == "error"
+    assert told.record.termination_reason == "completed"
     assert told.record.worker == "two"
     assert [each.id for each in await two.store.breakpoints.all()] == ["b1"]

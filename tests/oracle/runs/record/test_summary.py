@@ -155,7 +155,10 @@ async def test_the_prompt_is_kept_once_for_all_runs_until_no_run_needs_it(store:
 async def test_a_killed_run_has_a_summary_from_its_log(url: str) -> None:
     gate = Gate()
     script = [says("Looking.", calls("probe"))]
-    async with open_store(url, worker="killed") as store, managed(store, script, tools=[made_tool(gate)]) as it:
+    async with (
+        open_store(url, worker="killed") as store,
+        managed(store, script, goes_on=False, tools=[made_tool(gate)]) as it,
+    ):
         record = (await it.start()).record
         await gate.begun.wait()
     async with open_store(url, worker="next") as store, managed(store) as it:
@@ -167,7 +170,10 @@ async def test_a_killed_run_has_a_summary_from_its_log(url: str) -> None:
 
 
 async def test_a_turn_that_was_under_way_when_the_process_died_is_in_the_summary(url: str) -> None:
-    async with open_store(url, worker="killed") as store, managed(store, [says("Half of the", hang=True)]) as it:
+    async with (
+        open_store(url, worker="killed") as store,
+        managed(store, [says("Half of the", hang=True)], goes_on=False) as it,
+    ):
         record = (await it.start()).record
         await it.until_text(record, "Half of the")
     async with open_store(url, worker="next") as store, managed(store) as it:

@@ -1,0 +1,529 @@
+"""Goes on with runs whose worker has died: from their logs, with the same control state, where they were.
+
+Rules:
+
+- A run is opened anew with the equipment of this process, and repeats its recorded ticks on its own version of the
+  tree. Each is compared with its record, and what the model is to see with the digest of what it was sent. At the first
+  difference the run is given up (`NotContinuedError`): nothing is asked anew then.
+- What was under way is an outcome where something of it is left, and begins anew where nothing is. A turn of which the
+  user has seen text was cut off there, and the control decides; results that were shown are kept.
+- Nothing is sent twice: what the log has was sent.
+- A repetition gives way to the other tasks of the event loop every few milliseconds.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any, Final
+
+import structlog
+
+from bt_runtime import (
+    Clock,
+    ContinuedClock,
+    Outcome,
+    Replaying,
+    Request,
+    ResumedWork,
+    Stepper,
+    TickRecord,
+    TreeDefinition,
+    TreeFileError,
+    TreeNotFoundError,
+    did_the_same,
+)
+from bt_runtime.library.named import read_sources
+from bt_runtime.text import iso
+from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
+from oracle.agent.control.opening import OpenAgent
+from oracle.agent.conversations.protocol import Conversation
+from oracle.agent.lost import LostTurn, LostWork
+from oracle.agent.nodes.llm_turn import LlmTurn
+from oracle.agent.nodes.run_tools import RunTools
+from oracle.agent.notices import Notice
+from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.tool_calls import OWN_CALL, is_unknown, results_shown
+from oracle.agent.turn import cut_off_turn, messages_of_lost
+from oracle.core.chunks import Closing, Content, SourceFound, Thinking, ToolCalled
+from oracle.core.logs.configuring import quiet
+from oracle.decision import AgentConfig
+from oracle.llm.protocol import ModelFault, ToolUse
+from oracle.runs.live import LiveRun
+from oracle.runs.opening import Opener
+from oracle.runs.options import RunOptions
+from oracle.runs.record.events import (
+    ChunkSent,
+    Intended,
+    KnownTool,
+    Opened,
+    Resumed,
+    TurnFinished,
+    TurnRequested,
+    UnderWay,
+)
+from oracle.runs.record.record import Record
+from oracle.runs.recorder import RunRecorder
+from oracle.runs.repeating import RebuiltRun
+from oracle.runs.storage.records import LogEntry, RunRecord
+from oracle.runs.storage.store import Store
+from oracle.runs.traced import remade
+from oracle.tools import Tool, ToolRegistry, ToolResult
+
+log = structlog.get_logger(__name__)
+
+_SLICE_S: Final = 0.005
+"""After so long without a wait, other tasks have their turn; a tick takes a fraction of the other half."""
+_PAGE: Final = 1_000
+_VERSION: Final = version("oracle-bt")
+_PARAGRAPH: Final = "\n\n"
+_LONGEST: Final = 200  # characters of a value that operators are shown
+_MESSAGE: Final = "The answer was interrupted, and could not be continued as it was. Please ask again."
+
+
+class NotContinuedError(Exception):
+    """A run cannot go on as it was: what is repeated of it is something else than what was recorded.
+
+    Args:
+        tick: the first that differs; 0: the run could not be opened.
+        node: where in the tree; empty if it is no node.
+        expected: what was recorded.
+        found: what there is.
+    """
+
+    def __init__(self, expected: str, found: str, *, tick: int = 0, node: str = "") -> None:
+        where = f"tick {tick}" + (f", {node}" if node else "") if tick else "its beginning"
+        super().__init__(f"the run differs from its record at {where}: {expected} was recorded, and now it is {found}")
+        self.tick = tick
+        self.node = node
+        self.expected = _clipped(expected)
+        self.found = _clipped(found)
+
+    @property
+    def fault(self) -> ModelFault:
+        """The error that ends the run."""
+        detail = {"tick": self.tick, "node": self.node, "expected": self.expected, "found": self.found}
+        return ModelFault("not_continued", _MESSAGE, "what was repeated of the run is not what was recorded", detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A run that is about to go on."""
+
+    query: ActiveQuery
+    recorder: RunRecorder
+
+
+class Continuation:
+    """Goes on with runs of this worker that others have left.
+
+    Args:
+        oracle: answers.
+        store: has the runs.
+        opener: opens their recorders.
+        options: bounds.
+        clock: monotonic time of the process.
+        now: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        store: Store,
+        opener: Opener,
+        *,
+        options: RunOptions,
+        clock: Clock,
+        now: Callable[[], float],
+    ) -> None:
+        self._oracle = oracle
+        self._store = store
+        self._opener = opener
+        self._options = options
+        self._clock = clock
+        self._now = now
+
+    async def prepare(self, live: LiveRun) -> Continued | None:
+        """Open a run, repeat what was recorded of it, and make it ready to go on.
+
+        Args:
+            live: a run whose row names this worker.
+
+        Returns:
+            `None` if it is none of those that can go on, and is to be ended from its log: an earlier version has begun
+            it, no tree drives it, it shadows another run, or workers have gone on with it too often.
+
+        Raises:
+            NotContinuedError: it is not what was recorded.
+            StorageError: the store cannot be read or written at present, or another worker has the run.
+        """
+        run = live.record
+        entries = await self._read(run.id)
+        try:
+            record = await asyncio.to_thread(Record.fold, entries)
+        except ValueError as error:
+            raise NotContinuedError("a whole log", str(error)) from None
+        opened = record.opened
+        if opened is None or not opened.versions or run.tree_sha is None or run.shadow_of is not None:
+            return None
+        if run.attempts > self._options.most_attempts:
+            log.warning("run.gave_up", run_id=run.id, attempts=run.attempts)
+            return None
+        clock = ContinuedClock(self._clock, opened.start_s)
+        agent = await self._open(run, opened, clock)
+        untaken = {outcome.key: outcome for outcome in record.pending.outcomes}
+        stepper = await self._repeat(agent, record, clock)
+        await self._show_prompt(agent, record)
+        lost = self._lost(agent, record)
+        for key in (*untaken, *lost.turns):
+            stepper.start_held(key)  # what the last tick has asked for had begun
+        _check_sight(agent, record, lost, untaken)
+        return await self._go_on(
+            live, agent, record, clock, _Work(agent, lost, untaken, stepper), sum(_tick_bytes(entries))
+        )
+
+    async def _read(self, run_id: str) -> list[LogEntry]:
+        await self._store.write(lambda _: None)  # then the log has what this process has written of it
+        entries: list[LogEntry] = []
+        while page := await self._store.log.events(run_id, after_seq=entries[-1].seq if entries else 0, limit=_PAGE):
+            entries += page
+        return entries
+
+    async def _open(self, run: RunRecord, opened: Opened, clock: Clock) -> OpenAgent:
+        definition = await self._tree(run)
+        asked = run.input
+        ask = Ask(
+            str(asked["question"]),
+            user_id=run.user_id,
+            context_id=run.context_id,
+            project_id=asked.get("project_id"),
+            model=asked.get("model"),
+            tree=run.tree,
+            run_id=run.id,
+        )
+        checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
+        tools = self._oracle.tools_for(run.user_id)
+        then = ToolRegistry([tools.get(known.name) or _gone(known) for known in opened.tools])
+        return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
+
+    async def _tree(self, run: RunRecord) -> TreeDefinition:
+        version = await self._store.trees.find(run.tree_sha or "")
+        if version is None:
+            raise NotContinuedError(f"the version {run.tree_sha} of the tree {run.tree!r}", "not in the store")
+        try:
+            return read_sources(version.source, name=version.name, registry=self._oracle.registry)
+        except (TreeFileError, TreeNotFoundError) as error:
+            raise NotContinuedError(f"the tree {run.tree!r}", str(error).partition("\n")[0]) from None
+
+    async def _conversation(self, run: RunRecord) -> Conversation:
+        """The conversation as it was when the run began."""
+        conversations = self._store.conversations
+        found = await conversations.before(run.user_id, run.context_id, run.id) or await conversations.load(
+            run.user_id, run.context_id
+        )
+        if found is None:
+            raise NotContinuedError(f"the conversation {run.context_id!r}", "no such conversation")
+        return found
+
+    async def _repeat(self, agent: OpenAgent, record: Record, clock: ContinuedClock) -> Stepper:
+        """Repeat all recorded ticks; compare each with its record."""
+        stops = {tick: breach for tick, breach in reversed(record.breaches()) if breach.enforcement == "stop"}
+        rebuilt = RebuiltRun(agent, clock, _sources(record), stops)
+        player, paths = Replaying(agent.tree, agent.floor, before_outcome=rebuilt.speak), agent.tree.paths
+        since_s = perf_counter()
+        for recorded in record.tick_records():
+            with quiet():
+                rebuilt.prepare(recorded)
+                repeated = player.play(recorded) if player.is_running or recorded.cause == "end" else None
+            if repeated is None or player.missing or not did_the_same(repeated, recorded, paths, paths):
+                raise _difference(repeated, recorded, paths, missing=player.missing)
+            if recorded.errors:
+                agent.agent.ending.note_errors(recorded.errors)
+            if perf_counter() - since_s > _SLICE_S:
+                await asyncio.sleep(0)
+                since_s = perf_counter()
+        return player.hand_over()
+
+    async def _show_prompt(self, agent: OpenAgent, record: Record) -> None:
+        """Give the query the system prompt that its requests had, whatever the prompts of this process are."""
+        sent = next((event.request for _, event in reversed(record.events) if isinstance(event, TurnRequested)), None)
+        if sent is None or not sent.prompt or agent.agent.prompt is None:
+            return
+        text = await self._store.prompts.find(sent.prompt)
+        if text is None:
+            raise NotContinuedError(f"the prompt {sent.prompt}", "not in the store")
+        agent.agent.prompt = replace(agent.agent.prompt, text=text)
+        missing = [
+            name for name in sent.tools if (tool := agent.agent.equipment.tools.get(name)) is None or _is_gone(tool)
+        ]
+        if missing:
+            raise NotContinuedError(f"the tools {', '.join(missing)}", "this process does not have them")
+
+    def _lost(self, opened: OpenAgent, record: Record) -> LostWork:
+        """Restore what chunks tell of the query, and find the work without an outcome."""
+        agent, answer = opened.agent, record.answer
+        asked = {call.id for call in agent.turn.open_calls}
+        own = [pending.call for pending in record.pending.calls if pending.call.id.startswith(OWN_CALL)]
+        ids = asked | {call.id for call in own}
+        lost = LostWork(
+            turns=_lost_turns(record),
+            results={call_id: result for call_id, result in answer.results.items() if call_id in ids},
+            sources=record.sources_of_calls(),
+            intents=_intents(record),
+            own_calls=own,
+        )
+        orphans = [call for call in answer.open_calls if call.id not in ids]
+        agent.output.restore(answer, record.steps, orphans=orphans)
+        agent.output.goes_on |= any(turn.has_paragraph and not turn.has_text for turn in lost.turns.values())
+        agent.transcript.reserve_calls(answer.calls)
+        opened.host.calls = sum(call_id.startswith(OWN_CALL) for call_id in answer.calls)
+        agent.ending.is_explained |= answer.stopped is not None
+        agent.lost = lost
+        return lost
+
+    async def _go_on(
+        self, live: LiveRun, opened: OpenAgent, record: Record, clock: ContinuedClock, work: "_Work", tick_bytes: int
+    ) -> Continued:
+        """Let the clock go on, write down that this worker has the run, and open what drives it."""
+        run, at_s = live.record, max(record.last_s, clock.now())
+        is_woken = bool(record.answer.pending) and not (work.stepper.under_way or work.stepper.posted or work.untaken)
+        pause_s = max(0.0, self._now() - record.last_at)
+        counted_s = 0.0 if is_woken else min(pause_s, self._options.most_pause_s)
+        facts = list(record.facts())
+        attempt, debug = record.attempts + 1, record.debug
+        under_way = work.under_way()
+        record.keeps_events = False
+        record.events.clear()
+        started_s = opened.agent.state.start_time
+        recorder = self._opener.recorder(live, started_s=started_s, clock=clock, record=record)
+        recorder.first_chunk_s = 0.0 if record.chunk_n else None
+        recorder.room.used_bytes = tick_bytes
+        joining, session = await self._opener.debugged(live, recorder, opened.tree.definition, clock=clock)
+        query = self._oracle.resume(
+            opened,
+            ResumedWork(work.stepper, work.outcome_of),
+            facts=facts,
+            untaken=work.untaken,
+            emit=joining.emit,
+            observers=[joining],
+            journal=joining,
+            pacer=session,
+            may_park=live.may_park,
+            trace=remade(self._oracle.traces, run, model=self._oracle.model_name),
+        )
+        clock.go_on(at_s + counted_s)
+        if session is not None:
+            opened.agent.equipment = replace(opened.agent.equipment, clock=session.clock)
+            session.attach(query)
+            session.go_on(debug)
+        resumed = Resumed(attempt, pause_s, counted_s, at_s + counted_s, under_way, _VERSION, is_woken)
+        recorder.resumed(resumed)
+        if not is_woken:
+            query.agent.output.inform(_notice(resumed))
+        await recorder.log.flush()
+        if pause_s > counted_s and not is_woken:  # who wakes a run moves its deadline
+            await self._store.runs.extend_deadline(run.id, by_s=pause_s - counted_s)
+        log.info("run.continued", attempt=attempt, pause_s=round(pause_s, 3), ticks=record.ticks)
+        return Continued(query, recorder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The work of a run that was under way, and what there is of its outcomes."""
+
+    opened: OpenAgent
+    lost: LostWork
+    untaken: dict[str, Outcome]
+    stepper: Stepper
+
+    def outcome_of(self, request: Request) -> Outcome | None:
+        """How the work of a request ended, as far as that is known; `None`: it begins anew."""
+        kept = self.untaken.get(request.key)
+        if kept is not None:
+            return kept
+        agent, node = self.opened.agent, request.node
+        at_s = agent.equipment.clock.now()
+        if isinstance(node, LlmTurn):
+            turn = self.lost.turns.get(request.key)
+            if turn is None or not (turn.has_text or request.halted):
+                return None
+            del self.lost.turns[request.key]
+            return Outcome(request.key, "done", cut_off_turn(agent, turn, halted=request.halted), at_s=at_s)
+        if isinstance(node, RunTools) and request.halted:
+            return Outcome(request.key, "done", results_shown(agent, agent.turn.open_calls), at_s=at_s)
+        return None
+
+    def under_way(self) -> tuple[UnderWay, ...]:
+        """What was under way, and what becomes of it."""
+        found: list[UnderWay] = []
+        for request in (*self.stepper.under_way.values(), *self.stepper.posted):
+            if request.key in self.untaken:
+                continue
+            if isinstance(request.node, LlmTurn):
+                turn = self.lost.turns.get(request.key)
+                if turn is not None:  # otherwise it had not begun
+                    found.append(UnderWay("turn", request.node.path, "continued" if turn.has_text else "repeated"))
+            elif isinstance(request.node, RunTools):
+                found += [UnderWay("tool", call.name, self._fate(call.id, call.name)) for call in self._open_calls]
+            elif not self.lost.own_calls:
+                found.append(UnderWay("node", request.node.path, "repeated"))
+        found += [UnderWay("tool", call.name, self._fate(call.id, call.name)) for call in self.lost.own_calls]
+        return tuple(found)
+
+    @property
+    def _open_calls(self) -> Sequence[Any]:
+        return self.opened.agent.turn.open_calls
+
+    def _fate(self, call_id: str, name: str) -> Any:  # noqa: ANN401  one of the words of `UnderWay`
+        if call_id in self.lost.results:
+            return "kept"
+        return "unknown" if is_unknown(self.opened.agent, ToolUse(call_id, name, {})) else "repeated"
+
+
+def _notice(resumed: Resumed) -> Notice:
+    message = f"The service was interrupted, and the answer goes on after {resumed.pause_s:,.1f} s."
+    metadata = {"attempt": resumed.attempt, "pause_s": round(resumed.pause_s, 3)}
+    return Notice("recovered", message, "info", metadata)
+
+
+def _check_sight(opened: OpenAgent, record: Record, lost: LostWork, untaken: Mapping[str, Outcome]) -> None:
+    """Check that the next request begins with what the model was sent last.
+
+    Raises:
+        NotContinuedError: it does not.
+    """
+    requests = (event.request for _, event in reversed(record.events) if isinstance(event, TurnRequested))
+    sent = next((each for each in requests if not each.is_side and each.digest), None)
+    if sent is None:
+        return
+    messages, turn, kept = opened.agent.transcript, lost.turns.get(sent.step), untaken.get(sent.step)
+    if turn is not None:
+        messages = messages_of_lost(opened.agent, turn)
+    elif kept is not None and isinstance(kept.value, TurnOutcome) and kept.value.notes:
+        messages = messages.beside("\n".join(kept.value.notes))
+    found = messages.digest_of(sent.blocks)
+    if found != sent.digest:
+        expected = f"messages with the digest {sent.digest[:16]}"
+        node = sent.step.rpartition("@")[0]
+        raise NotContinuedError(expected, f"others, with {found[:16]}", tick=record.ticks, node=node)
+
+
+def _lost_turns(record: Record) -> dict[str, LostTurn]:
+    """The turns without an outcome, by the keys of the outcomes that they will have."""
+    turns: dict[str, LostTurn] = {}
+    texts: dict[str, list[str]] = {}
+    speaking = ""
+    has_said = goes_on = False
+    for _, event in record.events:
+        match event:
+            case TurnRequested(request):
+                before = turns.get(request.step, LostTurn(request, times=0))
+                turns[request.step] = replace(before, request=request, times=before.times + 1)
+                texts.setdefault(request.step, [])
+                speaking = speaking if request.is_side else request.step
+            case TurnFinished(outcome):
+                turns.pop(outcome.key, None)
+                if outcome.key == speaking:
+                    speaking, goes_on = "", isinstance(outcome.value, TurnOutcome) and outcome.value.is_lost
+            case ChunkSent(Content(text)):
+                turn = turns.get(speaking)
+                if turn is not None and not isinstance(event.chunk, Closing):
+                    is_first = has_said and not (goes_on or texts[speaking] or turn.has_paragraph)
+                    if is_first and text == _PARAGRAPH:
+                        turns[speaking] = replace(turn, has_paragraph=True)
+                    else:
+                        texts[speaking].append(text)
+                has_said = True
+            case ChunkSent(Thinking(text)) if speaking in turns:
+                turns[speaking] = _longer(turns[speaking], len(text))
+            case ChunkSent(ToolCalled(call)) if speaking in turns and not call.id.startswith(OWN_CALL):
+                turns[speaking] = _longer(turns[speaking], len(str(call.arguments)))
+    return {step: _with_text(turn, "".join(texts[step]), record.last_s) for step, turn in turns.items()}
+
+
+def _longer(turn: LostTurn, characters: int) -> LostTurn:
+    return replace(turn, characters=turn.characters + characters)
+
+
+def _with_text(turn: LostTurn, text: str, last_s: float) -> LostTurn:
+    duration_ms = max(0, round((last_s - turn.request.at_s) * 1000))
+    return replace(turn, text=text, characters=turn.characters + len(text), duration_ms=duration_ms)
+
+
+def _intents(record: Record) -> dict[str, str]:
+    intents: dict[str, str] = {}
+    for _, event in record.events:
+        if isinstance(event, Intended):
+            intents.setdefault(event.call_id, event.at)
+    return intents
+
+
+def _sources(record: Record) -> dict[int, tuple[Any, ...]]:
+    """The sources that were found before each tick, by the number of the tick."""
+    found: dict[int, tuple[Any, ...]] = {}
+    for tick, chunk in record.chunks():
+        if isinstance(chunk, SourceFound):
+            found[tick] = (*found.get(tick, ()), chunk.source)
+    return found
+
+
+def _tick_bytes(entries: Sequence[LogEntry]) -> list[int]:
+    return [len(entry.data) for entry in entries if entry.kind == "tick"]
+
+
+def _difference(
+    found: TickRecord | None, recorded: TickRecord, paths: Sequence[str], *, missing: Sequence[str]
+) -> NotContinuedError:
+    """Where a tick first differs from its record."""
+    differs = partial(NotContinuedError, tick=recorded.tick)
+    if missing:
+        return differs(f"the outcome of {missing[0]}", "not asked for", node=missing[0].rpartition("@")[0])
+    if found is None:
+        return differs("a tick", "the end of the tree")
+    for expected, seen in zip((*recorded.visited, None), (*found.visited, None), strict=False):
+        if expected != seen:
+            names = [_path(paths, index) for index in (expected, seen)]
+            return differs(f"a visit of {names[0]}", f"one of {names[1]}", node=names[0])
+    statuses, others = dict(recorded.changes), dict(found.changes)
+    for index in sorted(statuses.keys() | others.keys()):
+        if statuses.get(index) is not others.get(index):
+            words = [str(each.get(index) and each[index].name) for each in (statuses, others)]
+            return differs(words[0], words[1], node=_path(paths, index))
+    for (key, value), (other, changed) in zip(
+        (*recorded.writes, ("", None)), (*found.writes, ("", None)), strict=False
+    ):
+        if (key, value) != (other, changed):
+            return differs(f"{key} = {value!r}", f"{other} = {changed!r}")
+    return differs(repr(recorded.errors), repr(found.errors))
+
+
+def _path(paths: Sequence[str], index: int | None) -> str:
+    return "no node" if index is None or index >= len(paths) else paths[index]
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _gone(known: KnownTool) -> Tool:
+    """A tool that this process does not have, as the control of the run knows it."""
+    return Tool(
+        name=known.name,
+        description="",
+        when_to_use=known.words,
+        input_schema={},
+        call=_refuse,
+        group=known.group,
+        writes=known.writes,
+        query_types=known.query_types,
+    )
+
+
+async def _refuse(_arguments: object) -> ToolResult:
+    return ToolResult("This tool is not available any more.", is_error=True)
+
+
+def _is_gone(tool: Tool) -> bool:
+    return tool.call is _refuse

@@ -1,0 +1,67 @@
+"""A query that is opened anew and repeats what was recorded of it: what its ticks cannot do by themselves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
+from oracle.agent.control.opening import OpenAgent, StillClock
+from oracle.agent.nodes.llm_turn import LlmTurn
+from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.rule_gate import RuleBreach
+from oracle.agent.run import AgentRun
+from oracle.core.chunks import Chunk, Source
+from oracle.llm.protocol import ModelFault
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltRun:
+    """A query and its nodes, before the first tick.
+
+    Args:
+        opened: the query and its tree.
+        clock: shows the time of the tick that is repeated.
+        sources: what was found before each tick, by its number.
+        stops: rules that ended the run before a tick, by its number.
+        chunks: what the query has sent so far; empty if nobody asks.
+    """
+
+    opened: OpenAgent
+    clock: StillClock | ContinuedClock
+    sources: Mapping[int, tuple[Source, ...]]
+    stops: Mapping[int, RuleBreach]
+    chunks: list[Chunk] = field(default_factory=list)
+
+    @property
+    def agent(self) -> AgentRun:
+        """The query."""
+        return self.opened.agent
+
+    @property
+    def tree(self) -> LiveTree:
+        """Its nodes."""
+        return self.opened.tree
+
+    def prepare(self, tick: TickRecord) -> None:
+        """Set the time of a recorded tick, find what was found before it, and stop where the run was stopped."""
+        self.clock.show(tick.at_s)
+        breach = self.stops.get(tick.tick)
+        if self.agent.state.is_terminal:
+            pass
+        elif breach is not None:
+            self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
+        elif _is_abort(tick):
+            self.agent.fail(ModelFault("service_stopping", "The service has stopped the query."))
+        for source in self.sources.get(tick.tick, ()):
+            self.agent.output.cite(source)
+
+    def speak(self, request: Request, outcome: Outcome) -> None:
+        """Say what a turn said before its outcome came."""
+        node, value, output = request.node, outcome.value, self.agent.output
+        if isinstance(node, LlmTurn) and node.settings.visible and isinstance(value, TurnOutcome):
+            output.begin_turn()
+            output.say(value.text)
+
+
+def _is_abort(tick: TickRecord) -> bool:
+    """Whether the service has ended the run before the tick: it delivers a cancel, and the reason is not the user's."""
+    return ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes

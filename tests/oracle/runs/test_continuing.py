@@ -1,0 +1,291 @@
+"""Runs go on in another process where the one that had them was killed: nothing is said, asked or written twice."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, select, update
+
+from oracle.llm.protocol import ModelRequest
+from oracle.runs.options import RunOptions
+from oracle.runs.storage import schema
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.store import open_store
+from oracle.tools import ToolResult, call_key
+from tests.acceptance.harness import ACTION_QUESTION, answers, calls, made_tool, says
+from tests.oracle.runs.running import Gate, Managed, managed, settle
+
+_WRITE = {"question": ACTION_QUESTION}
+SENT = "Interrupted: the service stopped before this call had ended."
+
+
+async def until_killed(
+    url: str,
+    turns: list[Any],
+    *,
+    said: str = "",
+    gate: Gate | None = None,
+    ask: Mapping[str, Any] | None = None,
+    **oracle: Any,
+) -> RunRecord:
+    """Begin a query, and leave it as a process that is killed when it has said this, or a call has begun."""
+    async with open_store(url, worker="killed") as store, managed(store, turns, **oracle) as it:
+        live = await it.start(**(ask or {}))
+        if gate is not None:
+            async with asyncio.timeout(20):
+                await gate.begun.wait()
+        else:
+            await it.until_text(live.record, said or turns[-1].text)
+        return live.record
+
+
+@asynccontextmanager
+async def restarted(url: str, turns: list[Any], *, worker: str = "next", **oracle: Any) -> AsyncIterator[Managed]:
+    async with open_store(url, worker=worker) as store, managed(store, turns, **oracle) as it:
+        yield it
+
+
+def requests(it: Managed) -> list[ModelRequest]:
+    assert it.harness.scripted is not None
+    return it.harness.scripted.requests
+
+
+async def events(url: str, record: RunRecord, kind: str) -> list[dict[str, Any]]:
+    async with open_store(url, worker="reader") as store:
+        found = await store.log.events(record.id, kinds={kind})  # type: ignore[arg-type]
+    return [json.loads(entry.data) for entry in found]
+
+
+async def test_a_turn_goes_on_exactly_where_it_was_cut_off(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url, [answers(" answer.")]) as it:
+        told = await it.told(record)
+        (request,) = requests(it)
+    assert told.text == "Half of the answer."
+    assert told.record.termination_reason == "completed"
+    assert (told.record.turns, told.record.worker) == (1, "next")
+    *_, said, asked = request.messages
+    assert said == {"role": "assistant", "content": [{"type": "text", "text": "Half of the"}]}
+    assert asked["role"] == "user"  # a trailing message of the model would be refused
+    assert "Go on exactly where it ended" in asked["content"][0]["text"]
+    (notice,) = [chunk for chunk in told.chunks if chunk["type"] == "system"]
+    assert (notice["system_type"], notice["metadata"]["attempt"]) == ("recovered", 1)
+    (resumed,) = await events(url, record, "resumed")
+    assert [each[2] for each in resumed["under_way"]] == ["continued"]
+
+
+async def test_what_a_lost_turn_has_cost_counts(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url, [answers(" answer.", tokens=(10, 5))]) as it:
+        told = await it.told(record)
+    ends = await events(url, record, "turn_end")
+    lost, rest = (end["value"] for end in ends)
+    assert lost["is_lost"]
+    assert lost["tokens"] > len("Half of the") // 4  # its input as well, of which nothing was reported
+    assert told.record.tokens_used == lost["tokens"] + rest["tokens"]
+    assert told.record.tokens_estimated
+
+
+async def test_a_turn_without_text_is_asked_once_more_as_it_was(url: str) -> None:
+    async with open_store(url, worker="killed") as store, managed(store, [says("", hang=True)]) as it:
+        live = await it.start()
+        async with asyncio.timeout(20):
+            while not requests(it):
+                await settle()
+        await store.write(lambda _: None)
+        (before,) = requests(it)
+    async with restarted(url, [answers("The answer.", tokens=(10, 5))]) as it:
+        told = await it.told(live.record)
+        (again,) = requests(it)
+    assert (again.messages, again.system) == (before.messages, before.system)
+    assert told.text == "The answer."
+    (end,) = await events(url, live.record, "turn_end")
+    assert end["value"]["tokens"] > 15  # with what the lost request has cost
+
+
+async def test_the_conversation_before_is_what_the_model_sees(url: str) -> None:
+    async with open_store(url, worker="first") as store, managed(store, [answers("Tests.")]) as it:
+        first = await it.ask("Where are the tests?")
+    ask = {"question": "And the fixtures?", "context_id": first.record.context_id}
+    record = await until_killed(url, [says("They are", hang=True)], ask=ask)
+    async with restarted(url, [answers(" beside them.")]) as it:
+        told = await it.told(record)
+        (request,) = requests(it)
+    assert [message["role"] for message in request.messages[:3]] == ["user", "assistant", "user"]
+    assert "Where are the tests?" in str(request.messages[0])
+    assert told.text == "They are beside them."
+
+
+@pytest.mark.parametrize("writes", [False, True])
+async def test_a_reading_call_runs_again_and_a_writing_one_answers_with_the_truth(url: str, *, writes: bool) -> None:
+    gate, second = Gate(), Gate("found")
+    second.open.set()
+    probe = replace(made_tool(gate), writes=writes)
+    record = await until_killed(
+        url, [says("Looking.", calls("probe"))], gate=gate, tools=[probe], ask=_WRITE if writes else {}
+    )
+    async with restarted(url, [answers("Done.")], tools=[replace(probe, call=second)]) as it:
+        told = await it.told(record)
+    (result,) = [chunk for chunk in told.chunks if chunk["type"] == "tool_result"]
+    assert second.begun.is_set() is not writes
+    assert result["tool_result"].startswith(SENT) if writes else result["tool_result"] == "found"
+    assert result["is_error"] is writes
+    assert told.text == "Looking.\n\nDone."
+
+
+async def test_a_writing_call_with_a_key_is_repeated_with_the_same_key(url: str) -> None:
+    keys = []
+    gate = Gate()
+
+    async def write(arguments: Mapping[str, Any]) -> ToolResult:
+        keys.append(call_key())
+        return await gate(arguments)
+
+    probe = replace(made_tool(gate), writes=True, takes_key=True, call=write)
+    record = await until_killed(url, [says("Writing.", calls("probe"))], gate=gate, tools=[probe], ask=_WRITE)
+    gate.open.set()
+    async with restarted(url, [answers("Done.")], tools=[probe]) as it:
+        await it.told(record)
+    first, again = keys
+    assert first is not None
+    assert again == replace(first, is_repeat=True)
+    assert first.run_id == record.id
+
+
+async def test_results_that_were_shown_are_kept(url: str) -> None:
+    """Of two calls side by side, the one that had ended is not run again, and its result is not sent again."""
+    slow, again = Gate("slow"), Gate("slow")
+    again.open.set()
+    ran = []
+
+    async def quick(_: Mapping[str, Any]) -> ToolResult:
+        ran.append("quick")
+        return ToolResult("quick")
+
+    tools = [made_tool(slow), replace(made_tool(slow), name="quick", call=quick)]
+    turn = says("Looking.", calls("quick"), calls("probe"))
+    async with open_store(url, worker="killed") as store, managed(store, [turn], tools=tools) as it:
+        live = await it.start()
+        async with asyncio.timeout(20):
+            async for batch in store.log.follow(live.record.id):
+                if any(b'"tool_result"' in chunk.data for chunk in batch):
+                    break
+    async with restarted(url, [answers("Done.")], tools=[replace(tools[0], call=again), tools[1]]) as it:
+        told = await it.told(live.record)
+        (request,) = requests(it)
+    results = [chunk["tool_result"] for chunk in told.chunks if chunk["type"] == "tool_result"]
+    assert sorted(results) == ["quick", "slow"]
+    assert ran == ["quick"]
+    assert "quick" in str(request.messages[-1])
+
+
+async def test_a_call_that_a_lost_turn_has_announced_is_announced_once(url: str) -> None:
+    gate = Gate("found")
+    gate.open.set()
+    lost = replace(says("Looking.", calls("probe")), hang=True)
+    async with open_store(url, worker="killed") as store, managed(store, [lost], tools=[made_tool(gate)]) as it:
+        live = await it.start()
+        async with asyncio.timeout(20):
+            async for batch in store.log.follow(live.record.id):
+                if any(b'"tool_call"' in chunk.data for chunk in batch):
+                    break
+    async with restarted(url, [says("", calls("probe")), answers("Done.")], tools=[made_tool(gate)]) as it:
+        told = await it.told(live.record)
+    assert [chunk["type"] for chunk in told.chunks].count("tool_call") == 1
+    assert told.text == "Looking.\n\nDone."
+
+
+async def test_a_thread_gets_an_entry_once(url: str, tmp_path: Path) -> None:
+    """The process dies between the write and its result."""
+    entry = calls("thread_push", thread="log", content="Released.")
+    async with open_store(url, worker="killed") as store, managed(store, [says("", entry), says("x", hang=True)]) as it:
+        live = await it.start(ACTION_QUESTION)
+        await it.until_text(live.record, "x")
+        written = (it.harness.vault / "threads" / "log.md").read_bytes()
+
+        def forget(connection: Connection) -> None:
+            event = schema.event
+            begun = (
+                select(event.c.seq).where(event.c.run_id == live.record.id, event.c.kind == "intent").scalar_subquery()
+            )
+            connection.execute(event.delete().where(event.c.run_id == live.record.id, event.c.seq > begun))
+
+    async with open_store(url, worker="between") as store:
+        await store.write(forget)
+    async with restarted(url, [answers("Logged.")]) as it:
+        (it.harness.vault / "threads").mkdir(exist_ok=True)
+        (it.harness.vault / "threads" / "log.md").write_bytes(written)
+        told = await it.told(live.record)
+        assert (it.harness.vault / "threads" / "log.md").read_bytes() == written
+    assert told.text == "Logged."
+
+
+async def test_another_tick_than_the_recorded_one_ends_the_run(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+
+    def change(connection: Connection) -> None:
+        event = schema.event
+        of_tick = (event.c.run_id == record.id) & (event.c.kind == "tick")
+        data = connection.execute(select(event.c.data).where(of_tick)).scalar_one()
+        connection.execute(update(event).where(of_tick).values(data=data.replace(b'"code"', b'"research"', 1)))
+
+    async with open_store(url, worker="between") as store:
+        await store.write(change)
+    async with restarted(url, []) as it:
+        told = await it.told(record)
+        figures = it.metrics.exposition().decode()
+        assert requests(it) == []
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "not_continued"
+    assert told.record.error["detail"]["tick"] == 1
+    assert "research" in told.record.error["detail"]["expected"]
+    assert told.text.startswith("Half of the\n\nStopped: ")
+    assert "oracle_runs_not_continued_total 1.0" in figures.splitlines()
+
+
+async def test_another_history_than_the_model_was_sent_ends_the_run(url: str) -> None:
+    async with open_store(url, worker="first") as store, managed(store, [answers("Tests.")]) as it:
+        first = await it.ask("Where are the tests?")
+    ask = {"question": "And the fixtures?", "context_id": first.record.context_id}
+    record = await until_killed(url, [says("They are", hang=True)], ask=ask)
+    async with open_store(url, worker="between") as store:
+        content = update(schema.message).where(schema.message.c.role == "assistant").values(content="Other tests.")
+        await store.write(lambda connection: connection.execute(content))
+    async with restarted(url, []) as it:
+        told = await it.told(record)
+        assert requests(it) == []
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "not_continued"
+    assert "digest" in told.record.error["detail"]["expected"]
+
+
+async def test_a_run_that_ends_nothing_is_given_up_after_some_attempts(url: str) -> None:
+    gate = Gate()
+    record = await until_killed(url, [says("Looking.", calls("probe"))], gate=gate, tools=[made_tool(gate)])
+    for attempt in range(2):
+        again = Gate()
+        worker = f"next{attempt}"
+        options = RunOptions(most_attempts=2)
+        async with restarted(url, [], worker=worker, tools=[made_tool(again)], options=options) as it:
+            if attempt == 0:
+                async with asyncio.timeout(20):
+                    await again.begun.wait()
+    async with restarted(url, [], worker="last", tools=[made_tool(Gate())], options=RunOptions(most_attempts=2)) as it:
+        told = await it.told(record)
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "interrupted"
+
+
+async def test_limits_count_on_and_a_lost_turn_is_none(url: str) -> None:
+    more = '<signal type="need_turn"><reason>more {}</reason></signal>'
+    turns = [says(f"One. {more.format(1)}"), says("Two is", hang=True)]
+    record = await until_killed(url, turns, said="Two is", ask={"limits": {"max_iterations": 2}})
+    async with restarted(url, [says(f" this. {more.format(2)}")]) as it:
+        told = await it.told(record)
+    assert told.text.startswith("One. \n\nTwo is this. \n\nStopped: ")
+    assert (told.record.termination_reason, told.record.turns) == ("max_iterations", 2)
