@@ -64,6 +64,11 @@ class LiveRun:
         """Stop it because of a fault; the text so far is kept."""
         self._ask(lambda query: query.abort(fault))
 
+    @property
+    def is_parking(self) -> bool:
+        """Whether it is about to be left as a row, and hears nothing any more."""
+        return self._query is not None and self._query.is_parked
+
     def may_park(self) -> bool:
         """Whether it can wait as a row: it has asked a person, and is one that people can answer."""
         return self._recorder is not None and bool(self._recorder.answer.pending) and self.record.shadow_of is None

@@ -214,15 +214,23 @@ class RunManager:
             StoreUnavailableError: the command could not be sent to its worker.
         """
         live = self._live.get(run.id)
-        if live is not None:
+        if live is not None and live.is_parking:
+            await live.wait()  # nothing hears it before its row says who has it
+        elif live is not None:
             live.cancel()
-        elif not self._follower.cancel(run.id):
-            waiting = await self._store.claims.claim(1, only=run.id) if run.status in ("queued", "parked") else ()
-            for record in waiting:  # nobody else can end it now
+            return
+        elif self._follower.cancel(run.id):
+            return
+        is_running = run.status == "running" and live is None
+        while not (is_running and await self._store.commands.send(RunCommand(run.id, "cancel"))):
+            for record in await self._store.claims.claim(1, only=run.id):  # nobody else can end it now
                 self._upkeep.take(record)
                 self._live[run.id].cancel()
-            if not waiting:
-                await self._store.commands.send(RunCommand(run.id, "cancel"))
+                return
+            found = await self._store.runs.find(run.id)
+            if found is None or found.status == "finished":
+                return
+            is_running = True
 
     def attach(self, run: RunRecord) -> AbstractContextManager[None]:
         """A reader of the run is connected, as long as this is entered.
@@ -463,6 +471,8 @@ class RunManager:
                 self._follower.cancel(command.run_id)
             return
         if command.kind == "cancel":
+            if live.is_parking:
+                self._later(self._cancel_waiting(command.run_id, after=live))
             live.cancel()
         elif command.kind == "answers":
             live.hear()
@@ -495,11 +505,11 @@ class RunManager:
             if live.record.status == "queued":
                 self._later(self._cancel_waiting(live.record.id))
 
-    async def _cancel_waiting(self, run_id: str) -> None:
-        """Cancel a run that still waits for a worker."""
+    async def _cancel_waiting(self, run_id: str, *, after: LiveRun | None = None) -> None:
+        """Cancel a run that still waits for a worker; `after`: or for people, when it has been left here."""
         try:
-            run = await self._store.runs.find(run_id)
-            if run is not None and run.status == "queued":
+            run = await (self._store.runs.find(run_id) if after is None else after.wait())
+            if run is not None and (after is not None or run.status == "queued"):
                 await self.cancel(run)
         except StorageError as error:
             log.warning("run.not_cancelled", run_id=run_id, problem=str(error))

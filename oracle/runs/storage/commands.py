@@ -52,14 +52,14 @@ class Commands:
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
 
-    async def send(self, command: RunCommand) -> None:
-        """Send a command to the worker of a run; does nothing if the run has ended.
+    async def send(self, command: RunCommand) -> bool:
+        """Send a command to the worker of a run; returns whether it has one: it may have ended, or wait.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
         if not may_be_id(command.run_id):
-            return
+            return False
         row = {"run_id": command.run_id, "kind": command.kind, "data": command.data, "at": self._now()}
 
         def work(connection: Connection) -> str | None:
@@ -70,8 +70,10 @@ class Commands:
                 self._database.dialect.notify(connection, COMMANDS_CHANNEL, [worker])
             return worker
 
-        if await self._writer.write(work) == self._worker:
+        worker = await self._writer.write(work)
+        if worker == self._worker:
             self.look()
+        return worker is not None
 
     async def send_to_all(
         self, kind: str, *, tree: str | None = None, run_id: str | None = None, user_id: str | None = None

@@ -228,7 +228,7 @@ class Interrupts:
     def parking(self, run_id: str, *, delivered: Collection[str]) -> Callable[[Connection], dict[str, Any]]:
         """What the row of a run says that its worker leaves because it waits for people alone (`RunLog.leave`).
 
-        It is parked; or queued, if there is an answer that it does not know.
+        It is parked; or queued, if there is an answer or a cancel that it does not know.
         """
         return partial(_parking, run_id=run_id, delivered=delivered, dialect=self._database.dialect)
 
@@ -383,7 +383,11 @@ def _locked(connection: Connection, run_id: str) -> Row[Any] | None:
 
 def _parking(connection: Connection, *, run_id: str, delivered: Collection[str], dialect: Dialect) -> dict[str, Any]:
     _locked(connection, run_id)
-    if _undelivered(connection, run_id=run_id, delivered=delivered):
+    is_cancelled = (schema.command.c.run_id == run_id) & (schema.command.c.kind == "cancel")
+    if (
+        _undelivered(connection, run_id=run_id, delivered=delivered)
+        or connection.scalar(select(schema.command.c.id).where(is_cancelled).limit(1)) is not None
+    ):
         return left(is_parked=False)
     pending = (_interrupt.c.run_id == run_id) & (_interrupt.c.status == "pending")
     wake_at = connection.scalar(select(func.min(_interrupt.c.expires_at)).where(pending))
