@@ -51,7 +51,7 @@ class Output:
     emit: Callable[[Chunk], None]
     timestamp: Callable[[], str]
     remarks: int = 0
-    """Notifications and sentences of the control's own so far."""
+    """Notifications, questions and sentences of the control's own so far."""
     sources: list[Source] = field(default_factory=list)
     steps: list[ConversationStep] = field(default_factory=list)
     pending: dict[str, Interrupt] = field(default_factory=dict)
@@ -167,12 +167,14 @@ class Output:
 
     def ask(self, chunk: ApprovalRequested | QuestionAsked) -> None:
         """A person is asked; the answer is owed from now on."""
+        self.remarks += 1
         self.pending[chunk.interrupt.id] = chunk.interrupt
         self._send(chunk)
 
     def answer_person(self, chunk: Answered) -> None:
         """What a person has decided, or what came of it otherwise."""
-        self.pending.pop(chunk.interrupt.id, None)
+        if self.pending.pop(chunk.interrupt.id, None) is None:  # nobody was asked: it was allowed before
+            self.remarks += 1
         self._send(chunk)
 
     def cite(self, source: Source) -> None:

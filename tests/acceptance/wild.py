@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, cycle
 from math import ceil
 from typing import Any
 
@@ -217,6 +217,9 @@ _LEAVES = st.one_of(
             {"notify": "Told by the tree."},
             {"note": "You have used {turn} turns."},
             {"try_strategy": {"name": "other_words", "hint": "These found nothing: {empty_searches}."}},
+            {"run_tools": {"approve": ["probe"], "expires": None}},
+            {"ask_user": {"question": "Which?", "into": "found", "expires": "1h"}},
+            {"ask_user": {"question": "Which?", "into": "found", "options": ["a", "b"], "default": "b"}},
             {"wait": {"seconds": 2}},
             {"wait": {"until": "rounds >= 2", "timeout_s": 5}},
             {"set": {"rounds": "rounds + 1"}},
@@ -282,6 +285,7 @@ def _newer(child: st.SearchStrategy[Any]) -> tuple[st.SearchStrategy[Any], ...]:
             child,
         ),
         child.map(lambda below: {"once": below}),
+        child.map(lambda below: {"approve": {"message": "May this be done?", "child": below}}),
         child.map(lambda below: {"on_halt": {"child": below, "then": {"say": "Halted."}}}),
     )
 
@@ -397,7 +401,8 @@ async def play(
     model = WildModel(script, release)
     async with harness(model=model, clock=clock, tools=[wild_tool(tools, clock, release)]) as it:
         name = _prepare(it, control, text)
-        underway = await it.start(tree=name, limits=dict(limits))
+        decisions = cycle(DECISIONS)
+        underway = await it.start(tree=name, limits=dict(limits), decide=lambda _: next(decisions))
         ends: list[float] = []
         emit = underway.query.agent.output.emit
 
@@ -425,6 +430,18 @@ async def play(
             await asyncio.sleep(0)
         assert len(answered.chunks) == said
     return Ended(answered, ends[0], cancelled, took_s)
+
+
+DECISIONS: Sequence[Mapping[str, Any]] = (
+    {"decision": "approve"},
+    {"decision": "answer", "answer": "a"},
+    {"decision": "refuse", "comment": "No."},
+    {"decision": "edit", "arguments": {"n": 9}},
+    {"decision": "expire"},
+    {"decision": "approve", "for": "conversation"},
+    {"decision": ["none"], "comment": 7},
+)
+"""What people decide, in turn, whether it is possible or not."""
 
 
 def _prepare(it: Harness, control: WildControl | Mapping[str, Any] | str, text: str) -> str:
