@@ -99,6 +99,8 @@ _BLIND: Final = 0.4
 """For this share of `silent_s` a worker may miss what it sees of others, and still judge them."""
 EXPIRY_S: Final = 1.0
 """Between two looks for what nobody has answered in time."""
+_PROBATION_S: Final = 10.0
+"""So long nothing else of its kind is taken over beside a run that may have killed workers and comes no further."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
@@ -139,6 +141,8 @@ class Upkeep:
         self._doubtful: dict[str, NewRun] = {}
         self._silence = SilentWorkers(silent_s=options.silent_s, heartbeat_s=options.heartbeat_s, clock=clock)
         self._dead: Mapping[str, float] = {}
+        self._suspect: RunRecord | None = None
+        self._suspect_until_s = 0.0
         self._may_wait = asyncio.Event()
         self._has_more = self._is_starting = self._has_stopped = False
         self._timers: list[asyncio.Task[None]] = []
@@ -204,6 +208,8 @@ class Upkeep:
         for new in tuple(self._doubtful.values()):
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
             self._doubtful.pop(new.id, None)
+        if self._suspect is not None and self._dead:
+            self._may_wait.set()
         if self._store.is_shared:
             seen, presence = await self._store.claims.sightings(), self._store.claims.presence
             self._dead = self._silence.note(seen.workers, by_locks=presence.can_judge and seen.up_s >= GRACE_S)
@@ -233,17 +239,31 @@ class Upkeep:
             self._has_more = room <= 0 or places.are_shared
             if room <= 0:
                 return
-            found = await self._store.claims.take_over(self._dead, most=room) if self._dead else []
+            found = await self._take_over(room) if self._dead else []
             if found:
                 log.warning("runs.taken_over", runs=[record.id for record in found])
             else:
-                self._dead = {}
                 found = await self._store.claims.claim(room, places)
             for record in found:
                 self.take(record)
             if not found:
                 self._is_starting &= bool(self._left)
                 return
+
+    async def _take_over(self, room: int) -> list[RunRecord]:
+        """Take over what dead workers had; what may have killed them one at a time, so that others are unharmed."""
+        claims, suspect = self._store.claims, self._suspect
+        found = await claims.take_over(self._dead, most=room, suspects=False)
+        if found:
+            return found
+        is_on_probation = suspect is not None and self._clock.now() < self._suspect_until_s
+        if suspect is not None and is_on_probation and not await claims.has_come_further(suspect):
+            return []
+        found = await claims.take_over(self._dead, most=1, suspects=True)
+        self._suspect, self._suspect_until_s = next(iter(found), None), self._clock.now() + _PROBATION_S
+        if not found:
+            self._dead = {}
+        return found
 
     def _ending(self, record: RunRecord, *, is_left: bool) -> "asyncio.Task[None]":
         """The task that ends a run from its log, or goes on with one that another worker has left."""

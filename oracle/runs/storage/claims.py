@@ -51,6 +51,17 @@ _QUEUED, _RUNNING, _PARKED = (
 )
 
 
+def _ends() -> Select[Any]:
+    """The numbers of turns and calls of a run that have ended since it was claimed."""
+    ends = (_event.c.run_id == _run.c.id) & (_event.c.seq > _run.c.progress_seq)
+    return select(_event.c.seq).where(ends & _event.c.kind.in_(("turn_end", "tool_end"))).correlate(_run)
+
+
+_SUSPECT: Final = 2
+"""So many claims without a turn or a call that ends: it may be what has killed its workers."""
+_IS_SUSPECT = (_run.c.attempts >= _SUSPECT) & ~_ends().exists()
+
+
 class Sighting(NamedTuple):
     """What is seen of another worker.
 
@@ -200,7 +211,9 @@ class RunClaims:
 
         return await self._writer.write(work, is_alone=places.are_shared)
 
-    async def take_over(self, silent: Mapping[str, float] | None, *, most: int | None = None) -> list[RunRecord]:
+    async def take_over(
+        self, silent: Mapping[str, float] | None, *, most: int | None = None, suspects: bool | None = None
+    ) -> list[RunRecord]:
         """Take over the running queries of dead workers; each of them goes to one worker only.
 
         Args:
@@ -208,6 +221,8 @@ class RunClaims:
                 alive. `None` takes the running queries of all other workers, and of this one: at the start of the only
                 server.
             most: the greatest number of runs; `None`: all.
+            suspects: only those that were claimed twice and have come no further (they may be what kills workers), the
+                least suspect first; `False`: only others; `None`: all.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -218,7 +233,9 @@ class RunClaims:
             if silent is not None:
                 wanted = _running_elsewhere(self._worker)
                 wanted &= _run.c.worker.in_(self._still_silent(connection, silent))
-            return self._take(connection, wanted, most=most)
+            if suspects is not None:
+                wanted &= _IS_SUSPECT if suspects else ~_IS_SUSPECT
+            return self._take(connection, wanted, most=most, order=_run.c.attempts)
 
         return await self._writer.write(work)
 
@@ -228,17 +245,28 @@ class RunClaims:
         beats = connection.execute(_beats(_running_elsewhere(self._worker) & _run.c.worker.in_(names)))
         return [row.worker for row in beats if row.beat_at == silent[row.worker]]
 
-    def _take(self, connection: Connection, wanted: ColumnElement[bool], *, most: int | None) -> list[RunRecord]:
-        free = (
-            select(_run.c.id)
-            .where(wanted)
-            .order_by(_run.c.turn, _run.c.n)
-            .limit(most)
-            .with_for_update(skip_locked=True)
-        )
+    def _take(
+        self,
+        connection: Connection,
+        wanted: ColumnElement[bool],
+        *,
+        most: int | None,
+        order: ColumnElement[int] = _run.c.turn,
+    ) -> list[RunRecord]:
+        free = select(_run.c.id).where(wanted).order_by(order, _run.c.n).limit(most).with_for_update(skip_locked=True)
         change = _claim(worker=self._worker, at=self._now()).where(_run.c.id.in_(free.cte("free").select()))
         taken = connection.execute(change.returning(*_run.c)).all()
         return sorted((record_of(row) for row in taken), key=lambda run: run.n)
+
+    async def has_come_further(self, run: RunRecord) -> bool:
+        """Whether a run that was claimed has ended, or a turn or a call of it has.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        still = (_run.c.id == run.id) & (_run.c.epoch == run.epoch) & _RUNNING & ~_ends().exists()
+        query = select(_run.c.id).where(still)
+        return await self._database.read(lambda connection: connection.execute(query).first() is None)
 
     async def give_back(self, run: RunRecord) -> None:
         """Let another worker have a run that was claimed and not gone on with.
@@ -330,9 +358,7 @@ def has_place(connection: Connection, places: Places, user_id: str) -> bool:
 
 
 def _claim(*, worker: str, at: float) -> Update:
-    ends = (_event.c.run_id == _run.c.id) & (_event.c.seq > _run.c.progress_seq)
-    ends &= _event.c.kind.in_(("turn_end", "tool_end"))
-    last_end = select(_event.c.seq).where(ends).order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
+    last_end = _ends().order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
     is_fresh = _QUEUED & (_run.c.attempts == 0) & (_run.c.progress_seq == 0)
     return update(_run).values(
         status="running",

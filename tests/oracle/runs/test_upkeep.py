@@ -1,6 +1,6 @@
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from sqlalchemy import update
@@ -31,11 +31,13 @@ async def look(upkeep: Upkeep) -> None:
     await upkeep.claim()
 
 
-def upkeep_of(store: Store, clock: FakeClock) -> Upkeep:
-    recovery = Recovery(store, default_model="m", writes=lambda _: False, clock=clock, now=time.time)
+async def end_it(_: RunRecord) -> bool:
+    """Nobody goes on with it."""
+    return False
 
-    async def go_on(_: RunRecord) -> bool:
-        return False
+
+def upkeep_of(store: Store, clock: FakeClock, go_on: Callable[[RunRecord], Awaitable[bool]] = end_it) -> Upkeep:
+    recovery = Recovery(store, default_model="m", writes=lambda _: False, clock=clock, now=time.time)
 
     return Upkeep(
         store,
@@ -137,6 +139,38 @@ async def test_a_worker_whose_lock_is_free_twice_without_a_heartbeat_has_died(st
     assert silence.note({"one": Sighting(7.0, is_free=True)}, by_locks=True) == {"one": 7.0}
     assert await two.claims.take_over({"one": 7.0}) == []  # not the heartbeat that it has
     assert [run.id for run in await two.claims.take_over({"one": seen["one"].beat_at})] == [record.id]
+
+
+async def test_what_may_have_killed_workers_is_gone_on_with_one_after_the_other(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    records, clock = [await begin(one, name) for name in ("r1", "r2", "r3")], FakeClock(jump=False)
+    suspect = update(schema.run).values(attempts=schema.run.c.n + 1)
+    await one.write(lambda connection: connection.execute(suspect).close())
+    gone_on = list[str]()
+
+    async def go_on(record: RunRecord) -> bool:
+        gone_on.append(record.id)
+        return True
+
+    upkeep = upkeep_of(two, clock, go_on=go_on)
+    for _ in range(18):
+        await look(upkeep)
+        clock.advance(1)
+    await settle()
+    assert gone_on == ["r1"]
+    (record,) = [run for run in [await two.runs.find(records[0].id)] if run is not None]
+    log = two.log.writer(record)
+    log.append("turn_end", b"{}", step_key="turn")
+    await log.flush()
+    await look(upkeep)
+    await settle()
+    assert gone_on == ["r1", "r2"]
+    for _ in range(10):
+        await look(upkeep)
+        clock.advance(1)
+    await look(upkeep)
+    await settle()
+    assert gone_on == ["r1", "r2", "r3"]
 
 
 async def test_a_worker_does_not_take_its_own_runs_over(stores: tuple[Store, Store]) -> None:

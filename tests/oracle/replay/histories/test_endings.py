@@ -1,12 +1,12 @@
 """Why a run ended and which node decided that, for every way in which a run can end."""
 
-import asyncio
 from dataclasses import dataclass
 
 import pytest
 
 from oracle.llm.protocol import ModelFault
 from oracle.replay.histories.model import History
+from oracle.runs.manager import STOPPING
 from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store
@@ -15,7 +15,7 @@ from tests.acceptance.harness import NEED_TURN, answers, calls, made_tool, says
 from tests.oracle.replay.histories import naive
 from tests.oracle.replay.histories.logs import log_of
 from tests.oracle.replay.test_replays import RULED, SCRIPTS, Open, recorded
-from tests.oracle.runs.running import Managed, managed, settle
+from tests.oracle.runs.running import Managed, managed
 from tests.oracle.runs.test_recovery import restarted, until_killed
 
 
@@ -214,10 +214,7 @@ async def test_a_rule_that_ends_the_run_is_named(store: Store, archive: Archive)
 async def test_a_service_that_stops_says_what_was_under_way(store: Store, archive: Archive):
     async with managed(store, [says("Half of it", hang=True)]) as it:
         record = await hanging(it, "oracle")
-        draining = asyncio.create_task(it.manager.drain())
-        await settle()
-        it.clock.advance(10)
-        await draining
+        it.manager._live[record.id].abort(STOPPING)  # as a drain does where nobody else could go on with it
         record = (await it.told(record)).record
     history = await explained(archive, record)
     assert decided_by(history) == ("service", None)

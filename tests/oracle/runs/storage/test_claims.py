@@ -110,6 +110,30 @@ async def test_the_time_until_the_first_claim_does_not_count(timed: Store, clock
     assert taken.deadline_at == 1_560.0
 
 
+async def test_what_may_have_killed_workers_is_taken_over_by_itself_the_least_suspect_first(store: Store) -> None:
+    for name, claims in (("deadly", 3), ("unlucky", 2), ("new", 1), ("busy", 2)):
+        log = await begun(store, name)
+        attempts = update(schema.run).where(schema.run.c.id == name).values(attempts=claims, worker="gone")
+        await store.write(lambda connection, attempts=attempts: connection.execute(attempts).close())
+        if name == "busy":
+            log.append("tool_end", b"{}", step_key="call")
+            await log.flush()
+    dead = {"gone": 0.0}
+    others = await store.claims.take_over(dead, suspects=False)
+    assert [(run.id, run.attempts) for run in others] == [("new", 2), ("busy", 1)]
+    assert await store.claims.take_over(dead, suspects=False) == []
+    found = [await store.claims.take_over(dead, most=1, suspects=True) for _ in range(3)]
+    assert [(run.id, run.attempts) for runs in found for run in runs] == [("unlucky", 3), ("deadly", 4)]
+    (unlucky,), (deadly,), _ = found
+    assert not await store.claims.has_come_further(unlucky)
+    log = store.log.writer(unlucky)
+    log.append("turn_end", b"{}", step_key="turn")
+    await log.flush()
+    await store.log.writer(deadly).finish(DONE, END)
+    assert await store.claims.has_come_further(unlucky)
+    assert await store.claims.has_come_further(deadly)
+
+
 async def test_who_waits_is_told_its_place_in_the_commit_that_begins_the_run(store: Store) -> None:
     told = list[str]()
     store.claims.subscribe(lambda: told.append("look"))
