@@ -73,8 +73,20 @@ def place_of(messages: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
     """The tag of the last question of a conversation, and the number of the turn that answers it."""
     for back, message in enumerate(reversed(messages)):
         if message["role"] == "user" and (found := _TAG.search(_text_of(message["content"]))):
-            return found[1], sum(each["role"] == "assistant" for each in messages[len(messages) - back :]) + 1
+            later = messages[len(messages) - back :]
+            return found[1], sum(each["role"] == "assistant" and _calls(each["content"]) for each in later) + 1
     raise ValueError("no message has a tag such as '[q1]'")
+
+
+def pieces_said(messages: Sequence[Mapping[str, Any]]) -> int:
+    """How many pieces of the turn that is asked for the asker has: its service was killed, and it asks for the rest."""
+    said = 0
+    for message in messages:
+        if message["role"] == "assistant":
+            said = 0 if _calls(message["content"]) else said + sum(1 for _ in pieces_in(_text_of(message["content"])))
+        elif _TAG.search(_text_of(message["content"])):
+            said = 0
+    return said
 
 
 class PacedModel:
@@ -115,6 +127,10 @@ def make_project(folder: Path, pace: Pace) -> Path:
     for turn in range(1, pace.turns):
         (folder / f"file_{turn}.py").write_text(f"# file {turn}\n" + "attempts = 3\n" * 50)
     return folder
+
+
+def _calls(content) -> bool:
+    return not isinstance(content, str) and any(block["type"] == "tool_use" for block in content)
 
 
 def _text_of(content) -> str:

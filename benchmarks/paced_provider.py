@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from typing import Any, Self
 
-from benchmarks.paced import SIGNAL, Pace, piece_text, place_of
+from benchmarks.paced import SIGNAL, Pace, piece_text, pieces_said, place_of
 
 _HEAD = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nrequest-id: req_paced\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -24,7 +24,7 @@ class PacedProvider:
     Args:
         pace: the schedule of the answers.
         tool: the tool called after each turn except the last, with `{"path": "file_<turn>.py"}`.
-        hangs: the tags of questions whose answers hang after their first piece.
+        hangs: the tags of questions whose answers hang after their first piece, unless they are asked to go on with it.
     """
 
     def __init__(self, pace: Pace, *, tool: str = "read_file", hangs: frozenset[str] = frozenset()) -> None:
@@ -105,12 +105,13 @@ class PacedProvider:
         _send(writer, {"type": "message_start", "message": message})
         _send(writer, {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
         gap_s, began = self._pace.turn_s / self._pace.pieces, time.monotonic()
-        for n in range(self._pace.pieces):
-            due = began + n * gap_s
+        first = pieces_said(request["messages"])
+        for n in range(first, self._pace.pieces):
+            due = began + (n - first) * gap_s
             await asyncio.sleep(due - time.monotonic())
             _send_text(writer, piece_text(tag, turn, n, due))
             await writer.drain()
-            if tag in self._hangs:
+            if tag in self._hangs and turn == 1 and not first:
                 await asyncio.Event().wait()
         calls = turn < self._pace.turns
         if not calls:

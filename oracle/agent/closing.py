@@ -125,7 +125,7 @@ def _obstacle(run: AgentRun) -> str:
     last = run.turn.outcome
     if last is None:
         return ""
-    if last.interrupted:
+    if last.interrupted or last.is_lost:
         return "the model's last turn was interrupted"
     if last.cut_off:
         return "the model's last response was cut off"

@@ -18,6 +18,13 @@ _DOUBTED = frozenset({"need_turn", "stuck"})
 """Signals whose response the fallback may read all the same: one that is repeated, or gives up."""
 
 
+WRITE_UNKNOWN = (
+    "Interrupted: the service stopped before this call had ended. It is not known whether it was carried out; "
+    "check that before it is repeated."
+)
+"""The result of a writing call whose process died."""
+
+
 @held_frozen
 class TurnOutcome:
     """How an LLM turn ended.
@@ -48,7 +55,7 @@ class TurnOutcome:
         encoded: how the encoder reads the state of the work in the response; `None` if it was not asked, or did not
             answer.
         is_lost: the process that read the response died before its end: what the user has seen of it is all that is
-            left, and counts as a response that was cut off. It is no finished turn.
+            left. It is no finished turn: what asked for it asks for the rest, and both are one.
         goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
     """
 
@@ -107,7 +114,7 @@ class TurnOutcome:
     @property
     def is_whole(self) -> bool:
         """Whether the response is complete, so that its signal counts."""
-        return not (self.cut_off or self.is_broken)
+        return not (self.cut_off or self.is_broken or self.is_lost)
 
     @property
     def signal(self) -> Signal | None:
@@ -183,6 +190,11 @@ class CallResult:
     started_s: float | None = None
     duration_ms: int = 0
     sources: tuple[str, ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows if the call, which writes, was carried out."""
+        return not self.counts and self.text == WRITE_UNKNOWN
 
     @property
     def has_begun(self) -> bool:

@@ -233,6 +233,9 @@ class AgentRun:
         ran = [result for result in results if result.counts]
         for result in ran:
             self.state = judge(self.state, result)
+        for result in results:
+            if result.is_unknown:  # it was tried, but what it did is no reason to stop
+                self.state = self.state.after_server_tools([result.call.name], sources=[result.group or ""])
         self.gathering.take(results, self.equipment.tools, turn=self.state.turn, signal=self.signals.latest)
         if any(result.is_error for result in ran):
             self.notes.append(TOOL_ERROR_NOTE)

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from bt_runtime import Request, working_node
-from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.outcomes import WRITE_UNKNOWN, CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
 from oracle.core.chunks import ToolReturned
@@ -22,10 +22,6 @@ NOT_RUN = "Not run: "
 """How the result of a call begins that was not run."""
 OWN_CALL = "tree_"
 """How the ids of the tree's own calls begin."""
-WRITE_UNKNOWN = (
-    "Interrupted: the service stopped before this call had ended. It is not known whether it was carried out; "
-    "check that before it is repeated."
-)
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 

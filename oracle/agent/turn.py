@@ -245,7 +245,8 @@ def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
     """
     sent, text = lost.request, lost.text if lost.has_text else ""
     plan, visible = _plan_of(run, sent), not sent.is_side
-    if run.rules is not None:
+    before = _goes_on_from(run) if visible else ""
+    if run.rules is not None and not before:
         run.rules.turn(visible=visible)
     tokens, output_tokens = _spent(lost, plan)
     return TurnOutcome(
@@ -256,7 +257,6 @@ def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
         output_tokens=output_tokens,
         estimated=True,
         model=run.model_used,
-        cut_off=not halted,
         is_last_paid=plan.is_last_paid,
         interrupted=halted,
         duration_ms=lost.duration_ms,
@@ -265,7 +265,7 @@ def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
         without_tools=sent.tool_choice == "none",
         is_side=sent.is_side,
         is_lost=True,
-        goes_on_from=_goes_on_from(run) if visible else "",
+        goes_on_from=before,
     )
 
 
@@ -301,13 +301,13 @@ class OpenTurn:
         model: str | None = None,
         lost: LostTurn | None = None,
     ) -> None:
-        if run.rules is not None:
+        self._before = _goes_on_from(run) if visible else ""
+        if run.rules is not None and not self._before:
             run.rules.turn(visible=visible)
         self._run, self._visible, self._tools = run, visible, tools
         self._model, self._lost = model, lost
         self._plan = plan = run.plan(model) if lost is None else _plan_of(run, lost.request)
         self._hint = hint
-        self._before = _goes_on_from(run) if visible else ""
         self._notes = _notes_for(run, plan, visible=visible, hint=hint)
         self._asked = _asked_with(run, self._notes, visible=visible)
         output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)

@@ -45,7 +45,7 @@ from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.run_tools import RunTools
 from oracle.agent.notices import Notice
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.tool_calls import OWN_CALL, is_unknown, results_shown
+from oracle.agent.tool_calls import OWN_CALL, calls_of, is_unknown, results_shown
 from oracle.agent.turn import cut_off_turn, messages_of_lost
 from oracle.core.chunks import Closing, Content, SourceFound, Thinking, ToolCalled
 from oracle.core.logs.configuring import quiet
@@ -352,7 +352,7 @@ class _Work:
             del self.lost.turns[request.key]
             return Outcome(request.key, "done", cut_off_turn(agent, turn, halted=request.halted), at_s=at_s)
         if isinstance(node, RunTools) and request.halted:
-            return Outcome(request.key, "done", results_shown(agent, agent.turn.open_calls), at_s=at_s)
+            return Outcome(request.key, "done", results_shown(agent, calls_of(agent, request)), at_s=at_s)
         return None
 
     def under_way(self) -> tuple[UnderWay, ...]:
@@ -366,15 +366,14 @@ class _Work:
                 if turn is not None:  # otherwise it had not begun
                     found.append(UnderWay("turn", request.node.path, "continued" if turn.has_text else "repeated"))
             elif isinstance(request.node, RunTools):
-                found += [UnderWay("tool", call.name, self._fate(call.id, call.name)) for call in self._open_calls]
+                found += [
+                    UnderWay("tool", call.name, self._fate(call.id, call.name))
+                    for call in calls_of(self.opened.agent, request)
+                ]
             elif not self.lost.own_calls:
                 found.append(UnderWay("node", request.node.path, "repeated"))
         found += [UnderWay("tool", call.name, self._fate(call.id, call.name)) for call in self.lost.own_calls]
         return tuple(found)
-
-    @property
-    def _open_calls(self) -> Sequence[Any]:
-        return self.opened.agent.turn.open_calls
 
     def _fate(self, call_id: str, name: str) -> Any:  # noqa: ANN401  one of the words of `UnderWay`
         if call_id in self.lost.results:

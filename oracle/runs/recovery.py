@@ -23,7 +23,7 @@ from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import error_sentence
-from oracle.agent.tool_calls import WRITE_UNKNOWN
+from oracle.agent.outcomes import WRITE_UNKNOWN
 from oracle.classify import classify_query_with
 from oracle.core.chunks import (
     Chunk,

@@ -12,7 +12,7 @@ from tests.durable.fleet import Fleet
 Ask = tuple[str, str]
 """The kind of a question, and its tag."""
 
-_ACTIONS = frozenset({"tools_tried", "untried_tools", "calls_since_strategy"})
+_ACTIONS = frozenset({"calls_since_strategy"})
 """Keys of the blackboard that have no call of whose end nobody knows."""
 _SPENDING = frozenset({"tokens_used", "turn", "elapsed_s"})
 """Keys of the blackboard that count what a lost turn has cost."""
@@ -112,8 +112,7 @@ async def board_of(fleet: Fleet, told: Told) -> dict[str, Any]:
         assert status == 200, page
         board.update((key, value) for tick in page["ticks"] for key, value in tick["writes"])
         after = page["next"]
-    # A value that is its key's default may never have been written.
-    return {key: value for key, value in board.items() if key not in _SPENDING and value not in (False, 0, "", [])}
+    return {key: value for key, value in board.items() if key not in _SPENDING}
 
 
 async def _check_record(address: str, told: Told) -> None:

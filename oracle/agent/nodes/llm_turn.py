@@ -24,6 +24,10 @@ from oracle.llm.protocol import ModelFault
 log = structlog.get_logger(__name__)
 
 
+GO_ON = "Your last response was cut off. Go on exactly where it ended."
+"""For the request after a turn whose process died."""
+
+
 class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
@@ -65,6 +69,8 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
     the text so far is kept, and its tokens count.
 
+    A turn whose process died goes on in the next one: the model is asked for the rest, and both are one response.
+
     `model` lets another model answer this turn. The provider's cache belongs to one model, so the first turn of another
     one pays for the whole conversation, and thinking of the other one is lost. `prompt` adds a text of the prompts for
     this turn. It is a note behind the conversation, not another system prompt, which would void the cache as well.
@@ -98,10 +104,12 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
+        last = self.agent.turn.outcome
+        goes_on = self.settings.visible and last is not None and last.is_lost and not last.is_broken
         return {
             "visible": self.settings.visible,
             "tools": tools,
-            "hint": self._instructions(),
+            "hint": "" if goes_on else self._instructions(),  # which the lost turn had
             "model": self.settings.model,
         }
 
@@ -122,6 +130,8 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self._is_late:
             return Status.FAILURE
         status = super().update()
+        if status is Status.RUNNING and not self.request_key:  # a lost turn has been applied: ask for its rest
+            status = super().update()
         if status is not Status.RUNNING or self.settings.timeout_s is None:
             return status
         if self.run.now_s >= self._deadline_s:
@@ -151,6 +161,10 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self.settings.visible:
             refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
             agent.apply_turn(value, model=self.settings.model)
+            if value.is_lost:
+                agent.ask_again(GO_ON)
+                self.publish()
+                return Status.RUNNING
         else:
             agent.apply_side_turn(value)
         self.publish()

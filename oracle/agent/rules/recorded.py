@@ -101,7 +101,8 @@ class _Reading:
             ends = self._ends[path]
             value = ends.popleft() if ends and self._is_of_last_turn(ends[0]) else None
             if isinstance(value, TurnOutcome):
-                yield self._stream.turn(is_side=value.is_side)
+                if not value.goes_on_from:  # otherwise it began with a turn that was lost
+                    yield self._stream.turn(is_side=value.is_side)
             elif isinstance(value, ToolsOutcome):
                 yield from self._tools(value)
         approved, self._approved = self._approved, []

@@ -70,6 +70,8 @@ class EventStream:
                     yield _tool_result(call.name, call.arguments, text=result.text, is_error=result.is_error)
 
     def _turn_end(self, turn: TurnOutcome) -> Iterator[Event]:
+        if turn.is_lost and not turn.is_broken:
+            return  # it ends with the turn that goes on with it
         signal = turn.signal
         number = self.turns + 1
         if turn.is_finished:
