@@ -13,8 +13,8 @@ from trees import FOLDER
 EXAMPLES = Path(__file__).parents[1] / "examples" / "trees"
 LIBRARY = TreeLibrary([EXAMPLES, FOLDER], registry=REGISTRY)
 SCENARIOS = read_scenario_file(EXAMPLES / "scenarios" / "examples.yaml")
-ELSEWHERE = {"py_trees"}
-"""Kinds with an example of their own: that of examples/plugin_template."""
+ELSEWHERE = {"py_trees", "approve", "ask_user"}
+"""Kinds with an example of their own: that of examples/plugin_template, and those of docs/people.md."""
 
 
 def test_they_have_neither_mistakes_nor_warnings() -> None:

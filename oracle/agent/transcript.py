@@ -72,7 +72,7 @@ class Transcript:
     _characters: int = 0
     _sent_messages: int = 0
     _sent_characters: int = 0
-    _digested: "_Digest" = field(default_factory=_Digest)
+    _digested: "_Digest" = field(default_factory=_Digest, repr=False)
 
     @classmethod
     def of(cls, history: Sequence[Message], question: str) -> "Transcript":
@@ -105,7 +105,7 @@ class Transcript:
 
     def digest(self) -> tuple[str, int]:
         """SHA-256 of all blocks so far in hexadecimal, and their number; each block is read once in a query."""
-        whole = self._digested
+        whole = self._digested = self._digested.copy()  # the verifier comes back to the one before
         whole.add(self._messages[whole.messages : -1])  # only the last message can still change
         last = whole.copy()
         last.add(self._messages[-1:])
@@ -131,6 +131,7 @@ class Transcript:
 
     def beside(self, note: str) -> "Transcript":
         """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""
+        self._digested = self._digested.copy()
         self._digested.add(self._messages[self._digested.messages : -1])
         messages, ids, sent = list(self._messages), set(self._call_ids), (self._sent_messages, self._sent_characters)
         copy = Transcript(messages, ids, self._open, self._characters, *sent, self._digested.copy())
