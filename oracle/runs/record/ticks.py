@@ -208,6 +208,9 @@ def _shortened(letters: str) -> str:
 def _changes(pairs: Sequence[Any]) -> tuple[tuple[int, Status], ...]:
     changes: list[tuple[int, Status]] = []
     for first, text in zip(pairs[::2], pairs[1::2], strict=True):
+        if text.isalpha():  # each node follows the one before
+            changes += zip(range(first, first + len(text)), map(_STATUSES.__getitem__, text), strict=True)
+            continue
         at = first
         for letter, times in _LETTERS.findall(text):
             count = int(times or 1)
