@@ -213,7 +213,10 @@ class Continuation:
         if version is None:
             raise NotContinuedError(f"the version {run.tree_sha} of the tree {run.tree!r}", "not in the store")
         try:
-            return read_sources(version.source, name=version.name, registry=self._oracle.registry)
+            # In a thread, as it is read once in a process and takes longer than a slice.
+            return await asyncio.to_thread(
+                read_sources, version.source, name=version.name, registry=self._oracle.registry
+            )
         except (TreeFileError, TreeNotFoundError) as error:
             raise NotContinuedError(f"the tree {run.tree!r}", str(error).partition("\n")[0]) from None
 
