@@ -166,7 +166,8 @@ def _limits(history: History, tick: TickFacts | None, width: int) -> Text:
     turns, tokens, at_s = run.turns, run.tokens_used, history.ticks[-1].at_s if history.ticks else 0.0
     if tick is not None:
         ended = [turn for turn in history.turns if turn.ended_tick is not None and turn.ended_tick <= tick.tick]
-        turns, tokens, at_s = tick.turn, sum(turn.tokens for turn in ended), tick.at_s
+        lost = sum(turn.interrupted for turn in ended)
+        turns, tokens, at_s = tick.turn - lost, sum(turn.tokens for turn in ended), tick.at_s
     known = [
         (label, used / most)
         for label, used, most in (

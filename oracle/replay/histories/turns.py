@@ -120,7 +120,7 @@ class Turns:
         first = outcome.first_text_ms
         self._turns[open_turn.position] = replace(
             known,
-            began_s=began_s,
+            began_s=known.began_s if outcome.is_lost else began_s,
             ended_s=ended_s,
             first_text_ms=known.first_text_ms if first is None else first,
             input_tokens=outcome.input_tokens,
@@ -130,7 +130,7 @@ class Turns:
             model=outcome.model,
             visible=not outcome.is_side,
             cut_off=outcome.cut_off,
-            interrupted=outcome.interrupted,
+            interrupted=outcome.interrupted or outcome.is_lost,
             error=(outcome.fault.message or outcome.fault.error_type) if outcome.fault else "",
             calls=tuple(call.id for call in outcome.calls),
             signal=signal,

@@ -67,6 +67,7 @@ interface Lanes {
 const TALL: Lanes = { turn: 11, model: 28, tools: 40, notices: 60, limit: 78, foot: 124 };
 const SHORT: Lanes = { turn: 9, model: 22, tools: 32, notices: 51, limit: 64, foot: 84 };
 const MOST_LANES = 3;
+const MARK_PX = 11;
 
 export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   const lanes = drawing.height < 120 ? SHORT : TALL;
@@ -142,28 +143,37 @@ function drawCalls(pen: Pen, { model, palette, scale, now }: OverviewDrawing, la
 
 /** Notices, and what people are asked. */
 function drawNotices(pen: Pen, { model, palette, scale, width }: OverviewDrawing, lanes: Lanes): void {
-  const asked = model.interrupts.map(({ tick, at_s, interrupt }) => {
+  const asked = new Map<number, { tick: number; at_s: number; text: string; isAsked: true }>();
+  for (const { tick, at_s, interrupt } of model.interrupts) {
     const { words } = stateOf(model.decisionOn(interrupt.id)?.interrupt ?? interrupt);
-    return { tick, at_s, text: `${interrupt.tool_name ?? "question"}: ${words}`, isAsked: true };
-  });
-  const marks = [...model.notices.map((notice) => ({ ...notice, isAsked: false })), ...asked];
+    const before = asked.get(tick);
+    const text = `${before ? `${before.text}, ` : ""}${interrupt.tool_name ?? "question"}: ${words}`;
+    asked.set(tick, { tick, at_s, text, isAsked: true });
+  }
+  const marks = [...model.notices.map((notice) => ({ ...notice, isAsked: false })), ...asked.values()];
   marks.sort((one, other) => one.at_s - other.at_s);
+  const places: number[] = [];
+  for (const { tick, at_s, isAsked } of marks) {
+    const place = Math.min(scale.left + scale.width - 5, scale.xOf(at_s, tick));
+    places.push(isAsked ? Math.max(place, (places.at(-1) ?? -MARK_PX) + MARK_PX) : place); // beside a notice
+  }
   let free = 0;
-  for (const { tick, at_s, text: words, isAsked } of marks) {
-    const x = Math.min(scale.left + scale.width - 5, scale.xOf(at_s, tick));
+  marks.forEach(({ text: words, isAsked }, index) => {
+    const x = places[index] ?? 0;
     strokeLine(pen, { colour: palette[isAsked ? "line-3" : "warn-fill"], dash: [2, 2] }, [
       [x, lanes.notices + 6],
       [x, lanes.foot],
     ]);
     (isAsked ? drawAsked : drawWarning)(pen, palette, x, lanes.notices);
-    if (width < 480 || x < free) continue;
+    const isCrowded = (places[index + 1] ?? Infinity) < x + 2 * MARK_PX;
+    if (width < 480 || x < free || isCrowded) return;
     const text = words.split(". ")[0]?.slice(0, 44) ?? "";
     pen.font = `11px ${palette.sans}`;
     const room = pen.measureText(text).width;
-    if (x + 9 + room > width - 4) continue;
+    if (x + 9 + room > width - 4) return;
     write(pen, palette, text, [x + 9, lanes.notices], { colour: isAsked ? palette["ink-2"] : palette.warn });
     free = x + 18 + room;
-  }
+  });
 }
 
 interface LimitLine {
@@ -214,7 +224,9 @@ function drawLimits(pen: Pen, drawing: OverviewDrawing, lanes: Lanes): void {
     strokeLine(pen, { colour: palette.ink, width: 1.5, dash }, points);
     lines.push({ name, figure: `${compact(used)}/${compact(limit)}`, dash, share: sum / limit });
   };
-  rise("turns", limits.max_iterations ?? 0, () => 1, []);
+  const isFinished = (index: number): boolean =>
+    !model.turns[index]?.interrupted && !model.turns[index]?.error;
+  rise("turns", limits.max_iterations ?? 0, (index) => (isFinished(index) ? 1 : 0), []);
   rise("tokens", limits.token_budget ?? 0, (index) => model.turns[index]?.tokens ?? 0, [4, 2]);
   const timeout = limits.timeout_seconds ?? 0;
   const end = Math.max(drawing.now, model.ticks.at(-1)?.at_s ?? 0);

@@ -51,6 +51,16 @@ const WHOLE = numbered(
   DONE,
 );
 
+test("a text that another worker goes on with is one text, in the middle of a word", () => {
+  const recovered: Chunk = { ...WARNING, system_type: "recovered", system_message: "It goes on." };
+  const { parts } = addChunks(NO_ANSWER, numbered(content("**retr"), recovered, content("ies**"), WARNING));
+  expect(parts.map((part) => (part.kind === "text" ? part.text : part.kind))).toEqual([
+    "**retries**",
+    "system",
+    "system",
+  ]);
+});
+
 const ASKED: AnsweredChunk["interrupt"] = {
   id: "r.1",
   reason: "tool_call",

@@ -150,10 +150,11 @@ export function openInterrupts(answer: Answer): readonly InterruptPart[] {
   return answer.parts.filter((part): part is InterruptPart => part.kind === "interrupt" && !part.answered);
 }
 
-/** Text goes on in the last part of its kind, unless something else has come between. */
+/** Text goes on in the last part of its kind, unless something else has come between than that it goes on. */
 function addText(parts: Part[], key: string, kind: TextPart["kind"], text: string): void {
-  const last = parts.at(-1);
-  if (last?.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + text };
+  const at = parts.findLastIndex((part) => part.kind !== "system" || part.notice.system_type !== "recovered");
+  const last = parts[at];
+  if (last?.kind === kind) parts[at] = { ...last, text: last.text + text };
   else parts.push({ kind, key, text });
 }
 

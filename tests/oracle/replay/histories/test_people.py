@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Interrupt, QuestionAsked
 from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.headlines import headline
 from oracle.replay.histories.model import UnderWayFacts
 from oracle.replay.histories.people import seam_words
+from oracle.replay.histories.reading import read_history
 from oracle.runs.record.events import ChunkSent, LogEvent, Resumed, UnderWay, encode
-from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.records import LogEntry
 from oracle.runs.storage.store import Store
+from tests.acceptance.harness import answers, says
 from tests.oracle.replay.histories.logs import Log, log_of
 from tests.oracle.replay.test_replays import recorded
+from tests.oracle.runs.test_continuing import restarted, until_killed
 
 ASKED = Interrupt(
     "run.1",
@@ -123,3 +128,21 @@ async def test_the_headline_of_an_answer_says_who_decided_what(store: Store, arc
     said = headline(history, tick)
     assert said.startswith("olga approved, nobody answered in time, nobody answered in time and ")
     assert said.isprintable()
+
+
+async def test_a_run_whose_worker_was_killed_is_read_as_one_run_with_a_seam(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url, [answers(" answer.")]) as it:
+        ended = (await it.told(record)).record
+    async with open_archive(url) as archive:
+        history = await read_history(archive, ended, registry=REGISTRY)
+    (seam,) = history.seams
+    assert history.problem == ""
+    assert [(each.what, each.how) for each in seam.under_way] == [("turn", "continued")]
+    lost, rest = history.turns
+    assert (lost.interrupted, lost.ended_tick, rest.interrupted) == (True, seam.tick, False)
+    assert lost.began_s < seam.at_s
+    assert lost.answer == "Half of the"
+    assert [notice.type for notice in history.notices] == ["recovered"]
+    assert all(tick.why for tick in history.ticks if tick.decision is not None)
