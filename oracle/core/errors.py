@@ -52,6 +52,7 @@ OracleError
 │   ├── StoreSetupError         the database cannot be used as configured
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
 │   ├── StoreTroubleError       the same, as seen by the thread that writes
+│   ├── RefusedReceiverError    webhooks may not be sent to this host
 │   ├── ImportFolderError       an imported run cannot be kept
 │   ├── PageNotBuiltError       the page of exported runs has not been built
 │   └── TreeFolderError         the folder of trees cannot be read or written
@@ -74,6 +75,7 @@ OracleError
     ├── RunBrokenError          a part of the run can never be written
     ├── FallenBehindError       a reader of a run that is being explained was too slow
     ├── AlreadyBegunError       an earlier request has begun the run
+    ├── NotContinuedError       what is repeated of a run is not what was recorded
     ├── UnendedError            a query ended without its last chunk
     └── AbandonedError          nothing waits for the result of a tool call any more
 ```

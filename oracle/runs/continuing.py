@@ -48,6 +48,7 @@ from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import OWN_CALL, calls_of, is_unknown, results_shown
 from oracle.agent.turn import cut_off_turn, messages_of_lost
 from oracle.core.chunks import Closing, Content, SourceFound, Thinking, ToolCalled
+from oracle.core.errors import InternalError
 from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, ToolUse
@@ -83,7 +84,7 @@ _LONGEST: Final = 200  # characters of a value that operators are shown
 _MESSAGE: Final = "The answer was interrupted, and could not be continued as it was. Please ask again."
 
 
-class NotContinuedError(Exception):
+class NotContinuedError(InternalError):
     """A run cannot go on as it was: what is repeated of it is something else than what was recorded.
 
     Args:

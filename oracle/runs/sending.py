@@ -28,6 +28,7 @@ import httpx2
 import structlog
 
 from bt_runtime import Clock
+from oracle.core.errors import OperatorError
 from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry
 from oracle.runs.storage.webhooks import Message, Webhooks
@@ -46,7 +47,7 @@ _SUCCESS = range(200, 300)
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
-class RefusedReceiverError(Exception):
+class RefusedReceiverError(OperatorError):
     """Nothing may be sent to this host."""
 
 
