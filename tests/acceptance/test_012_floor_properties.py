@@ -64,6 +64,13 @@ async def test_what_a_tree_says_when_it_is_halted_does_not_follow_the_sentence_t
     await check_tree(root, script=["answers"], tools=[], limits=limits, cancel_at_s=None)
 
 
+async def test_a_turn_beside_the_sentence_that_says_why_the_query_stopped_does_not_add_to_it() -> None:
+    approved = {"force_success": {"approve": {"message": "May it end?", "child": {"once": "explain_stop"}}}}
+    root = {"loop": {"child": {"parallel": ["llm_turn", approved]}}}
+    limits = {"max_iterations": 1, "token_budget": 1_000, "timeout_seconds": 10, "max_parallel_tools": 1}
+    await check_tree(root, script=["answers"], tools=[], limits=limits, cancel_at_s=None)
+
+
 @pytest.mark.soak
 @examples(4_000)
 @WILD
