@@ -15,9 +15,9 @@ from oracle.cli.run_view.listing import run_list
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
-from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
+from oracle.runs.storage.run_pages import NOT_CONTINUED, UNDER_WAY, RunFilter
 
-_REASONS = (*UNDER_WAY, *get_args(TerminationReason))
+_REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
 
 
 @click.command("list")

@@ -75,10 +75,11 @@ from oracle.tools import Tool, ToolRegistry, ToolResult
 
 log = structlog.get_logger(__name__)
 
+OWN_VERSION: Final = f"oracle-bt {version('oracle-bt')}"
+"""Of the code that goes on with a run, as its log has it."""
 _SLICE_S: Final = 0.005
 """After so long without a wait, other tasks have their turn; a tick takes a fraction of the other half."""
 _PAGE: Final = 1_000
-_VERSION: Final = version("oracle-bt")
 _PARAGRAPH: Final = "\n\n"
 _LONGEST: Final = 200  # characters of a value that operators are shown
 _MESSAGE: Final = "The answer was interrupted, and could not be continued as it was. Please ask again."
@@ -322,7 +323,7 @@ class Continuation:
             opened.agent.equipment = replace(opened.agent.equipment, clock=session.clock)
             session.attach(query)
             session.go_on(debug)
-        resumed = Resumed(attempt, pause_s, counted_s, at_s + counted_s, under_way, _VERSION, is_woken)
+        resumed = Resumed(attempt, pause_s, counted_s, at_s + counted_s, under_way, OWN_VERSION, is_woken)
         recorder.resumed(resumed)
         if not is_woken:
             query.agent.output.inform(_notice(resumed))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Self
 
 import structlog
@@ -26,7 +25,7 @@ from oracle.core.metrics import Metrics
 from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
-from oracle.runs.continuing import Continuation, Continued
+from oracle.runs.continuing import OWN_VERSION, Continuation, Continued
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
 from oracle.runs.errors import DrainingError
@@ -79,7 +78,7 @@ class RunManager:
         now: Callable[[], float] = time.time,
         debugger: Debugger | None = None,
         follower: Follower | None = None,
-        versions: tuple[str, ...] = (f"oracle-bt {version('oracle-bt')}",),
+        versions: tuple[str, ...] = (OWN_VERSION,),
     ) -> None:
         self.is_draining = False
         self._follower = follower or NoFollower()

@@ -19,6 +19,8 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id
 from oracle.runs.storage.records import RunRecord, RunStatus, record_of
 
+NOT_CONTINUED: Final = "not_continued"
+"""In a filter: runs that could not go on after their worker, for an operator to look at."""
 UNDER_WAY: Final[tuple[RunStatus, ...]] = ("queued", "running", "parked")
 """How runs stand that have not ended."""
 
@@ -32,7 +34,7 @@ class RunFilter:
     """What a run must be to be listed; `None` and empty mean any.
 
     Args:
-        reasons: its termination reason is one of them; of those under way: how it stands.
+        reasons: its termination reason is one of them; of those under way: how it stands. `NOT_CONTINUED`: its error.
         tree: the name under which its tree was asked for.
         version: the beginning of the digest of its tree.
         user_id: whose run it is.
@@ -135,6 +137,8 @@ def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:
 
 
 def _ended_as(reason: str) -> ColumnElement[bool]:
+    if reason == NOT_CONTINUED:
+        return type_coerce(_run.c.error, Text).contains(f'"error_type":"{NOT_CONTINUED}"', autoescape=True)
     return _run.c.status == reason if reason in UNDER_WAY else _run.c.termination_reason == reason
 
 

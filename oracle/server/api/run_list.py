@@ -1,7 +1,7 @@
 """`GET /api/runs`: runs with their figures, filtered, page by page."""
 
 from dataclasses import asdict, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
@@ -21,7 +21,7 @@ router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
 async def by_end(
     reason: Annotated[
-        list[TerminationReason] | None,
+        list[TerminationReason | Literal["not_continued"]] | None,
         Query(max_length=20, description="Only those that have ended so; given several times: in one of these ways."),
     ] = None,
     status: Annotated[

@@ -30,6 +30,7 @@ from oracle.replay.histories.sharing import Passes
 from oracle.replay.shadow.controls import shadow_control
 from oracle.replay.shadow.rehearsing import Stage
 from oracle.replay.shadow.running import Shadows
+from oracle.runs.continuing import OWN_VERSION
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
@@ -40,6 +41,7 @@ from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.server.wiring.editing import editing_desk
+from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
 from oracle.server.wiring.tracing import open_traces
 from oracle.server.wiring.vaults import UserTools
@@ -111,6 +113,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             metrics=metrics,
             new_id=new_id,
             debugger=_debugger(settings, store, trees),
+            versions=(OWN_VERSION, *sorted({each.package for each in plugins_of(settings).loaded})),
             follower=await open_shadows(
                 settings, oracle=oracle, trees=trees, store=store, metrics=metrics, stack=stack, load=load, model=model
             ),

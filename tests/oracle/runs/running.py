@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -137,6 +138,7 @@ async def managed(
     debug_lease_s: float | None = None,
     follower_of: Callable[[Harness, Metrics], Follower] | None = None,
     goes_on: bool = True,
+    now: Callable[[], float] = time.time,
     **oracle: Any,
 ) -> AsyncIterator[Managed]:
     """A manager over the store; time stands still unless the clock is moved.
@@ -149,6 +151,7 @@ async def managed(
         new_id: makes ids.
         debug_lease_s: of a debugger; `None`: runs cannot be debugged.
         follower_of: makes what gets the ended runs.
+        now: seconds since the epoch.
         goes_on: its runs can go on in another process; those of earlier versions could not.
         oracle: of the harness.
     """
@@ -166,6 +169,7 @@ async def managed(
             metrics=metrics,
             new_id=new_id,
             clock=clock,
+            now=now,
             debugger=debugger,
             follower=None if follower_of is None else follower_of(it, metrics),
             versions=("oracle-bt 1",) if goes_on else (),

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, update
 
+from bt_runtime.testing import FakeClock
 from oracle.llm.protocol import ModelRequest
 from oracle.runs.options import RunOptions
 from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.run_pages import NOT_CONTINUED, RunFilter
 from oracle.runs.storage.store import open_store
 from oracle.tools import ToolResult, call_key
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, made_tool, says
@@ -240,6 +242,8 @@ async def test_another_tick_than_the_recorded_one_ends_the_run(url: str) -> None
         told = await it.told(record)
         figures = it.metrics.exposition().decode()
         assert requests(it) == []
+        listed = await it.store.runs.page(RunFilter(reasons=(NOT_CONTINUED,)), limit=5)
+    assert [each.id for each in listed.runs] == [record.id]
     assert told.record.error is not None
     assert told.record.error["error_type"] == "not_continued"
     assert told.record.error["detail"]["tick"] == 1
@@ -289,3 +293,95 @@ async def test_limits_count_on_and_a_lost_turn_is_none(url: str) -> None:
         told = await it.told(record)
     assert told.text.startswith("One. \n\nTwo is this. \n\nStopped: ")
     assert (told.record.termination_reason, told.record.turns) == ("max_iterations", 2)
+
+
+async def test_the_clock_goes_on_with_a_bounded_part_of_the_pause(url: str) -> None:
+    """The process that died had another clock; of a pause of an hour half a minute counts."""
+    wall = [1_000_000.0]
+    async with (
+        open_store(url, worker="killed", now=lambda: wall[0]) as store,
+        managed(store, [says("Half of the", hang=True)], clock=FakeClock(5_000.0, jump=False)) as it,
+    ):
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+    wall[0] += 3_600.0
+    clock = FakeClock(7.0, jump=False)
+    async with (
+        open_store(url, worker="next", now=lambda: wall[0]) as store,
+        managed(store, [answers(" answer.")], clock=clock, now=lambda: wall[0]) as it,
+    ):
+        told = await it.told(live.record)
+    assert told.text == "Half of the answer."
+    (resumed,) = await events(url, live.record, "resumed")
+    assert (resumed["pause_s"], resumed["counted_s"], resumed["clock_s"]) == (3_600.0, 30.0, 5_030.0)
+    first, *later = await events(url, live.record, "tick")
+    assert first["at_s"] == 5_000.0
+    assert {tick["at_s"] for tick in later} == {5_030.0}
+    assert told.record.deadline_at == pytest.approx(live.record.deadline_at + 3_570.0)
+
+
+async def test_what_a_run_depends_on_is_recorded_and_a_log_without_it_is_ended(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    (opened,) = await events(url, record, "opened")
+    assert opened["versions"] == ["oracle-bt 1"]
+    old = await until_killed(url, [says("Half of the", hang=True)], goes_on=False)
+    async with restarted(url, [answers(" answer.")]) as it:
+        assert (await it.told(old)).record.error["error_type"] == "interrupted"  # type: ignore[index]
+
+
+async def test_a_node_kind_that_is_gone_ends_the_run(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    version = schema.tree_version
+    async with open_store(url, worker="between") as store:
+
+        def change(connection: Connection) -> None:
+            source = dict(connection.execute(select(version.c.source)).scalar_one())
+            source["oracle"] = source["oracle"].replace("- llm_turn", "- llm_turn_of_a_plugin")
+            connection.execute(update(version).values(source=source))
+
+        await store.write(change)
+    async with restarted(url, []) as it:
+        told = await it.told(record)
+        assert requests(it) == []
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "not_continued"
+    assert "llm_turn_of_a_plugin" in told.record.error["detail"]["found"]
+
+
+async def test_rules_count_on(url: str) -> None:
+    """A rule of the tree that forbids a second call of a tool has seen the first one in another process."""
+    rule = """
+tree: once
+description: Looks once.
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget]
+        child:
+          sequence:
+            - llm_turn
+            - selector:
+                - sequence: [{condition: tool_calls > 0}, run_tools]
+                - stop: completed
+rules:
+  - name: one_look
+    text: The probe is called once.
+    at_most: {tool: probe, times: 1}
+    enforce: refuse
+"""
+    gate = Gate("found")
+    gate.open.set()
+    probe = made_tool(gate)
+    turns = [says("One.", calls("probe")), says("Two", hang=True)]
+    async with open_store(url, worker="killed") as store, managed(store, turns, tools=[probe]) as it:
+        it.harness.write_tree("once", rule)
+        live = await it.start(tree="once")
+        await it.until_text(live.record, "Two")
+    async with restarted(url, [says(" more.", calls("probe")), answers("Done.")], tools=[probe]) as it:
+        told = await it.told(live.record)
+    results = [chunk["tool_result"] for chunk in told.chunks if chunk["type"] == "tool_result"]
+    assert results == ["found", "Not run: The probe is called once."]
+    assert told.text == "One.\n\nTwo more.\n\nDone."
