@@ -153,6 +153,7 @@ def _calls(kind: str, turn: int) -> tuple[str, ...]:
         "deadly": [["shelf_read"], ["deadly"]],
         "write": [["note_keyed"]],
         "write_plain": [["note_plain"]],
+        "beside": [["shelf_slow", "note_keyed"]],
     }
     if kind == "endless":  # until a limit ends it
         return ("shelf_read", "note_keyed")

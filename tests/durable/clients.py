@@ -14,7 +14,7 @@ from benchmarks.service_client import ServiceClient
 from tests.durable.fleet import Fleet, Worker
 
 RECONNECT_S = 0.5
-_PATIENCE_S = 120.0
+_PATIENCE_S = 90.0
 
 
 @dataclass(slots=True)
@@ -57,19 +57,29 @@ class Client:
         fields: others of the body.
         dice: which worker it takes.
         first: the worker that it asks; by default any.
+        token: says whose the question is.
     """
 
     def __init__(
-        self, fleet: Fleet, question: str, *, dice: random.Random, first: Worker | None = None, **fields: object
+        self,
+        fleet: Fleet,
+        question: str,
+        *,
+        dice: random.Random,
+        first: Worker | None = None,
+        token: str | None = None,
+        **fields: object,
     ) -> None:
         self.told = Told()
         self.grew = asyncio.Event()
-        self._fleet = fleet
+        self.fleet = fleet
         self._body = {"question": question, **fields}
         self._dice = dice
         self._first = first
+        self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self._key = str(uuid4())
         self._broke_s: float | None = None
+        self._waiting: dict[str, list[asyncio.Event]] = {}
 
     async def read(self) -> Told:
         """Read to the end, over all breaks."""
@@ -90,16 +100,17 @@ class Client:
             OSError: nobody is reached.
         """
         first, self._first = self._first, None
-        address = self._fleet.any_address(self._dice) if first is None else first.address
+        address = self.fleet.any_address(self._dice) if first is None else first.address
         if not address:
             return
         client = await ServiceClient.connect(address, on_event=self._take)
         try:
             if self.told.run_id:
-                after = {"last-event-id": str(self.told.ids[-1] if self.told.ids else 0)}
-                client.send("GET", f"/api/oracle/runs/{self.told.run_id}/stream", headers=after)
+                headers = self._headers | {"last-event-id": str(self.told.ids[-1] if self.told.ids else 0)}
+                client.send("GET", f"/api/oracle/runs/{self.told.run_id}/stream", headers=headers)
             else:
-                client.send("POST", "/api/oracle/stream", body=self._body, headers={"idempotency-key": self._key})
+                headers = self._headers | {"idempotency-key": self._key}
+                client.send("POST", "/api/oracle/stream", body=self._body, headers=headers)
             status = await client.headers_came()
             if status == 200:
                 self.told.run_id = client.headers["x-run-id"]
@@ -116,6 +127,16 @@ class Client:
         self.told.ids.append(number)
         self.told.chunks.append(json.loads(data))
         self.grew.set()
+        for waiting in self._waiting.pop(self.told.chunks[-1]["type"], ()):
+            waiting.set()
+
+    async def until(self, kind: str) -> dict[str, Any]:
+        """The first chunk of a type, once it has come."""
+        if not self.told.of_type(kind):
+            came = asyncio.Event()
+            self._waiting.setdefault(kind, []).append(came)
+            await came.wait()
+        return self.told.of_type(kind)[0]
 
 
 def question(kind: str, tag: str) -> str:
@@ -135,6 +156,6 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 """The kinds of conversations, and how each is asked."""
 
 
-def asked(fleet: Fleet, kind: str, tag: str, dice: random.Random, *, first: Worker | None = None) -> Client:
-    """A client with a question of a kind."""
-    return Client(fleet, question(kind, tag), dice=dice, first=first, **KINDS[kind])
+def asked(fleet: Fleet, kind: str, tag: str, dice: random.Random, **given: Any) -> Client:
+    """A client with a question of a kind, and in given ways."""
+    return Client(fleet, question(kind, tag), dice=dice, **{"tree": "durable", **KINDS.get(kind, {}), **given})

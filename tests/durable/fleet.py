@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -96,15 +97,19 @@ class Fleet:
     Args:
         folder: of the test.
         provider: who answers.
+        database: its address.
         workers: those that it has.
     """
 
-    def __init__(self, folder: Path, provider: Provider, workers: Sequence[Worker]) -> None:
+    def __init__(self, folder: Path, provider: Provider, database: str, workers: Sequence[Worker]) -> None:
         self.folder = folder
         self.provider = provider
+        self.database = database
         self.workers = list(workers)
         self.kills = 0
-        self._starting: set[asyncio.Task[object]] = set()
+        self.starts_s: list[float] = []
+        """How long the workers that were killed took to start again."""
+        self._starting: set[asyncio.Task[None]] = set()
 
     @classmethod
     @asynccontextmanager
@@ -117,7 +122,7 @@ class Fleet:
             made = [Worker(folder, f"w{n}", provider.address, database, settings=settings) for n in range(workers)]
             await stack.enter_async_context(made[0])  # it makes the tables
             await asyncio.gather(*(stack.enter_async_context(worker) for worker in made[1:]))
-            fleet = cls(folder, provider, made)
+            fleet = cls(folder, provider, database, made)
             try:
                 yield fleet
             finally:
@@ -138,8 +143,30 @@ class Fleet:
         worker.address = ""
         await worker.kill()
         if restart:
-            task: asyncio.Task[object] = asyncio.create_task(worker.start())
-            self._starting.add(task)
+            self._starting.add(asyncio.create_task(self._start(worker)))
+
+    async def _start(self, worker: Worker) -> None:
+        began_s = time.monotonic()
+        await worker.start()
+        self.starts_s.append(time.monotonic() - began_s)
+
+    @asynccontextmanager
+    async def kept_alive(self) -> AsyncIterator[None]:
+        """Workers that die by themselves are started again at once."""
+
+        async def keep(worker: Worker) -> None:
+            while True:
+                await worker.exited(within_s=3600)
+                worker.address = ""
+                await self._start(worker)
+
+        keeping = [asyncio.create_task(keep(worker)) for worker in self.workers]
+        try:
+            yield
+        finally:
+            for task in keeping:
+                task.cancel()
+            await asyncio.gather(*keeping, return_exceptions=True)
 
     async def settled(self) -> None:
         """All that were killed have started again."""

@@ -1,8 +1,8 @@
 """The tool double: reading and writing tools, with a ledger on disk of what they did.
 
-`note_keyed` writes a key once, however often it is called; `note_plain` cannot tell, and writes each time; `deadly`
-kills its process. The file that `DURABLE_LEDGER` names gets a line of JSON for each begin and each effect, appended in
-one write, so that a kill leaves whole lines.
+`note_keyed` writes once for each call of a run, however often it is made; `note_plain` cannot tell, and writes each
+time; `deadly` kills its process. The file that `DURABLE_LEDGER` names gets a line of JSON for each begin and each
+effect, appended in one write, so that a kill leaves whole lines.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-from oracle.tools import tool
+from oracle.tools import call_key, tool
 from tests.durable.answers import result_of
 
 _LEDGER = Path(os.environ["DURABLE_LEDGER"])
@@ -27,11 +27,15 @@ def _append(**entry: object) -> None:
         file.write(json.dumps({**entry, "pid": os.getpid(), "at": time.time()}).encode() + b"\n")
 
 
-def _write_once(key: str, tool_name: str) -> None:
+def _write_once(key: str) -> None:
+    """Write, unless a call of the same run and id has written before."""
+    of = call_key()
+    assert of is not None
+    named = f"{of.run_id}:{of.call_id}"
     with _LEDGER.open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        has_it = f'"effect", "key": "{key}"'.encode() in _LEDGER.read_bytes()
-        _append(did="repeat" if has_it else "effect", key=key, tool=tool_name)
+        has_it = f'"effect", "call": "{named}"'.encode() in _LEDGER.read_bytes()
+        _append(did="repeat" if has_it else "effect", call=named, key=key, tool="note_keyed")
 
 
 @tool(group="shelf", when_to_use="To read from the shelf.", query_types="always")
@@ -40,6 +44,14 @@ async def shelf_read(key: Key) -> str:
     _append(did="read", key=key, tool="shelf_read")
     await asyncio.sleep(_TAKES_S)
     return f"On the shelf stands {key}."
+
+
+@tool(group="shelf", when_to_use="To read slowly.", query_types="always")
+async def shelf_slow(key: Key) -> str:
+    """Read from a slow shelf. Returns what stands there."""
+    _append(did="read", key=key, tool="shelf_slow")
+    await asyncio.sleep(40 * _TAKES_S)
+    return f"On the slow shelf stands {key}."
 
 
 @tool(group="shelf", when_to_use="To read from the empty shelf.", query_types="always")
@@ -55,7 +67,7 @@ async def note_keyed(key: Key, text: Annotated[str, "The note."]) -> str:
     """Write a note, once for each key. Returns that it is written."""
     _append(did="begin", key=key, tool="note_keyed")
     await asyncio.sleep(_TAKES_S)
-    _write_once(key, "note_keyed")
+    _write_once(key)
     await asyncio.sleep(_TAKES_S)
     return result_of(key)
 
@@ -78,4 +90,4 @@ async def deadly(key: Key) -> str:
     return ""
 
 
-tools = [shelf_read, shelf_empty, note_keyed, note_plain, deadly]
+tools = [shelf_read, shelf_slow, shelf_empty, note_keyed, note_plain, deadly]

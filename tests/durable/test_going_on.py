@@ -23,7 +23,9 @@ async def has_heard(clients: list[Client], chunks: int) -> None:
             client.grew.clear()
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize(
+    "share", [pytest.param(0.2, marks=pytest.mark.soak), 0.5, pytest.param(0.8, marks=pytest.mark.soak)]
+)
 async def test_a_killed_service_continues_its_runs(tmp_path: Path, share: float) -> None:
     dice = random.Random(22)
     asks = [(kind, f"g{kind}") for kind in KINDS]

@@ -47,6 +47,10 @@ class Proxy:
         """Let nothing through any more, and keep the connections."""
         self._flowing.clear()
 
+    def lead_to(self, host: str, port: int) -> None:
+        """Another server for the connections that come from now on."""
+        self._target = host, port
+
     def mend(self) -> None:
         """Let everything through again."""
         self._is_cut = False
