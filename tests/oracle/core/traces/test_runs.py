@@ -94,13 +94,39 @@ async def test_a_request_that_is_refused_has_no_span(collector, tmp_path):
     assert collector.spans == []
 
 
-async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):
+async def test_a_run_that_goes_on_in_another_process_has_one_trace(collector, url):
     asked = place_of([PARENT], ["congo=1"])
     first = ScriptedTurn(text="Half of the", hang=True)
     async with (
         exporting(system="anthropic") as out,
         open_store(url, worker="killed") as store,
         managed(store, [first], traces=out.traces) as it,
+    ):
+        live = await it.start(trace=asked)
+        await it.until_text(live.record, "Half of the")
+        record = live.record
+    async with (
+        exporting(system="anthropic") as out,
+        open_store(url, worker="next") as store,
+        managed(store, [ScriptedTurn(text=" answer.")], traces=out.traces) as it,
+    ):
+        ended = await it.told(record)
+        await settle()
+    (run,) = collector.of("invoke_agent")
+    assert [turn.parent_id for turn in collector.of("chat")] == [run.span_id] * 2
+    assert (run.trace_id, run.parent_id, run.state) == (TRACE, SPAN, "congo=1")
+    assert run.attributes["oracle.termination_reason"] == ended.record.termination_reason == "completed"
+    assert run.attributes["oracle.recovered"] is True
+    assert run.start_ns == pytest.approx(record.created_at * 1e9, abs=1e6)
+
+
+async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):
+    asked = place_of([PARENT], ["congo=1"])
+    first = ScriptedTurn(text="Half of the", hang=True)
+    async with (
+        exporting(system="anthropic") as out,
+        open_store(url, worker="killed") as store,
+        managed(store, [first], goes_on=False, traces=out.traces) as it,
     ):
         live = await it.start(trace=asked)
         await it.until_text(live.record, "Half of the")
