@@ -35,7 +35,7 @@ from signals import as_plain_text
 ANSWERS: Final = "answers"
 """The blackboard key by which decisions come."""
 LONGEST_COMMENT: Final = 2_000
-_STATUSES: Final[Mapping[str, InterruptStatus]] = {
+STATUSES: Final[Mapping[str, InterruptStatus]] = {
     "approve": "approved",
     "refuse": "refused",
     "edit": "edited",
@@ -43,6 +43,7 @@ _STATUSES: Final[Mapping[str, InterruptStatus]] = {
     "expire": "expired",
     "withdraw": "withdrawn",
 }
+"""How an interrupt stands after each decision."""
 _ALWAYS: Final = ("refuse", "expire", "withdraw")
 """Decisions that need not be among those that a person may make."""
 _NOT_AGAIN: Final = "Do not ask for the same call again."
@@ -183,7 +184,7 @@ class People:
         answer = given.get("answer") if decision == "answer" else None
         comment = as_plain_text(str(given.get("comment") or ""))[:LONGEST_COMMENT]
         settled = replace(
-            interrupt, status=_STATUSES[decision], answered_by=given.get("by"), answered_at=given.get("at")
+            interrupt, status=STATUSES[decision], answered_by=given.get("by"), answered_at=given.get("at")
         )
         verdict = Verdict(settled, answer, arguments, comment)
         if settled.status == "approved" and given.get("for") == "conversation" and settled.tool_name:

@@ -23,6 +23,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
+from oracle.agent.people import STATUSES
 from oracle.core.errors import UserError
 from oracle.core.json_schemas import Misfit, misfits
 from oracle.runs.storage import schema
@@ -42,14 +43,6 @@ LONGEST_S: Final = 366 * 86_400.0
 _EXPIRED_AT_ONCE = 200  # in one transaction
 _LONGEST_ID = 255
 _MOST_SKEW_S = 1.0
-_STATUS = {
-    "approve": "approved",
-    "refuse": "refused",
-    "edit": "edited",
-    "answer": "answered",
-    "expire": "expired",
-    "withdraw": "withdrawn",
-}
 
 _interrupt, _run, _grant = schema.interrupt, schema.run, schema.grant_
 _IS_OPEN = (_interrupt.c.status == "pending") & (_run.c.status != "finished") & _run.c.forgotten_at.is_(None)
@@ -77,6 +70,10 @@ class AnsweredBeforeError(AnswerError):
 
 class NotOpenError(AnswerError):
     """It has expired, or the run does not wait for it any more."""
+
+
+class _RowLockedError(StorageError):
+    """Another worker has the row of the run at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +142,6 @@ class KeptInterrupt:
             "may_answer": may_answer(self, by),
             "interrupt": self.to_json(),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """A tool that needs no approval in a conversation."""
-
-    id: str
-    user_id: str
-    context_id: str
-    action: str
-    by: str
-    at: float
 
 
 class Interrupts:
@@ -267,7 +252,10 @@ class Interrupts:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
         work = partial(_answer, run_id=run_id, decisions=decisions, by=by, dialect=self._database.dialect)
-        kept = await self._writer.write(work, is_alone=True)
+        try:
+            kept = await self._writer.write(partial(work, waits=False))
+        except _RowLockedError:  # rare; waits for it, but not with the chunks of other runs in the transaction
+            kept = await self._writer.write(work, is_alone=True)
         self._announce()
         return kept
 
@@ -285,12 +273,10 @@ class Interrupts:
 
     # Grants
 
-    async def grants(self, user_id: str, *, context_id: str | None = None) -> list[Grant]:
+    async def grants(self, user_id: str) -> list[dict[str, Any]]:
         """What a user's conversations need no approval for, oldest first."""
         query = select(_grant).where(_grant.c.user_id == user_id).order_by(_grant.c.at, _grant.c.id)
-        if context_id is not None:
-            query = query.where(_grant.c.context_id == context_id)
-        return await self._database.read(lambda connection: [Grant(*row) for row in connection.execute(query)])
+        return await self._database.read(lambda connection: [row._asdict() for row in connection.execute(query)])
 
     async def revoke(self, grant_id: str, *, user_id: str) -> bool:
         """Withdraw a grant of the user's; queries that begin later ask again. Returns whether there was one."""
@@ -367,7 +353,7 @@ def _settle(
     """Close pending interrupts that nobody has answered; returns their number."""
     meant = (_interrupt.c.run_id == run_id) & _interrupt.c.id.in_(ids) & (_interrupt.c.status == "pending")
     answer = {"decision": decision, "by": "", "at": iso(at), "for": "once"}
-    change = update(_interrupt).where(meant).values(status=_STATUS[decision], answer=answer, answered_at=at)
+    change = update(_interrupt).where(meant).values(status=STATUSES[decision], answer=answer, answered_at=at)
     return connection.execute(change).rowcount
 
 
@@ -377,8 +363,12 @@ def _undelivered(connection: Connection, *, run_id: str, delivered: Collection[s
     return {each.id: each.answer for each in kept if each.answer is not None and each.id not in known}
 
 
-def _locked(connection: Connection, run_id: str) -> Row[Any] | None:
-    return connection.execute(select(_run).where(_run.c.id == run_id).with_for_update()).one_or_none()
+def _locked(connection: Connection, run_id: str, *, waits: bool = True) -> Row[Any] | None:
+    wanted = select(_run).where(_run.c.id == run_id).with_for_update(skip_locked=not waits)
+    row = connection.execute(wanted).one_or_none()
+    if row is None and not waits:
+        raise _RowLockedError
+    return row
 
 
 def _parking(connection: Connection, *, run_id: str, delivered: Collection[str], dialect: Dialect) -> dict[str, Any]:
@@ -408,9 +398,15 @@ def _wake(connection: Connection, row: Row[Any], *, dialect: Dialect) -> None:
 
 
 def _answer(
-    connection: Connection, *, run_id: str, decisions: Sequence[Decision], by: Answerer, dialect: Dialect
+    connection: Connection,
+    *,
+    run_id: str,
+    decisions: Sequence[Decision],
+    by: Answerer,
+    dialect: Dialect,
+    waits: bool = True,
 ) -> list[KeptInterrupt]:
-    row = _locked(connection, run_id)
+    row = _locked(connection, run_id, waits=waits)
     kept, at = _of_run(connection, run_id), dialect.clock(connection)
     is_over = row is None or row.status == "finished" or row.forgotten_at is not None
     new = [
@@ -419,20 +415,16 @@ def _answer(
     for each in new:
         answer = {**each.to_json(), "by": by.user_id, "at": iso(at)}
         change = update(_interrupt).where(_interrupt.c.run_id == run_id, _interrupt.c.id == each.id)
-        values = {"status": _STATUS[each.decision], "answer": answer, "answered_by": by.user_id, "answered_at": at}
+        values = {"status": STATUSES[each.decision], "answer": answer, "answered_by": by.user_id, "answered_at": at}
         connection.execute(change.values(values))
         if each.scope == "conversation":
-            _grant_action(connection, kept[each.id], by=by, at=at, dialect=dialect)
+            of = kept[each.id]
+            grant = {"id": uuid4().hex, "user_id": of.user_id, "context_id": of.context_id, "by": by.user_id, "at": at}
+            connection.execute(dialect.insert(_grant), grant | {"action": of.data["tool_name"]})
     if new and row is not None:
         _wake(connection, row, dialect=dialect)
         kept = _of_run(connection, run_id)
     return [kept[each.id] for each in decisions]
-
-
-def _grant_action(connection: Connection, kept: KeptInterrupt, *, by: Answerer, at: float, dialect: Dialect) -> None:
-    grant = Grant(uuid4().hex, kept.user_id, kept.context_id, str(kept.data["tool_name"]), by.user_id, at)
-    row = {name: getattr(grant, name) for name in grant.__slots__}
-    connection.execute(dialect.insert(_grant), row)
 
 
 def _overdue(connection: Connection, *, dialect: Dialect) -> list[str]:

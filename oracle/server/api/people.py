@@ -123,6 +123,7 @@ class GrantBody(ReplyBody):
     """A tool that needs no approval in a conversation."""
 
     id: str
+    user_id: str = Field(description="Whose conversation it is.")
     context_id: str
     action: str = Field(description="The tool.")
     by: str
@@ -179,11 +180,7 @@ async def answer_run(run: ReadableRun, body: Deliveries, parts: Parts, caller: C
 async def list_grants(parts: Parts, caller: CallerNow) -> Response:
     """The tools that the caller's conversations may call without approval."""
     found = await parts.store.interrupts.grants(caller.user_id)
-    grants = [
-        {"id": each.id, "context_id": each.context_id, "action": each.action, "by": each.by, "at": iso(each.at)}
-        for each in found
-    ]
-    return json_answer({"grants": grants})
+    return json_answer({"grants": [each | {"at": iso(each["at"])} for each in found]})
 
 
 @router.delete(
