@@ -72,10 +72,6 @@ class RunOwners(Protocol):
         """Make this worker the owner of runs that wait for one, with a new epoch."""
         ...
 
-    async def wake(self, run_id: str) -> bool:
-        """Have a parked run wait for a worker; returns whether it was parked."""
-        ...
-
 
 class RunEvents(Protocol):
     """The events of all runs, as `oracle.runs.storage.log.EventLog` has them."""
@@ -380,8 +376,8 @@ class StoreConformance:
         assert await _heard(store) == [1, 2, 3]
         assert await _refuses(log.finish(_DONE, _END), RunLostError)
 
-    async def test_a_parked_run_is_claimed_when_it_was_woken(self, store: RunStore) -> None:
-        """Once, however often it is woken; it keeps its conversation."""
+    async def test_a_parked_run_is_nobodys_and_keeps_its_conversation(self, store: RunStore) -> None:
+        """Until it is woken it is a row."""
         log = await _begun(store, context_id="c")
         await log.leave(is_parked=True, wake_at=99.0)
         parked = await store.runs.find("run-1")
@@ -390,11 +386,6 @@ class StoreConformance:
         again = _new("again", context_id="c", begins_conversation=False)
         assert await _refuses(store.runs.begin(again), ConversationBusyError)
         assert await store.claims.claim(8) == await store.claims.take_over(None) == []
-        assert [await store.claims.wake("run-1") for _ in range(2)] == [True, False]
-        (claimed,) = await store.claims.claim(8)
-        assert (claimed.status, claimed.epoch, claimed.attempts, claimed.wake_at) == ("running", 2, 1, None)
-        assert not await store.claims.wake("run-1")
-        assert not await store.claims.wake("nobody")
 
     async def test_claims_are_counted_until_a_turn_or_a_call_has_ended(self, store: RunStore) -> None:
         """A run that kills its workers can be known by that."""

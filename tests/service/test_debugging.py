@@ -20,7 +20,7 @@ async def until_paused(client, run_id):
                 return state
 
 
-async def test_a_kill_while_a_run_is_paused_ends_it_truthfully_and_keeps_the_breakpoint(tmp_path, connect) -> None:
+async def test_a_run_that_is_paused_stays_so_after_a_kill_and_the_breakpoint_is_kept(tmp_path, connect) -> None:
     async with serving(tmp_path, ORACLE_DEBUG="1", ORACLE_DEBUG_LEASE_S="3600") as server:
         assert server.desk is not None
         client = connect(server)
@@ -33,12 +33,15 @@ async def test_a_kill_while_a_run_is_paused_ends_it_truthfully_and_keeps_the_bre
             await server.kill()
         await server.start()
         after = connect(server)
-        whole = await after.resumed(stream.run_id)
-        assert whole.reason == "error"
-        assert [chunk["error_type"] for chunk in whole.of("error")] == ["interrupted"]
-        assert whole.messages == ["Paused by an operator at tick 1. The time limit stands still."]
-        assert (await after.http.get(f"/api/runs/{stream.run_id}/debug")).json()["state"] == "ended"
+        await until_paused(after, stream.run_id)
         assert not server.desk.requests
+        server.desk.play(answers("So it is."))
+        held = f"/api/runs/{stream.run_id}/debug"
+        assert (await after.http.post(held, json={"command": "resume"})).status_code == 202
+        whole = await after.resumed(stream.run_id)
+        assert (whole.reason, whole.answer) == ("completed", "So it is.")
+        assert whole.messages[0] == "Paused by an operator at tick 1. The time limit stands still."
+        assert (await after.http.get(held)).json()["state"] == "ended"
         server.desk.play(answers("On it goes."))
         async with after.stream() as again:
             await until_paused(after, again.run_id)

@@ -12,7 +12,7 @@ from typing import Final
 from playwright.async_api import Page, Route, expect
 
 from oracle.testing import ScriptedTurn
-from tests.acceptance.scripts import calls, says
+from tests.acceptance.scripts import answers, calls, says
 from tests.service.server import HELD_FILE, Client, Server, serving
 from tests.support.provider import Reply
 from tests.web import gallery_scripts as scripts
@@ -273,14 +273,15 @@ async def chat_too_many(it: Gallery) -> AsyncIterator[Scene]:
 @scene("chat-stopping")
 async def chat_stopping(it: Gallery) -> AsyncIterator[Scene]:
     async with another() as (server, client, stage):
-        stage.lay(scripts.OVERLOADED, held(says(("The policy is kept in the adapter.", "")), asyncio.Event(), pieces=1))
+        begun = held(says(("The policy is kept in the adapter.", "")), asyncio.Event(), pieces=1)
+        stage.lay(scripts.OVERLOADED, begun, answers(" It waits longer each time."))
         async with client.stream(scripts.OVERLOADED) as stream:
             await stream.until_content("The policy")
             context_id = (await client.run(stream.run_id))["context_id"]
             port = server.port
             await server.stop()
         await server.start(port=port)
-        yield Scene(f"/chat/{context_id}", sees("error: service_stopping"), at=server.url)
+        yield Scene(f"/chat/{context_id}", sees("It waits longer each time."), at=server.url)
 
 
 @scene("chat-answered")

@@ -282,33 +282,10 @@ class RunClaims:
 
         await self._writer.write(work)
 
-    async def wake(self, run_id: str) -> bool:
-        """Have a worker go on with a parked run; returns whether it was parked.
-
-        Raises:
-            StoreUnavailableError: nothing could be written for longer than the patience.
-        """
-
-        def look(is_woken: bool) -> None:  # noqa: FBT001  what the work returns
-            if is_woken:
-                self.look()
-
-        dialect = self._database.dialect
-        return await self._writer.write(lambda connection: wake(connection, dialect, run_id), on_commit=look)
-
 
 def worker_lock(worker: str) -> str:
     """The name of the lock that a worker's listening connection holds."""
     return f"worker {worker}"
-
-
-def wake(connection: Connection, dialect: Dialect, run_id: str) -> bool:
-    """Have a worker go on with a parked run, from this commit on; returns whether it was parked."""
-    parked = (_run.c.id == run_id) & _PARKED
-    if connection.execute(update(_run).where(parked).values(status="queued", wake_at=None)).rowcount == 0:
-        return False
-    announce(connection, dialect)
-    return True
 
 
 def announce(connection: Connection, dialect: Dialect) -> None:

@@ -15,7 +15,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bt_runtime.testing import FakeClock
 from oracle.runs.storage import schema
@@ -210,11 +210,18 @@ class Worker:
                 new = new_run(f"run-{self.world.count}", user_id=random.choice(USERS))
                 self.start(self.runs.begin(new, places=places, notice=lambda _: content("queued")), self.own)
             case 6 if self.world.parked:
-                self.start(self.claims.wake(random.choice(self.world.parked)))
+                self.start(self.write(woken(random.choice(self.world.parked))))
             case 7 | 8 | 9 | 10 | 11:
                 self.act()
             case _:
                 self.commit()
+
+
+def woken(run_id: str) -> Callable[[Any], None]:
+    """What an answer does to a run that waits for it."""
+    run = schema.run
+    change = update(run).where((run.c.id == run_id) & (run.c.status == "parked")).values(status="queued")
+    return lambda connection: connection.execute(change).close()
 
 
 class World:
@@ -310,7 +317,7 @@ class World:
                 worker.start(worker.claims.take_over(worker.dead), worker.take)
                 worker.start(worker.claims.claim(8), worker.take)
                 for run_id in self.parked:
-                    worker.start(worker.claims.wake(run_id))
+                    worker.start(worker.write(woken(run_id)))
                 for log in [log for log in worker.logs.values() if not log.is_lost]:
                     worker.start(log.finish(DONE, END))
                 while worker.queue:

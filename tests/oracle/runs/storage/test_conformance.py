@@ -108,13 +108,6 @@ class MemoryStore:
             taken.append(self.take(min(fits, key=lambda row: (self.turns[row.id], row.n))))
         return taken
 
-    async def wake(self, run_id: str) -> bool:
-        row = self.rows.get(run_id)
-        if row is None or row.status != "parked":
-            return False
-        self.rows[run_id] = replace(row, status="queued", wake_at=None)
-        return True
-
     def has_place(self, places: Places, user_id: str, *, is_waiting: bool = False) -> bool:
         states = ("running",) if is_waiting else ("running", "queued")
         bounds = ((places.here, 0), (places.in_all, self.running(None, states)))
