@@ -4,7 +4,6 @@ Nothing that takes time is started: the model and the tools are stand-ins that o
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from bt_runtime import Registry, Replay, Trace, TreeDefinition, replay
 from bt_runtime.text import iso
@@ -17,10 +16,10 @@ from oracle.core.chunks import Chunk, Source
 from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
 from oracle.replay.recorded import RecordedRun
-from oracle.runs.record.events import KnownTool, Opened
-from oracle.runs.repeating import RebuiltRun
+from oracle.runs.record.events import Opened
+from oracle.runs.repeating import RebuiltRun, stand_in
 from oracle.runs.storage.records import RunRecord
-from oracle.tools import Tool, ToolRegistry, ToolResult
+from oracle.tools import ToolRegistry
 
 
 def rebuild(
@@ -75,7 +74,7 @@ def rebuild_query(
     at, query, chunks = iso(record.created_at), _query(record, opened), list[Chunk]()
     equipment = Equipment(
         model=UnaskedModel(record.model_used or ""),
-        tools=ToolRegistry(map(_tool, opened.tools)),
+        tools=ToolRegistry(map(stand_in, opened.tools)),
         clock=clock,
         timestamp=lambda: at,
     )
@@ -107,20 +106,3 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         encoded=opened.encoded,
         grants=opened.grants,
     )
-
-
-def _tool(known: KnownTool) -> Tool:
-    return Tool(
-        name=known.name,
-        description="",
-        when_to_use=known.words,
-        input_schema={},
-        call=_never,
-        group=known.group,
-        writes=known.writes,
-        query_types=known.query_types,
-    )
-
-
-async def _never(_arguments: Mapping[str, Any]) -> ToolResult:
-    raise AssertionError("no tool is run while a run is repeated")

@@ -8,10 +8,11 @@ from typing import Final
 from bt_runtime import Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library.named import read_sources
 from oracle.agent.rule_gate import RuleBreach
-from oracle.core.chunks import Chunk, Source, SourceFound
+from oracle.core.chunks import Chunk, Source
 from oracle.core.errors import UserError
 from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
+from oracle.runs.repeating import sources_found
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.trees import TreeVersion
@@ -61,11 +62,7 @@ class RecordedRun:
 
     def sources(self) -> Mapping[int, tuple[Source, ...]]:
         """The sources that were found before each tick, by the number of the tick."""
-        found: dict[int, tuple[Source, ...]] = {}
-        for tick, chunk in self.chunks:
-            if isinstance(chunk, SourceFound):
-                found[tick] = (*found.get(tick, ()), chunk.source)
-        return found
+        return sources_found(self.chunks)
 
 
 async def read_run(archive: Archive, record: RunRecord) -> RecordedRun:

@@ -47,7 +47,7 @@ from oracle.agent.notices import Notice
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import OWN_CALL, calls_of, is_unknown, results_shown
 from oracle.agent.turn import cut_off_turn, messages_of_lost
-from oracle.core.chunks import Closing, Content, SourceFound, Thinking, ToolCalled
+from oracle.core.chunks import Closing, Content, Thinking, ToolCalled
 from oracle.core.errors import InternalError
 from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
@@ -58,7 +58,6 @@ from oracle.runs.options import RunOptions
 from oracle.runs.record.events import (
     ChunkSent,
     Intended,
-    KnownTool,
     Opened,
     Resumed,
     TurnFinished,
@@ -67,11 +66,11 @@ from oracle.runs.record.events import (
 )
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.repeating import RebuiltRun
+from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import remade
-from oracle.tools import Tool, ToolRegistry, ToolResult
+from oracle.tools import ToolRegistry
 
 log = structlog.get_logger(__name__)
 
@@ -182,9 +181,8 @@ class Continuation:
         for key in (*untaken, *lost.turns):
             stepper.start_held(key)  # what the last tick has asked for had begun
         _check_sight(agent, record, lost, untaken)
-        return await self._go_on(
-            live, agent, record, clock, _Work(agent, lost, untaken, stepper), sum(_tick_bytes(entries))
-        )
+        tick_bytes = sum(len(entry.data) for entry in entries if entry.kind == "tick")
+        return await self._go_on(live, agent, record, clock, _Work(agent, lost, untaken, stepper), tick_bytes)
 
     async def _read(self, run_id: str) -> list[LogEntry]:
         await self._store.write(lambda _: None)  # then the log has what this process has written of it
@@ -207,7 +205,7 @@ class Continuation:
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
         tools = self._oracle.tools_for(run.user_id)
-        then = ToolRegistry([tools.get(known.name) or _gone(known) for known in opened.tools])
+        then = ToolRegistry([tools.get(known.name) or stand_in(known) for known in opened.tools])
         return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 
     async def _tree(self, run: RunRecord) -> TreeDefinition:
@@ -235,7 +233,7 @@ class Continuation:
     async def _repeat(self, agent: OpenAgent, record: Record, clock: ContinuedClock) -> Stepper:
         """Repeat all recorded ticks; compare each with its record."""
         stops = {tick: breach for tick, breach in reversed(record.breaches()) if breach.enforcement == "stop"}
-        rebuilt = RebuiltRun(agent, clock, _sources(record), stops)
+        rebuilt = RebuiltRun(agent, clock, sources_found(record.chunks()), stops)
         player, paths = Replaying(agent.tree, agent.floor, before_outcome=rebuilt.speak), agent.tree.paths
         since_s = perf_counter()
         for recorded in record.tick_records():
@@ -261,7 +259,7 @@ class Continuation:
             raise NotContinuedError(f"the prompt {sent.prompt}", "not in the store")
         agent.agent.prompt = replace(agent.agent.prompt, text=text)
         missing = [
-            name for name in sent.tools if (tool := agent.agent.equipment.tools.get(name)) is None or _is_gone(tool)
+            name for name in sent.tools if (tool := agent.agent.equipment.tools.get(name)) is None or tool.call is never
         ]
         if missing:
             raise NotContinuedError(f"the tools {', '.join(missing)}", "this process does not have them")
@@ -464,19 +462,6 @@ def _intents(record: Record) -> dict[str, str]:
     return intents
 
 
-def _sources(record: Record) -> dict[int, tuple[Any, ...]]:
-    """The sources that were found before each tick, by the number of the tick."""
-    found: dict[int, tuple[Any, ...]] = {}
-    for tick, chunk in record.chunks():
-        if isinstance(chunk, SourceFound):
-            found[tick] = (*found.get(tick, ()), chunk.source)
-    return found
-
-
-def _tick_bytes(entries: Sequence[LogEntry]) -> list[int]:
-    return [len(entry.data) for entry in entries if entry.kind == "tick"]
-
-
 def _difference(
     found: TickRecord | None, recorded: TickRecord, paths: Sequence[str], *, missing: Sequence[str]
 ) -> NotContinuedError:
@@ -509,25 +494,3 @@ def _path(paths: Sequence[str], index: int | None) -> str:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _gone(known: KnownTool) -> Tool:
-    """A tool that this process does not have, as the control of the run knows it."""
-    return Tool(
-        name=known.name,
-        description="",
-        when_to_use=known.words,
-        input_schema={},
-        call=_refuse,
-        group=known.group,
-        writes=known.writes,
-        query_types=known.query_types,
-    )
-
-
-async def _refuse(_arguments: object) -> ToolResult:
-    return ToolResult("This tool is not available any more.", is_error=True)
-
-
-def _is_gone(tool: Tool) -> bool:
-    return tool.call is _refuse

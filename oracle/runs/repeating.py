@@ -1,7 +1,8 @@
 """A query that is opened anew and repeats what was recorded of it: what its ticks cannot do by themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
 from oracle.agent.control.opening import OpenAgent, StillClock
@@ -9,8 +10,10 @@ from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
-from oracle.core.chunks import Chunk, Source
+from oracle.core.chunks import Chunk, Source, SourceFound
 from oracle.llm.protocol import ModelFault
+from oracle.runs.record.events import KnownTool
+from oracle.tools import Tool, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +68,31 @@ class RebuiltRun:
 def _is_abort(tick: TickRecord) -> bool:
     """Whether the service has ended the run before the tick: it delivers a cancel, and the reason is not the user's."""
     return ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes
+
+
+def sources_found(chunks: Iterable[tuple[int, Chunk]]) -> dict[int, tuple[Source, ...]]:
+    """The sources among what was sent before each tick, by the number of the tick."""
+    found: dict[int, tuple[Source, ...]] = {}
+    for tick, chunk in chunks:
+        if isinstance(chunk, SourceFound):
+            found[tick] = (*found.get(tick, ()), chunk.source)
+    return found
+
+
+def stand_in(known: KnownTool) -> Tool:
+    """A tool that only has its name, and its place in the control of a run."""
+    return Tool(
+        name=known.name,
+        description="",
+        when_to_use=known.words,
+        input_schema={},
+        call=never,
+        group=known.group,
+        writes=known.writes,
+        query_types=known.query_types,
+    )
+
+
+async def never(_arguments: Mapping[str, Any]) -> ToolResult:
+    """The call of a tool that only has its name."""
+    raise AssertionError("this tool cannot be run here")
