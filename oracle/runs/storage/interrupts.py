@@ -72,7 +72,7 @@ class NotOpenError(AnswerError):
     """It has expired, or the run does not wait for it any more."""
 
 
-class _RowLockedError(StorageError):
+class _RowLockedError(Exception):
     """Another worker has the row of the run at this moment."""
 
 
