@@ -116,11 +116,14 @@ class Prompter:
         if self._ask is None:
             self._loop.call_soon(self._decided, interrupt["id"], None)
             return
-        self._loop.call_soon(self._clear)
+        self._loop.call_soon(self._put, interrupt, self._ask)  # when the chunk is on the screen
+
+    def _put(self, interrupt: Mapping[str, Any], ask: Callable[[Mapping[str, Any]], dict[str, Any] | None]) -> None:
+        self._clear()
         self._asked.put(interrupt)
         if not self._is_reading:
             self._is_reading = True
-            threading.Thread(target=self._read, args=(self._ask,), name="prompter", daemon=True).start()
+            threading.Thread(target=self._read, args=(ask,), name="prompter", daemon=True).start()
 
     def _read(self, ask: Callable[[Mapping[str, Any]], dict[str, Any] | None]) -> None:
         while True:
