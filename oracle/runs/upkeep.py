@@ -227,8 +227,8 @@ class Upkeep:
             self._may_wait.clear()
             try:
                 await self.claim()
-            except StoreUnavailableError as error:
-                log.warning("runs.not_claimed", problem=str(error))
+            except Exception as error:  # noqa: BLE001  whatever it is, the next look tries again
+                log.warning("runs.not_claimed", problem=f"{type(error).__name__}: {error}")
 
     async def claim(self) -> None:
         """Claim what waits and what dead workers had, a few at a time; the others of these workers take their share."""

@@ -241,7 +241,12 @@ class RunClaims:
 
     def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
         """The workers that have not shown themselves; they cannot commit until this transaction has ended."""
-        names = [name for name in silent if self._database.dialect.close_fence(connection, name)]
+        dialect, names = self._database.dialect, []
+        for name in silent:
+            if dialect.close_fence(connection, name):
+                names.append(name)
+            else:  # stopped in the middle of a commit; or it lives, and commits it again
+                dialect.break_fence(connection, name)
         beats = connection.execute(_beats(_running_elsewhere(self._worker) & _run.c.worker.in_(names)))
         return [row.worker for row in beats if row.beat_at == silent[row.worker]]
 

@@ -147,6 +147,10 @@ class Dialect(Protocol):
         """Keep that worker from committing until this transaction has ended; `False` if it is committing now."""
         ...
 
+    def break_fence(self, connection: Connection, worker: str, /) -> None:
+        """End the connection with which that worker is committing: its process may have been stopped."""
+        ...
+
     def has_committed(self, connection: Connection, number: int, /) -> bool | None:
         """Whether that transaction was committed; `None` if that is not decided yet."""
         ...

@@ -38,6 +38,13 @@ HOLD_LOCK = f"SELECT pg_try_advisory_lock({_LOCK_KEY})"
 _FREE_LOCKS = f"""
     SELECT name FROM unnest(%s::text[]) AS name WHERE pg_try_advisory_xact_lock_shared({_LOCK_KEY % "name"})
 """  # noqa: S608  constants
+# The timeout of a transaction that is idle is none of one that waits for the rest of a COPY.
+_BREAK_FENCE = f"""
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND pid <> pg_backend_pid()
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND ((classid::bigint << 32) | objid::bigint) = {_LOCK_KEY}
+"""  # noqa: S608  constants
 _UP_S = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())"
 _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current()"
 
@@ -164,6 +171,10 @@ class PostgreSQL:
     def close_fence(self, connection: Connection, worker: str) -> bool:
         """Hold the worker's fence exclusively."""
         return self.try_lock(connection, _fence(worker))
+
+    def break_fence(self, connection: Connection, worker: str) -> None:
+        """A worker that lives writes the same again, on another connection."""
+        connection.exec_driver_sql(_BREAK_FENCE, (_fence(worker),))
 
     def has_committed(self, connection: Connection, number: int) -> bool | None:
         """Ask the server, which remembers the outcome of transactions."""

@@ -236,6 +236,9 @@ class SQLite:
         """No other worker commits."""
         return True
 
+    def break_fence(self, _connection: Connection, _worker: str) -> None:
+        """No other worker commits."""
+
     def has_committed(self, _connection: Connection, _number: int) -> None:
         """Never in doubt: `enter_fence` gives no number."""
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, insert, select, text
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError, TooManyRunsError
+from oracle.runs.storage.postgresql import _ENTER_FENCE, _fence
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, beats, begun, content, heard, new_run, until
@@ -147,6 +148,28 @@ async def test_a_worker_that_is_committing_is_not_silent(two: tuple[Store, Store
     assert len(await take_all(other)) == 1
 
 
+async def test_a_worker_that_was_stopped_in_the_middle_of_a_commit_loses_its_runs(
+    postgresql_url: str, two: tuple[Store, Store]
+) -> None:
+    one, other = two
+    log = await begun(one)
+    stopped = psycopg.connect(postgresql_url)
+    stopped.execute(_ENTER_FENCE.encode(), (_fence("one"),))
+    copying = stopped.cursor().copy("COPY event (run_id, seq, kind, data, at) FROM STDIN")
+    copying.__enter__().write_row(("run-1", 1, "tick", "{}", 1.0))
+    assert await take_all(other) == []
+    async with asyncio.timeout(20):
+        while not (taken := await take_all(other)):
+            pass
+    with pytest.raises(psycopg.OperationalError):
+        copying.__exit__(None, None, None)
+    stopped.close()
+    assert [run.epoch for run in taken] == [2]
+    log.chunk(content("never"))
+    with pytest.raises(RunLostError):
+        await log.flush()
+
+
 async def test_two_workers_together_give_a_user_no_more_runs_than_one_may_have(two: tuple[Store, Store]) -> None:
     news = [new_run(f"run-{number}") for number in range(20)]
     beginnings = [two[number % 2].runs.begin(new, most_per_user=3) for number, new in enumerate(news)]
@@ -162,6 +185,7 @@ async def test_commands_of_a_run_that_was_taken_over_go_to_its_new_worker(two: t
     queue: asyncio.Queue[RunCommand] = asyncio.Queue()
     other.commands.subscribe(queue.put_nowait)
     await take_all(other)
+    other.commands.look()  # as who goes on with the run does, when it takes commands for it
     async with asyncio.timeout(20):
         assert (await queue.get()).kind == "cancel"
 
