@@ -1,7 +1,7 @@
 """Outcomes as JSON and back, so that a run can be repeated from its log."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
@@ -15,6 +15,9 @@ _VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
     "turn_end": TypeAdapter(TurnOutcome),
     "tool_end": TypeAdapter(ToolsOutcome),
 }
+
+_OF_LOST_TURNS: Final = ("is_lost", "goes_on_from")
+"""Fields that nearly no turn has a value for: they are left out then."""
 
 
 def outcome_kind(outcome: Outcome) -> OutcomeKind | None:
@@ -32,6 +35,10 @@ def encode_outcome(outcome: Outcome) -> bytes:
     """
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
+    if kind == "turn_end":
+        for name in _OF_LOST_TURNS:
+            if not value[name]:
+                del value[name]
     return to_json(
         {
             "kind": kind,

@@ -51,8 +51,11 @@ class RequestRecord:
     blocks: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
-        return asdict(self)
+        """The fields as a JSON object; without those of a digest where there is none."""
+        fields = asdict(self)
+        if not self.digest:
+            del fields["digest"], fields["blocks"]
+        return fields
 
 
 @lru_cache(maxsize=64)

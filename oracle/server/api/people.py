@@ -72,7 +72,9 @@ class DeliveryBody(RequestBody):
 
 
 def _as_list(given: object) -> object:
-    """One delivery as a list of it; a list that is too long is not looked at."""
+    """One delivery as a list of it; a list that is too long is not looked at. `{"deliveries": […]}` is such a list."""
+    if isinstance(given, dict) and given.keys() == {"deliveries"}:
+        given = given["deliveries"]
     if isinstance(given, list) and len(given) > MOST_AT_ONCE:
         context = {"most": MOST_AT_ONCE, "given": len(given)}
         raise PydanticCustomError("too_many", "at most {most} deliveries at once, given {given}", context)

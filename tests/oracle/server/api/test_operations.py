@@ -66,7 +66,7 @@ async def test_while_interrupted_runs_are_being_ended_the_service_answers_and_is
     async with running_service(tmp_path, [HANGS]) as service, service.asking() as streamed:
         await streamed.until("It begins")
         run_id = streamed.run_id
-    service = await start(options=RunOptions(recover_at_once=0))
+    service = await start(options=RunOptions(claim_at_once=0))
     ready = await service.client.get("/readyz")
     assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
     assert ready.json()["detail"].startswith("recovering: 1 ")

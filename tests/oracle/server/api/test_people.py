@@ -66,8 +66,9 @@ async def test_an_answer_is_given_once_and_a_repeat_has_the_same_result(guarded_
         assert first.status_code == 200
         [now] = first.json()["interrupts"]
         assert (now["status"], now["answered_by"], now["arguments"]) == ("edited", "alice", {"path": "a.md"})
-        again = await answer(service, run_id, [body])
-        assert (again.status_code, again.content) == (200, first.content)
+        for same in ([body], {"deliveries": [body]}):
+            again = await answer(service, run_id, same)
+            assert (again.status_code, again.content) == (200, first.content)
         other = await answer(service, run_id, {"id": "i1", "decision": "refuse"})
         assert other.status_code == 409
         assert other.json()["detail"] == f"'i1' was edited by alice at {now['answered_at']}"
