@@ -30,7 +30,7 @@ from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage.claims import GRACE_S, Sighting
-from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
+from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import NewRun, Places, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields
@@ -299,8 +299,14 @@ class Upkeep:
                     return None
             except NotContinuedError as error:
                 log.error("run.not_continued", tick=error.tick, node=error.node)  # noqa: TRY400  where, and no texts
-                self._metrics.run_not_continued()
                 fault = error.fault
+            except StorageError:
+                raise
+            except Exception as error:  # noqa: BLE001  a record that repeats no better the next time, be it damaged or not
+                log.error("run.not_continued", problem=f"{type(error).__name__}: {error}")  # noqa: TRY400  a short line
+                fault = NotContinuedError("what can be repeated", f"a {type(error).__name__}").fault
+            if fault is not None:
+                self._metrics.run_not_continued()
             return await self._recovery.end(record, fault=fault)
         except RunLostError:
             return None

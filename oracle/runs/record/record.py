@@ -59,6 +59,7 @@ from signals import SignalRecord
 log = structlog.get_logger(__name__)
 
 _MOST_KEPT: Final = 2 * MOST_SPANS  # before neighbours are merged
+_LONGEST_MS: Final = 1e12  # a damaged log may have any time
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +187,15 @@ class Record:
         self._last_at = entry.at
         if entry.kind == "opened":
             self._opened_at = entry.at
-        event = self._decoder.decode(entry)
-        if event is not None:
+        event, clock = self._decoder.decode(entry), self._clock
+        if event is None:
+            return
+        try:
             self._note_time(event, entry.at)
             self.add(event, at_s=self._run_s(entry.at), at=entry.at)
+        except (TypeError, AttributeError, KeyError) as error:  # a value of another type than the decoder has expected
+            self._clock = clock
+            raise ValueError(f"event {entry.seq} ({entry.kind}) is damaged: {type(error).__name__}: {error}") from error
 
     def add(self, event: LogEvent, *, at_s: float, at: float | None = None) -> None:  # noqa: C901  one case for each kind
         """Add the next event.
@@ -440,7 +446,7 @@ class Record:
                 self._clock = (request.at_s, at)
 
     def _ms(self, at_s: float) -> int:
-        return max(0, round((at_s - self._start_s) * 1000))
+        return round(min(max(0.0, (at_s - self._start_s) * 1000), _LONGEST_MS))
 
     @property
     def _start_s(self) -> float:

@@ -252,6 +252,35 @@ async def test_another_tick_than_the_recorded_one_ends_the_run(url: str) -> None
     assert "oracle_runs_not_continued_total 1.0" in figures.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("tick", lambda data: data | {"changes": [9_999, "S"]}),
+        ("tick", lambda data: data | {"at_s": "now"}),
+        ("opened", lambda data: data | {"tools": []}),
+    ],
+    ids=["a node that there is not", "no time", "no tools"],
+)
+async def test_a_record_that_cannot_be_repeated_ends_the_run(url: str, kind: str, change: Any) -> None:
+    """Whatever is wrong with it: trying again and again would leave the readers without an end."""
+    record = await until_killed(url, [says("Half of the", hang=True)])
+
+    def damage(connection: Connection) -> None:
+        event = schema.event
+        meant = (event.c.run_id == record.id) & (event.c.kind == kind)
+        data = json.loads(connection.execute(select(event.c.data).where(meant)).scalar_one())
+        connection.execute(update(event).where(meant).values(data=json.dumps(change(data)).encode()))
+
+    async with open_store(url, worker="between") as store:
+        await store.write(damage)
+    async with restarted(url, []) as it:
+        told = await it.told(record)
+        assert requests(it) == []
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "not_continued"
+    assert told.text.startswith("Half of the\n\nStopped: ")
+
+
 async def test_another_history_than_the_model_was_sent_ends_the_run(url: str) -> None:
     async with open_store(url, worker="first") as store, managed(store, [answers("Tests.")]) as it:
         first = await it.ask("Where are the tests?")
