@@ -149,14 +149,15 @@ class People:
         self.output.ask(QuestionAsked(made) if reason == "input_required" else ApprovalRequested(made))
         return made.id
 
-    def use_grant(self, tool: str, call: ToolUse | None = None) -> bool:
-        """Whether a person has allowed the tool for the conversation; the user sees then that this is approved.
+    def use_grant(self, tool: str, terms: Terms, call: ToolUse | None = None) -> bool:
+        """Whether the user has allowed the tool for the conversation; the user sees then that this is approved.
 
         Args:
             tool: its name.
+            terms: who may decide; what another person is to decide no grant of the user decides.
             call: the call of the model; `None`: the tree calls it.
         """
-        if tool not in self.grants:
+        if tool not in self.grants or terms.answerers != "user":
             return False
         reason: InterruptReason = "confirmation" if call is None else "tool_call"
         made = self._made(reason, f"{tool} is allowed in this conversation.", _NOBODY, call=call, tool=tool)
@@ -187,7 +188,8 @@ class People:
             interrupt, status=STATUSES[decision], answered_by=given.get("by"), answered_at=given.get("at")
         )
         verdict = Verdict(settled, answer, arguments, comment)
-        if settled.status == "approved" and given.get("for") == "conversation" and settled.tool_name:
+        is_grant = settled.status == "approved" and given.get("for") == "conversation"
+        if is_grant and settled.answerers == "user" and settled.tool_name:
             self.grants |= {settled.tool_name}
         self.output.answer_person(Answered(settled, answer=answer, arguments=arguments, comment=comment or None))
         return verdict

@@ -49,7 +49,7 @@ def decide(interrupt: Mapping[str, Any], read: Read = read_line) -> dict[str, An
         answer = _value(interrupt["response_schema"], read)
         return None if answer is None else {"decision": "answer", "answer": answer}
     choices = {key: (name, words) for name, (key, words) in _CHOICES.items() if name in may}
-    if "approve" in may and interrupt.get("tool_name"):
+    if "approve" in may and interrupt.get("tool_name") and interrupt.get("answerers", "user") == "user":
         choices["c"] = ("approve", "yes, in this conversation")
     shown = ", ".join(f"{key}: {words}" for key, (_, words) in choices.items())
     while (given := read(f"{shown}, {_LATER}> ")) not in choices:

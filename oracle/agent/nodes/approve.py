@@ -72,7 +72,7 @@ class Approve(Decorator[ApproveSettings]):
         self.reset_children()
         tool = child.settings.call if isinstance(child, CallAction) else ""
         self._asked = ""
-        if not people.use_grant(tool):
+        if not people.use_grant(tool, settings.terms()):
             message = shown_text(self, settings.message)
             may: Sequence[Decision] = ("approve", "refuse")
             self._asked = people.ask("confirmation", message, settings.terms(), may=may, tool=tool or None)

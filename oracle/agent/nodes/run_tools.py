@@ -174,7 +174,7 @@ class RunTools(AgentAction[RunToolsSettings]):
 
     def _divide(self, calls: Sequence[ToolUse]) -> None:
         """Run what needs nobody, answer what was refused before, and ask about the rest."""
-        agent, people = self.agent, people_of(self)
+        agent, people, terms = self.agent, people_of(self), self.settings.terms()
         limit = agent.state.config.max_tool_calls_per_turn
         if not any(map(self._needs_person, calls[:limit])):
             return
@@ -182,7 +182,7 @@ class RunTools(AgentAction[RunToolsSettings]):
         asking: dict[Hashable, tuple[ToolUse, ...]] = {}
         for call in calls[:limit]:
             like = likeness(call)
-            if not self._needs_person(call) or (like not in asking and people.use_grant(call.name, call)):
+            if not self._needs_person(call) or (like not in asking and people.use_grant(call.name, terms, call)):
                 free.append(call)
             elif like in people.refusals:
                 self._done += refuse(agent, (call,), people.refusals[like])

@@ -493,8 +493,11 @@ def _mistakes(kept: KeptInterrupt, given: Decision) -> list[Misfit]:
     may = kept.data.get("may", ())
     if given.decision not in may:
         return [Misfit(("decision",), f"{kept.id!r} takes {', '.join(may)}, not {given.decision}")]
-    if given.scope == "conversation" and (given.decision != "approve" or not kept.data.get("tool_name")):
-        return [Misfit(("for",), "only the approval of a tool call can hold for the conversation")]
+    if given.scope == "conversation":
+        if given.decision != "approve" or not kept.data.get("tool_name"):
+            return [Misfit(("for",), "only the approval of a tool call can hold for the conversation")]
+        if kept.data.get("answerers", "user") != "user":
+            return [Misfit(("for",), "only what the user may approve can be approved for the conversation")]
     for decision, field, value in (("edit", "arguments", given.arguments), ("answer", "answer", given.answer)):
         if (value is not None) != (given.decision == decision):
             need = "needs" if value is None else "is the only one that takes"

@@ -257,6 +257,19 @@ def test_a_tool_that_is_allowed_for_the_conversation_needs_no_further_question(t
     assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["approved", "approved"]
 
 
+@pytest.mark.parametrize("who", ["operator", "{ not: asker }"])
+def test_what_the_user_has_allowed_another_person_is_asked_all_the_same(tmp_path, who):
+    """Otherwise a user would allow it in a tree, or a node, that asks the user, and go on in one that does not."""
+    turns = "".join(
+        f"- llm_turn\n- run_tools: {{ approve: [vault_write], answered_by: {by} }}\n" for by in ("user", who)
+    )
+    model = f"- calls: [{{ {CALL} }}]\n- calls: [{{ {OTHER} }}]\n- Done."
+    scenario = f"model:\n{model}\npeople: [{{ approve: conversation }}, refuse]\n"
+    played = play(tmp_path, f"- offer_tools: [vault_write]\n{turns}{END}", scenario)
+    assert [arguments["path"] for _, arguments in played.tool_runs] == ["drafts/a.md"]
+    assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["approved", "refused"]
+
+
 def test_calls_that_need_nobody_run_at_once_and_each_other_one_when_it_is_approved(tmp_path):
     people = "[{ approve: once, after_s: 9 }, { approve: once, after_s: 5 }]"
     played = writes(tmp_path, people, [SEARCH, CALL, OTHER])

@@ -89,6 +89,16 @@ async def test_only_those_answer_who_may(guarded_asking):
         assert [each["status"] for each in both.json()["interrupts"]] == ["approved", "approved"]
 
 
+@pytest.mark.parametrize("answerers", ["operator", "not_asker"])
+async def test_what_others_must_approve_is_not_allowed_for_the_conversation(guarded_asking, answerers):
+    """The grant would be the user's, who could use it where nobody else is asked any more."""
+    service = guarded_asking
+    async with asking(service, interrupt(answerers=answerers), headers=ALICE) as run_id:
+        refused = await answer(service, run_id, {"id": "i1", "decision": "approve", "for": "conversation"}, OLGA)
+        assert (refused.status_code, refused.json()["detail"][0]["loc"]) == (422, ["body", 0, "for"])
+        assert (await service.client.get("/api/oracle/grants", headers=ALICE)).json() == {"grants": []}
+
+
 async def test_what_has_expired_or_is_forgotten_is_gone(guarded_asking):
     service = guarded_asking
     async with asking(service, interrupt(expires_at="2020-01-01T00:00:00Z"), interrupt("i2"), headers=ALICE) as run_id:

@@ -121,7 +121,7 @@ function Decide({
   interrupt: Interrupt;
   onDecide: (made: Decision) => Promise<unknown>;
 }) {
-  const { may, reason, response_schema: schema } = interrupt;
+  const { answerers, may, reason, response_schema: schema } = interrupt;
   const [way, setWay] = useState<Way>(null);
   const [isForAll, setForAll] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -130,8 +130,8 @@ function Decide({
     setBusy(true);
     setProblem("");
     try {
-      const isAllowed = made.decision === "approve" || made.decision === "edit";
-      await onDecide(isForAll && isAllowed ? { ...made, for: "conversation" } : made);
+      const isGrant = isForAll && made.decision === "approve";
+      await onDecide(isGrant ? { ...made, for: "conversation" } : made);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -190,7 +190,7 @@ function Decide({
               Edit arguments…
             </Button>
           )}
-          {reason === "tool_call" && may.includes("approve") && (
+          {reason === "tool_call" && answerers === "user" && may.includes("approve") && (
             <label className="interrupt-scope">
               <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> Also later in
               this conversation
