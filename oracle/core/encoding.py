@@ -1,11 +1,13 @@
 """JSON for the wire and the store: fast, compact, and safe for texts that are not quite Unicode."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
+_HUGE = re.compile(r"[0-9]{309}")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -43,9 +45,15 @@ def scrub(text: str) -> str:
 def _dumped(value: Any) -> bytes:  # noqa: ANN401
     """The same for what orjson refuses: lone surrogates, whole numbers of any size, and deep nests."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    if "NaN" in text or "Infinity" in text:  # JSON has no such numbers; in a text they are left as they are
-        text = json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False, separators=(",", ":"))
+    if "NaN" in text or "Infinity" in text or _HUGE.search(text):  # no reader has such numbers; texts stay as they are
+        readable = json.loads(text, parse_constant=lambda _: None, parse_int=_readable)
+        text = json.dumps(readable, ensure_ascii=False, separators=(",", ":"))
     return scrub(text).encode()
+
+
+def _readable(digits: str) -> int | None:
+    """A whole number, unless it is so large that `from_json` may refuse it."""
+    return None if _HUGE.search(digits) else int(digits)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

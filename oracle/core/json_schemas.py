@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from bt_runtime.text.phrases import clipped
+
 DEEPEST: Final = 64
 """Levels of a value that is checked; the checker's own stack has no bound."""
 
 _MOST_MISTAKES: Final = 20
+_LONGEST: Final = 300  # characters of a problem
 
 
 class Misfit(NamedTuple):
@@ -37,7 +40,7 @@ def misfits(schema: Mapping[str, Any], value: Any) -> list[Misfit]:  # noqa: ANN
     except jsonschema_rs.ValidationError as error:
         raise ValueError(f"this is no JSON schema: {error.message}") from None
     found = islice(validator.iter_errors(value), _MOST_MISTAKES)
-    return [Misfit(tuple(error.instance_path), error.message) for error in found]
+    return [Misfit(tuple(error.instance_path), clipped(error.message, _LONGEST)) for error in found]  # it has the value
 
 
 def is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401  JSON data

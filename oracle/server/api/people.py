@@ -28,6 +28,7 @@ router = APIRouter(prefix="/api/oracle", tags=["people"], route_class=DescribedR
 MOST_AT_ONCE: Final = 100
 LARGEST_BYTES: Final = 64_000
 """Of arguments, and of an answer, as JSON."""
+_MOST_BITS: Final = 63
 
 
 def _as_data(value: Any) -> Any:  # noqa: ANN401  JSON data
@@ -36,6 +37,8 @@ def _as_data(value: Any) -> Any:  # noqa: ANN401  JSON data
     for each in _leaves(value):
         if isinstance(each, float) and not math.isfinite(each):
             raise PydanticCustomError("no_number", "JSON has no such number")
+        if isinstance(each, int) and each.bit_length() > _MOST_BITS:  # it would be kept as another number
+            raise PydanticCustomError("no_number", "a whole number has at most {most} bits", {"most": _MOST_BITS})
         if isinstance(each, str) and ("\0" in each or any("\ud800" <= one <= "\udfff" for one in each)):
             raise PydanticCustomError("no_text", "a NUL character, or half of a surrogate pair, is no text")
     size = len(to_json(value))

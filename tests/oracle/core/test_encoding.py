@@ -43,6 +43,7 @@ def test_what_a_model_may_write_as_arguments_is_written_again(text):
 
 def test_numbers_that_json_cannot_say_are_null_also_beside_large_ones():
     assert from_json(to_json([1e999, float("nan"), 10**30, "NaN"])) == [None, None, 1e30, "NaN"]
+    assert from_json(to_json([10**308, -(10**400), "9" * 400])) == [None, None, "9" * 400]
 
 
 def test_what_is_no_json_data_is_refused():

@@ -180,6 +180,9 @@ EDIT = {"id": "i1", "decision": "edit"}
         ({**EDIT, "arguments": {"\0": 1}}, [0, "arguments"], "NUL"),
         ({**EDIT, "arguments": {"path": nest(200)}}, [0, "arguments"], "64 levels"),
         ({**EDIT, "arguments": {"path": float("inf")}}, [0, "arguments"], "no such number"),
+        ({**EDIT, "arguments": {"path": 10**20}}, [0, "arguments"], "at most 63 bits"),
+        ({**EDIT, "arguments": {"path": 10**400}}, [0, "arguments"], "at most 63 bits"),
+        ({**EDIT, "arguments": {"path": list(range(10_000))}}, [0, "arguments", "path"], "[0,1,2"),
         ({**EDIT, "answer": nest(200)}, [0, "answer"], "64 levels"),
     ],
 )
