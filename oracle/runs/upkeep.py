@@ -99,7 +99,7 @@ _BLIND: Final = 0.4
 """For this share of `silent_s` a worker may miss what it sees of others, and still judge them."""
 EXPIRY_S: Final = 1.0
 """Between two looks for what nobody has answered in time."""
-_PROBATION_S: Final = 10.0
+_PROBATION_S: Final = 3.0
 """So long nothing else of its kind is taken over beside a run that may have killed workers and comes no further."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
