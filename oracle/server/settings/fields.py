@@ -284,6 +284,13 @@ class Settings(_Ceilings):
         allow_inf_nan=False,
         description="How many seconds queries under way may go on once the service has been asked to stop.",
     )
+    counted_pause_s: float = Field(
+        default=30,
+        ge=0,
+        le=3_600,
+        allow_inf_nan=False,
+        description="How many seconds of a pause between two workers of a query count against its timeout at most.",
+    )
     debug: bool = Field(
         default=False,
         description="Live debugging (`1`): operators may pause runs, change their values and force results.",

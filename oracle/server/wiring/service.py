@@ -240,6 +240,7 @@ def run_options(settings: Settings) -> RunOptions:
         most_at_once=settings.running_per_user,
         reader_grace_s=settings.reader_grace_s,
         drain_s=settings.drain_s,
+        most_pause_s=settings.counted_pause_s,
         retain_s=settings.retain_days * _DAY_S or None,
         retain_texts_s=None if settings.retain_texts_days is None else settings.retain_texts_days * _DAY_S,
         retain_bytes=settings.retain_mb * _MB or None,

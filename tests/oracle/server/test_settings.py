@@ -358,6 +358,7 @@ def test_any_web_page_may_call_only_where_it_needs_a_token(monkeypatch):
         ("ORACLE_MAX_BODY_BYTES", "0", "a whole number from 1,000 to 100,000,000"),
         ("ORACLE_READER_GRACE_S", "nan", "a number from 0 to 86,400"),
         ("ORACLE_DRAIN_S", "inf", "a number from 0 to 3,600"),
+        ("ORACLE_COUNTED_PAUSE_S", "-1", "a number from 0 to 3,600"),
         ("ORACLE_RETAIN_DAYS", "1.5", "a whole number from 0 to 100,000"),
         ("ORACLE_RETAIN_MB", "-5", "a whole number from 0 to 100,000,000"),
         ("ORACLE_VAULT_SHARED", "maybe", "1 or 0"),
