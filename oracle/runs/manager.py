@@ -223,6 +223,9 @@ class RunManager:
         is_running = run.status == "running" and live is None
         while not (is_running and await self._store.commands.send(RunCommand(run.id, "cancel"))):
             for record in await self._store.claims.claim(1, only=run.id):  # nobody else can end it now
+                if self.is_draining:  # it would be left to another worker, which would not know of it
+                    await self._store.claims.give_back(record, is_cancelled=True)
+                    return
                 self._upkeep.take(record)
                 self._live[run.id].cancel()
                 return

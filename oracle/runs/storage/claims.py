@@ -273,8 +273,12 @@ class RunClaims:
         query = select(_run.c.id).where(still)
         return await self._database.read(lambda connection: connection.execute(query).first() is None)
 
-    async def give_back(self, run: RunRecord) -> None:
+    async def give_back(self, run: RunRecord, *, is_cancelled: bool = False) -> None:
         """Let another worker have a run that was claimed and not gone on with.
+
+        Args:
+            run: as it was claimed.
+            is_cancelled: that worker is to cancel it.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -282,7 +286,9 @@ class RunClaims:
         mine = (_run.c.id == run.id) & (_run.c.epoch == run.epoch) & _RUNNING
 
         def work(connection: Connection) -> None:
-            connection.execute(update(_run).where(mine).values(left(is_parked=False)))
+            if connection.execute(update(_run).where(mine).values(left(is_parked=False))).rowcount and is_cancelled:
+                command = {"run_id": run.id, "kind": "cancel", "data": {}, "at": self._now()}
+                connection.execute(insert(schema.command), command)
             announce(connection, self._database.dialect)
 
         await self._writer.write(work)
@@ -341,7 +347,7 @@ def has_place(connection: Connection, places: Places, user_id: str) -> bool:
 
 def _claim(*, worker: str, at: float) -> Update:
     last_end = _ends().order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
-    is_fresh = _QUEUED & (_run.c.attempts == 0) & (_run.c.progress_seq == 0)
+    is_fresh = _QUEUED & (_run.c.attempts == 0) & (_run.c.progress_seq == 0) & _run.c.parked_at.is_(None)
     return update(_run).values(
         status="running",
         worker=worker,

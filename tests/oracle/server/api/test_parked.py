@@ -99,6 +99,19 @@ async def test_a_parked_run_is_cancelled(service):
     assert (await streamed.until_type("answered"))["interrupt"]["status"] == "withdrawn"
 
 
+async def test_a_cancel_that_comes_while_the_service_stops_is_left_to_the_next_one(tmp_path):
+    write_trees(tmp_path)
+    async with running_service(tmp_path, WRITES) as first:
+        async with first.asking(tree="question") as streamed:
+            await streamed.until_type("question")
+            row = await parked(first, streamed.run_id)
+        await first.parts.runs.drain()
+        await first.parts.runs.cancel(row)
+        assert (await first.parts.store.runs.find(row.id)).status == "queued"
+    async with running_service(tmp_path, worker="worker-2") as second:
+        assert (await ended(second, row.id)).termination_reason == "user_cancelled"
+
+
 async def test_a_run_whose_question_nobody_has_answered_in_time_goes_on(service):
     async with service.asking(tree="question") as streamed:
         await streamed.until_type("question")
