@@ -45,7 +45,12 @@ _LONGEST_ID = 255
 _MOST_SKEW_S = 1.0
 
 _interrupt, _run, _grant = schema.interrupt, schema.run, schema.grant_
-_IS_OPEN = (_interrupt.c.status == "pending") & (_run.c.status != "finished") & _run.c.forgotten_at.is_(None)
+_IS_OPEN = (
+    (_interrupt.c.status == "pending")
+    & (_run.c.status != "finished")
+    & _run.c.forgotten_at.is_(None)
+    & _run.c.shadow_of.is_(None)  # what it does changes nothing, so nobody is asked
+)
 
 
 class AnswerError(UserError, StorageError):
@@ -311,7 +316,7 @@ def pending_of(
     if run_id is not None:
         query = query.where(_interrupt.c.run_id == run_id)
     if user_id is not None:
-        query = query.where(_interrupt.c.user_id == user_id, _run.c.shadow_of.is_(None))
+        query = query.where(_interrupt.c.user_id == user_id)
     order = (_interrupt.c.expires_at, _interrupt.c.run_id, _interrupt.c.id)
     if after is not None:
         last = select(*order).where(_interrupt.c.run_id == after[0], _interrupt.c.id == after[1])

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from bt_runtime.text import iso
 from oracle.core.chunks import Interrupt
+from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError
 from oracle.runs.storage.interrupts import (
     LONGEST_S,
@@ -324,3 +326,12 @@ async def test_the_deadline_of_a_parked_run_stands_still(store: Store) -> None:
     assert woken is not None
     assert woken.parked_at is not None
     assert run.deadline_at <= woken.deadline_at < run.deadline_at + 60
+    [claimed] = await store.claims.claim(1)
+    assert claimed.deadline_at == woken.deadline_at
+
+
+async def test_nobody_is_asked_by_what_shadows_a_run(store: Store) -> None:
+    run = await waiting(store, asked(), park=False)
+    shadows = update(schema.run).where(schema.run.c.id == run.id).values(shadow_of="another")
+    await store.write(lambda connection: connection.execute(shadows).close())
+    assert await pending(store) == await pending(store, "ann") == []

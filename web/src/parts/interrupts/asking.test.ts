@@ -98,7 +98,7 @@ test("edited arguments are an object", () => {
 test.each([
   ["user", true, false, true],
   ["user", false, false, false],
-  ["user", false, true, true],
+  ["user", false, true, false],
   ["operator", true, false, false],
   ["operator", true, true, true],
   ["not_asker", true, true, false],

@@ -169,7 +169,7 @@ export function mayAnswer(
   { answerers }: Pick<Interrupt, "answerers">,
   { isOperator, isAsker }: { isOperator: boolean; isAsker: boolean },
 ): boolean {
-  if (answerers === "user") return isAsker || isOperator;
+  if (answerers === "user") return isAsker;
   return isOperator && (answerers === "operator" || !isAsker);
 }
 
