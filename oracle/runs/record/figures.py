@@ -39,6 +39,7 @@ from oracle.runs.record.events import (
     ToolFinished,
     TurnFinished,
     TurnRequested,
+    UnderWay,
     encode,
 )
 from oracle.runs.storage.records import LogEntry
@@ -92,10 +93,15 @@ class LogFigures:
                 return replace(event, more=_debugged(more))
             case Intended(tool=tool):
                 return replace(event, call_id="", tool=tool if tool in self._tools else UNKNOWN)
-            case ClosingBegun() | Resumed() | RunEnded():
+            case Resumed(under_way=under_way):
+                return replace(event, under_way=tuple(map(self._under_way, under_way)))
+            case ClosingBegun() | RunEnded():
                 return event
             case ChunkSent():
                 return None
+
+    def _under_way(self, each: UnderWay) -> UnderWay:
+        return each._replace(name=UNKNOWN) if each.what == "tool" and each.name not in self._tools else each
 
     def _outcome(self, outcome: Outcome) -> Outcome:
         error = None if outcome.error is None else _type_of(outcome.error)

@@ -17,6 +17,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.llm.protocol import ModelFault
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.debug import Debugged
+from oracle.runs.record.events import Resumed, UnderWay, encode
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord
@@ -148,6 +149,15 @@ def test_what_a_debugger_did_stays_and_what_it_wrote_becomes_its_length() -> Non
     assert reduced[0] == {"key": "hint", "value": {"characters": 15}}
     assert reduced[1]["hit"]["path"] == "root"
     assert "Rumpelstiltskin" not in str(reduced)
+
+
+def test_what_was_under_way_keeps_no_name_that_the_model_has_made_up() -> None:
+    resumed = Resumed(
+        1, 2.0, 2.0, 9.0, (UnderWay("tool", "Rumpelstiltskin", "kept"), UnderWay("turn", "a", "repeated"))
+    )
+    reduced = LogFigures()(LogEntry("run", 1, resumed.kind, encode(resumed), 0.0))
+    assert reduced is not None
+    assert Resumed.from_json(json.loads(reduced)).under_way == (("tool", "unknown", "kept"), ("turn", "a", "repeated"))
 
 
 def test_a_forced_result_stays() -> None:
