@@ -267,7 +267,9 @@ class Continuation:
     def _lost(self, opened: OpenAgent, record: Record) -> LostWork:
         """Restore what chunks tell of the query, and find the work without an outcome."""
         agent, answer = opened.agent, record.answer
-        asked = {call.id for call in agent.turn.open_calls}
+        turns = (outcome.value for outcome in record.pending.outcomes if isinstance(outcome.value, TurnOutcome))
+        untaken = [call for turn in turns for call in turn.calls]  # they are run when a tick has taken the turn
+        asked = {call.id for call in (*agent.turn.open_calls, *untaken)}
         own = [pending.call for pending in record.pending.calls if pending.call.id.startswith(OWN_CALL)]
         ids = asked | {call.id for call in own}
         lost = LostWork(

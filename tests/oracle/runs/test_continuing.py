@@ -202,6 +202,26 @@ async def test_a_call_that_a_lost_turn_has_announced_is_announced_once(url: str)
     assert told.text == "Looking.\n\nDone."
 
 
+async def test_calls_of_a_turn_whose_outcome_no_tick_has_taken_are_run(url: str) -> None:
+    gate, second = Gate(), Gate("found")
+    second.open.set()
+    probe = made_tool(gate)
+    event = schema.event
+    async with open_store(url, worker="killed") as store:
+        async with managed(store, [says("Looking.", calls("probe"))], tools=[probe]) as it:
+            live = await it.start()
+            async with asyncio.timeout(20):
+                await gate.begun.wait()
+        (end,) = await store.log.events(live.record.id, kinds={"turn_end"})
+        later = event.delete().where(event.c.run_id == live.record.id, event.c.seq > end.seq)
+        await store.write(lambda connection: connection.execute(later))
+    async with restarted(url, [answers("Done.")], tools=[replace(probe, call=second)]) as it:
+        told = await it.told(live.record)
+    (result,) = [chunk for chunk in told.chunks if chunk["type"] == "tool_result"]
+    assert (result["tool_result"], result["is_error"]) == ("found", False)
+    assert told.text == "Looking.\n\nDone."
+
+
 async def test_a_thread_gets_an_entry_once(url: str, tmp_path: Path) -> None:
     """The process dies between the write and its result."""
     entry = calls("thread_push", thread="log", content="Released.")
