@@ -67,7 +67,7 @@ class LiveRun:
     @property
     def is_parking(self) -> bool:
         """Whether it is about to be left as a row, and hears nothing any more."""
-        return self._query is not None and self._query.is_parked
+        return self.is_leaving or (self._query is not None and self._query.is_parked)
 
     def may_park(self) -> bool:
         """Whether it can wait as a row: it has asked a person, and is one that people can answer."""

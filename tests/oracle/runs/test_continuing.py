@@ -434,3 +434,13 @@ rules:
     results = [chunk["tool_result"] for chunk in told.chunks if chunk["type"] == "tool_result"]
     assert results == ["found", "Not run: The probe is called once."]
     assert told.text == "One.\n\nTwo more.\n\nDone."
+
+
+async def test_a_run_that_is_being_handed_over_is_cancelled_all_the_same(url: str) -> None:
+    async with open_store(url, worker="one") as store, managed(store, [says("Half of the", hang=True)]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        live.hand_over()
+        await it.manager.cancel(live.record)
+        told = await it.told(live.record)
+    assert told.record.termination_reason == "user_cancelled"
