@@ -26,7 +26,7 @@ async def workers(postgresql_url: str) -> AsyncIterator[Workers]:
         for name in ("one", "two"):
             store = await stack.enter_async_context(open_store(postgresql_url, worker=name))
             turns = [says("Half of the", hang=True)] * 4
-            made.append(await stack.enter_async_context(managed(store, turns, options=OPTIONS)))
+            made.append(await stack.enter_async_context(managed(store, turns, options=OPTIONS, goes_on=False)))
         yield made[0], made[1]
 
 
