@@ -275,13 +275,15 @@ class Record:
             self._outcomes[outcome.key] = outcome
             return
         self._outcomes[outcome.key] = outcome
-        self._requests.pop(outcome.key, None)
-        value = outcome.value
+        request, value = self._requests.pop(outcome.key, None), outcome.value
         if not (isinstance(value, TurnOutcome) and value.is_lost):
             self.attempts = 0
         if isinstance(value, TurnOutcome):
             self._add_turn(value)
-            self._add_span(Span("turn", max(0, self._ms(outcome.at_s) - value.duration_ms), value.duration_ms))
+            start_ms = self._ms(outcome.at_s) - value.duration_ms
+            if value.is_lost and request is not None:  # it ended before the pause, and its outcome came after it
+                start_ms = self._ms(request.at_s)
+            self._add_span(Span("turn", max(0, start_ms), value.duration_ms))
         elif isinstance(value, ToolsOutcome):
             for result in value.results:
                 self._calls.pop(result.call.id, None)

@@ -366,6 +366,9 @@ async def test_the_clock_goes_on_with_a_bounded_part_of_the_pause(url: str) -> N
     first, *later = await events(url, live.record, "tick")
     assert first["at_s"] == 5_000.0
     assert {tick["at_s"] for tick in later} == {5_030.0}
+    assert told.record.summary is not None
+    spans = [(span.kind, span.start_ms) for span in told.record.summary.shape]
+    assert spans == [("turn", 0), ("notice", 30_000), ("turn", 30_000)]
     assert told.record.deadline_at == pytest.approx(live.record.deadline_at + 3_570.0)
 
 

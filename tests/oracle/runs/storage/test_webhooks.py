@@ -100,7 +100,7 @@ async def test_what_waits_for_a_person_is_told_once_without_what_it_is_about(sto
     store = stores[0]
     run = await store.runs.begin(new_run())
     for _ in range(2):
-        await store.write(store.interrupts.asking(run, ASKED))
+        await store.write(store.interrupts.noting(run, ASKED))
     first, second = await rows(store)
     assert (first.url, second.url) == (URL, OTHER)
     body = json.loads(first.body)
