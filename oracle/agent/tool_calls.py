@@ -159,7 +159,8 @@ def _shown_of(run: AgentRun, call: ToolUse) -> CallResult | None:
         return None
     ran = _refusal(run, call) is None and not shown.tool_result.startswith((NOT_RUN, CANCELLED))
     result = ToolResult(shown.tool_result, shown.is_error, run.lost.sources.get(call.id, ()))
-    return _answer(run, call, result, duration_ms=shown.duration_ms, counts=ran, began=ran)
+    counts = ran and shown.tool_result != WRITE_UNKNOWN
+    return _answer(run, call, result, duration_ms=shown.duration_ms, counts=counts, began=ran)
 
 
 def is_unknown(run: AgentRun, call: ToolUse) -> bool:
