@@ -29,6 +29,7 @@ CHECKS: list[Any] = [
 CALLS = {
     ("post", "/api/oracle/stream"),
     ("post", "/api/oracle"),
+    ("post", "/api/oracle/runs"),
     ("get", "/api/oracle/runs/{run_id}/stream"),
     ("get", "/api/oracle/runs/{run_id}"),
     ("post", "/api/oracle/runs/{run_id}/cancel"),
