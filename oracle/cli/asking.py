@@ -17,7 +17,7 @@ from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
-from oracle.cli.stage import Stage
+from oracle.cli.stage import QueryStage
 from oracle.core.chunks import Chunk
 from oracle.core.logs.configuring import is_interactive
 from oracle.decision import AgentConfig
@@ -64,7 +64,7 @@ async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_
 
 async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
     """Run a query, show it on the standard streams, and return the exit code."""
-    stage = Stage(as_json=as_json)
+    stage = QueryStage(as_json=as_json)
     prompter: Prompter | None = None
 
     def emit(chunk: Chunk) -> None:

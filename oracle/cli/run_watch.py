@@ -14,7 +14,7 @@ from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, tick_line
 from oracle.cli.run_view.screen import ColorChoice, Screen
-from oracle.cli.stage import Stage
+from oracle.cli.stage import QueryStage
 from oracle.replay.histories.model import History
 
 _FRAME_S = 0.1  # between two drawings
@@ -42,7 +42,7 @@ def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir
       130  interrupted with Ctrl-C (143: by SIGTERM); the run goes on
     """  # noqa: D301  click's mark for lines that are not rewrapped
     screen = Screen(color)
-    stage = Stage(as_json=as_json) if answer or as_json else None
+    stage = QueryStage(as_json=as_json) if answer or as_json else None
     if url is None and data_dir is None:
         url = os.environ.get("ORACLE_URL", "").strip() or None
     with Interrupts() as interrupts:
@@ -77,7 +77,7 @@ async def _watch(source: RunSource, run: str, screen: Screen) -> None:
         screen.write(_page(history, screen).lines)
 
 
-async def _show_answer(source: RunSource, run: str, stage: Stage) -> None:
+async def _show_answer(source: RunSource, run: str, stage: QueryStage) -> None:
     stage.begin(cancel=lambda: None)
     try:
         async with aclosing(source.chunks(run)) as chunks:

@@ -15,7 +15,7 @@ from oracle.core.logs.configuring import is_interactive, wants_colour
 _BROKEN_PIPE = INTERRUPTED + 13
 
 
-class Stage:
+class QueryStage:
     """Shows a query on the standard streams; a chunk that cannot be shown cancels the query, and never raises in it."""
 
     def __init__(self, *, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from oracle.replay.histories.model import History
 from oracle.replay.histories.rows import run_facts
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
-from oracle.runs.storage.interrupts import Answerer, Decision, pending_of
+from oracle.runs.storage.interrupts import Answerer, Delivery, pending_of
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.settings.fields import Settings
@@ -66,7 +66,7 @@ class LocalSource:
         """Answer one of them."""
         from oracle.runs.storage.store import open_store  # noqa: PLC0415  slow to load
 
-        decision = Decision(scope=delivery.get("for", "once"), **{k: v for k, v in delivery.items() if k != "for"})
+        decision = Delivery(scope=delivery.get("for", "once"), **{k: v for k, v in delivery.items() if k != "for"})
         url = self._archive().database.url.render_as_string(hide_password=False)
         async with open_store(url, worker="oracle pending") as store:
             await store.interrupts.answer(run, [decision], by=_HERE)

@@ -90,7 +90,7 @@ class Answerer:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Delivery:
     """What a person has decided.
 
     Args:
@@ -149,7 +149,7 @@ class KeptInterrupt:
         }
 
 
-class Interrupts:
+class InterruptTable:
     """The interrupts and grants of all runs.
 
     Args:
@@ -236,7 +236,7 @@ class Interrupts:
             return {}
         return await self._database.read(partial(_of_run, run_id=run_id))
 
-    async def answer(self, run_id: str, decisions: Sequence[Decision], *, by: Answerer) -> list[KeptInterrupt]:
+    async def answer(self, run_id: str, decisions: Sequence[Delivery], *, by: Answerer) -> list[KeptInterrupt]:
         """Write what a person has decided, all of it or nothing, and have the run go on.
 
         The same answer again changes nothing.
@@ -406,7 +406,7 @@ def _answer(
     connection: Connection,
     *,
     run_id: str,
-    decisions: Sequence[Decision],
+    decisions: Sequence[Delivery],
     by: Answerer,
     dialect: Dialect,
     waits: bool = True,
@@ -452,7 +452,7 @@ def _expire(connection: Connection, *, run_ids: Sequence[str], dialect: Dialect)
     return count
 
 
-def _is_new(kept: KeptInterrupt | None, given: Decision, n: int, *, by: Answerer, at: float, is_over: bool) -> bool:
+def _is_new(kept: KeptInterrupt | None, given: Delivery, n: int, *, by: Answerer, at: float, is_over: bool) -> bool:
     """Whether a decision is to be written; `False`: it is the one that was written before.
 
     Raises:
@@ -493,7 +493,7 @@ def may_answer(kept: KeptInterrupt, by: Answerer) -> bool:
             return by.is_operator and by.user_id != kept.user_id
 
 
-def _mistakes(kept: KeptInterrupt, given: Decision) -> list[Misfit]:
+def _mistakes(kept: KeptInterrupt, given: Delivery) -> list[Misfit]:
     """What is wrong with a decision: it is not possible, lacks something, or is refused by the interrupt's schema."""
     may = kept.data.get("may", ())
     if given.decision not in may:
@@ -516,6 +516,6 @@ def _mistakes(kept: KeptInterrupt, given: Decision) -> list[Misfit]:
     return []
 
 
-def _same(answer: Mapping[str, Any], given: Decision) -> bool:
+def _same(answer: Mapping[str, Any], given: Delivery) -> bool:
     before = {name: value for name, value in answer.items() if name not in ("by", "at")}
     return json.dumps(before, sort_keys=True) == json.dumps(given.to_json(), sort_keys=True)

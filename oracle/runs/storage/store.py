@@ -16,7 +16,7 @@ from oracle.runs.storage.commands import Commands
 from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.health import StoreHealth
-from oracle.runs.storage.interrupts import Interrupts
+from oracle.runs.storage.interrupts import InterruptTable
 from oracle.runs.storage.log import EventLog
 from oracle.runs.storage.prompts import Prompts
 from oracle.runs.storage.request_keys import RequestKeys
@@ -70,7 +70,7 @@ class Store:
     breakpoints: Breakpoints
     request_keys: RequestKeys
     commands: Commands
-    interrupts: Interrupts
+    interrupts: InterruptTable
     shadow_pairs: ShadowPairs
     retention: Retention
     webhooks: Webhooks
@@ -171,7 +171,9 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
-            interrupts=Interrupts(database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks),
+            interrupts=InterruptTable(
+                database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks
+            ),
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,

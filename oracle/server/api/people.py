@@ -10,11 +10,10 @@ from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from bt_runtime.text import iso
-from oracle.core.chunks import Decision as DecisionName
-from oracle.core.chunks import Interrupt
+from oracle.core.chunks import Decision, Interrupt
 from oracle.core.encoding import to_json
 from oracle.core.json_schemas import DEEPEST, is_deeper
-from oracle.runs.storage.interrupts import Answerer, Decision
+from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.server.api.access import CallerNow, Parts, ReadableRun
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Note, RequestBody, Text
@@ -63,7 +62,7 @@ class DeliveryBody(RequestBody):
     """What a person has decided."""
 
     id: Annotated[Text, Field(min_length=1, max_length=255, description="Of the interrupt.")]
-    decision: DecisionName = Field(description="One of those that the interrupt says in `may`.")
+    decision: Decision = Field(description="One of those that the interrupt says in `may`.")
     arguments: Annotated[dict[str, Any], AfterValidator(_as_data)] | None = Field(
         default=None, description="With `edit`: those of the call, all of them, in the place of the model's."
     )
@@ -175,7 +174,7 @@ async def answer_run(run: ReadableRun, body: Deliveries, parts: Parts, caller: C
 
     One answer counts. The same one again is answered as it was the first time.
     """
-    decisions = [Decision(**each.model_dump()) for each in body]
+    decisions = [Delivery(**each.model_dump()) for each in body]
     by = Answerer(caller.user_id, is_operator=caller.is_operator)
     kept = await parts.store.interrupts.answer(run.id, decisions, by=by)
     return json_answer({"run_id": run.id, "interrupts": [each.to_json() for each in kept]})

@@ -15,7 +15,7 @@ from oracle.llm.protocol import ModelFault, Usage
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.storage.archive import Archive
-from oracle.runs.storage.interrupts import Answerer, Decision
+from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolError, ToolResult
@@ -183,7 +183,7 @@ async def test_what_people_have_decided_is_decided_again(store: Store, archive: 
                 for chunk in map(json.loads, (chunk.data for chunk in batch)):
                     if chunk["type"] in ("question", "approval_requested"):
                         it.clock.advance(7)
-                        decision = Decision(chunk["interrupt"]["id"], **next(left))
+                        decision = Delivery(chunk["interrupt"]["id"], **next(left))
                         await store.interrupts.answer(live.record.id, [decision], by=answerer)
         told = await it.told(live.record)
     assert repeat(await read_run(archive, told.record), registry=REGISTRY).diverged_at is None

@@ -17,7 +17,7 @@ from oracle.runs.storage.interrupts import (
     AnsweredBeforeError,
     Answerer,
     AnswerError,
-    Decision,
+    Delivery,
     NotOpenError,
     NotYoursToAnswerError,
 )
@@ -90,7 +90,7 @@ async def other_worker(store: Store, store_url: str) -> AsyncIterator[Store]:
 async def test_an_answer_wakes_a_parked_run_and_is_delivered(store: Store) -> None:
     run = await waiting(store, asked(), question())
     assert await pending(store, "ann") == ["i1", "q1"]
-    [kept] = await store.interrupts.answer(run.id, [Decision("i1", "approve", comment="Go.")], by=ANN)
+    [kept] = await store.interrupts.answer(run.id, [Delivery("i1", "approve", comment="Go.")], by=ANN)
     assert (kept.status, kept.answered_by) == ("approved", "ann")
     assert await status_of(store, run) == "queued"
     delivered = await store.interrupts.undelivered(run.id, delivered=())
@@ -107,7 +107,7 @@ async def test_a_run_under_way_gets_a_command(store: Store) -> None:
     got: list[RunCommand] = []
     run = await waiting(store, asked(), park=False)
     store.commands.subscribe(got.append)
-    await store.interrupts.answer(run.id, [Decision("i1", "refuse")], by=ANN)
+    await store.interrupts.answer(run.id, [Delivery("i1", "refuse")], by=ANN)
     while not got:
         await store.write(lambda _: None)
     assert [(each.run_id, each.kind) for each in got] == [(run.id, "answers")]
@@ -116,7 +116,7 @@ async def test_a_run_under_way_gets_a_command(store: Store) -> None:
 
 async def test_a_run_is_not_parked_while_there_is_an_answer_that_it_does_not_know(store: Store) -> None:
     run = await waiting(store, asked(), park=False)
-    await store.interrupts.answer(run.id, [Decision("i1", "refuse")], by=ANN)
+    await store.interrupts.answer(run.id, [Delivery("i1", "refuse")], by=ANN)
     assert await parked(store, run) == "queued"
     [claimed] = await store.claims.claim(1)
     assert await parked(store, claimed, delivered=["i1"]) == "parked"
@@ -127,11 +127,11 @@ async def test_a_run_is_not_parked_while_there_is_an_answer_that_it_does_not_kno
 async def test_several_answers_are_written_together_or_not_at_all(store: Store) -> None:
     run = await waiting(store, asked(), question())
     with pytest.raises(AnswerError) as refused:
-        await store.interrupts.answer(run.id, [Decision("i1", "approve"), Decision("q1", "answer", answer="x")], by=ANN)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve"), Delivery("q1", "answer", answer="x")], by=ANN)
     assert [each.place for each in refused.value.mistakes] == [(1, "answer")]
     assert await pending(store) == ["i1", "q1"]
     assert await status_of(store, run) == "parked"
-    both = [Decision("q1", "answer", answer=7), Decision("i1", "edit", arguments={"path": "b.md"})]
+    both = [Delivery("q1", "answer", answer=7), Delivery("i1", "edit", arguments={"path": "b.md"})]
     kept = await store.interrupts.answer(run.id, both, by=ANN)
     assert [each.status for each in kept] == ["answered", "edited"]
     assert len(await store.interrupts.undelivered(run.id, delivered=())) == 2
@@ -139,9 +139,9 @@ async def test_several_answers_are_written_together_or_not_at_all(store: Store) 
 
 async def test_the_same_answer_again_has_the_same_result_and_another_one_names_the_first(store: Store) -> None:
     run = await waiting(store, asked())
-    first = await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
-    assert await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN) == first
-    for other in (Decision("i1", "refuse"), Decision("i1", "approve", comment="No!")):
+    first = await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
+    assert await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN) == first
+    for other in (Delivery("i1", "refuse"), Delivery("i1", "approve", comment="No!")):
         with pytest.raises(AnsweredBeforeError, match=r"'i1' was approved by ann at 20"):
             await store.interrupts.answer(run.id, [other], by=ANN)
 
@@ -150,8 +150,8 @@ async def test_of_two_answers_at_once_one_counts(store: Store, other_worker: Sto
     runs = [await waiting(store, asked(f"i{n}")) for n in range(10)]
     for n, run in enumerate(runs):
         answers = [
-            store.interrupts.answer(run.id, [Decision(f"i{n}", "approve")], by=ANN),
-            other_worker.interrupts.answer(run.id, [Decision(f"i{n}", "refuse")], by=ANN),
+            store.interrupts.answer(run.id, [Delivery(f"i{n}", "approve")], by=ANN),
+            other_worker.interrupts.answer(run.id, [Delivery(f"i{n}", "refuse")], by=ANN),
         ]
         results = await asyncio.gather(*answers, return_exceptions=True)
         assert sorted(type(each).__name__ for each in results) == ["AnsweredBeforeError", "list"]
@@ -162,7 +162,7 @@ async def test_an_answer_is_seen_by_who_parks_the_run_or_wakes_it(store: Store, 
     for n in range(10):
         run = await waiting(store, asked(f"i{n}"), park=False)
         await asyncio.gather(
-            parked(store, run), other_worker.interrupts.answer(run.id, [Decision(f"i{n}", "approve")], by=ANN)
+            parked(store, run), other_worker.interrupts.answer(run.id, [Delivery(f"i{n}", "approve")], by=ANN)
         )
         assert await status_of(store, run) == "queued"
 
@@ -174,32 +174,32 @@ async def test_an_answer_is_seen_by_who_parks_the_run_or_wakes_it(store: Store, 
 async def test_who_may_answer(store: Store, answerers: str, right: Answerer, wrong: Answerer) -> None:
     run = await waiting(store, asked(answerers=answerers))
     with pytest.raises(NotYoursToAnswerError, match="is to be answered by"):
-        await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=wrong)
-    assert await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=right)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=wrong)
+    assert await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=right)
 
 
 async def test_an_operator_who_has_asked_is_not_somebody_else(store: Store) -> None:
     run = await waiting(store, asked(answerers="not_asker"), user_id="olga")
     with pytest.raises(NotYoursToAnswerError, match="other than the user who asked"):
-        await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=OLGA)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=OLGA)
 
 
 @pytest.mark.parametrize(
     ("decision", "place", "problem"),
     [
-        (Decision("none", "approve"), (0, "id"), "asked nothing of this id"),
-        (Decision("\0", "approve"), (0, "id"), "asked nothing of this id"),
-        (Decision("i1", "answer", answer=1), (0, "decision"), "takes approve, refuse, edit, not answer"),
-        (Decision("i1", "edit"), (0, "arguments"), "needs 'arguments'"),
-        (Decision("i1", "approve", arguments={}), (0, "arguments"), "the decision 'edit' is the only one that takes"),
-        (Decision("i1", "refuse", scope="conversation"), (0, "for"), "only the approval of a tool call"),
-        (Decision("i1", "edit", arguments={"path": 1}), (0, "arguments", "path"), "not of type"),
-        (Decision("q1", "answer", answer="x"), (0, "answer"), "not of type"),
-        (Decision("bad", "answer", answer="x"), (0, "answer"), "no JSON schema"),
+        (Delivery("none", "approve"), (0, "id"), "asked nothing of this id"),
+        (Delivery("\0", "approve"), (0, "id"), "asked nothing of this id"),
+        (Delivery("i1", "answer", answer=1), (0, "decision"), "takes approve, refuse, edit, not answer"),
+        (Delivery("i1", "edit"), (0, "arguments"), "needs 'arguments'"),
+        (Delivery("i1", "approve", arguments={}), (0, "arguments"), "the decision 'edit' is the only one that takes"),
+        (Delivery("i1", "refuse", scope="conversation"), (0, "for"), "only the approval of a tool call"),
+        (Delivery("i1", "edit", arguments={"path": 1}), (0, "arguments", "path"), "not of type"),
+        (Delivery("q1", "answer", answer="x"), (0, "answer"), "not of type"),
+        (Delivery("bad", "answer", answer="x"), (0, "answer"), "no JSON schema"),
     ],
 )
 async def test_what_an_interrupt_does_not_take_is_refused_with_its_place(
-    store: Store, decision: Decision, place: tuple[str | int, ...], problem: str
+    store: Store, decision: Delivery, place: tuple[str | int, ...], problem: str
 ) -> None:
     run = await waiting(store, asked(), question(), question("bad") | {"response_schema": {"type": "nonsense"}})
     with pytest.raises(AnswerError, match=problem) as refused:
@@ -211,14 +211,14 @@ async def test_what_an_interrupt_does_not_take_is_refused_with_its_place(
 async def test_nobody_answers_after_the_time(store: Store) -> None:
     run = await waiting(store, asked(expires_at=PAST), asked("later"))
     with pytest.raises(NotOpenError, match="expired at 2020"):
-        await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
     assert await store.interrupts.expire() == 1
     assert await store.interrupts.expire() == 0
     assert await status_of(store, run) == "queued"
     [answer] = (await store.interrupts.undelivered(run.id, delivered=())).values()
     assert (answer["decision"], answer["by"]) == ("expire", "")
     with pytest.raises(NotOpenError, match="expired at 2020"):
-        await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
     assert await pending(store) == ["later"]
 
 
@@ -241,7 +241,7 @@ async def test_a_worker_whose_clock_is_wrong_gives_people_as_much_time(store_url
         assert await store.interrupts.expire() == 0
         [each] = await store.interrupts.pending(user_id="ann", limit=10)
         assert each.expires_at - each.at == pytest.approx(1_800, abs=10)
-        assert await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+        assert await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
 
 
 async def test_what_an_ended_run_has_asked_is_not_open(store: Store) -> None:
@@ -249,7 +249,7 @@ async def test_what_an_ended_run_has_asked_is_not_open(store: Store) -> None:
     await store.write(store.interrupts.noting(run, asked(expires_at=PAST)))
     await log.finish(b"{}", RunEnd("user_cancelled", "", 0, 0, False, "m"))
     assert await pending(store) == []
-    for decision in (Decision("i1", "approve"), Decision("none", "approve")):
+    for decision in (Delivery("i1", "approve"), Delivery("none", "approve")):
         with pytest.raises(NotOpenError):
             await store.interrupts.answer(run.id, [decision], by=ANN)
     assert await store.interrupts.expire() == 1
@@ -261,7 +261,7 @@ async def test_a_run_withdraws_what_it_has_asked(store: Store) -> None:
     run = await waiting(store, asked(), park=False)
     await store.write(store.interrupts.noting(run, asked(status="withdrawn")))
     with pytest.raises(NotOpenError, match="withdrawn"):
-        await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+        await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
     assert await store.interrupts.undelivered(run.id, delivered=()) == {}
 
 
@@ -280,7 +280,7 @@ async def test_each_user_lists_own_ones_page_by_page(store: Store) -> None:
 
 async def test_a_grant_is_listed_and_withdrawn(store: Store) -> None:
     run = await waiting(store, asked())
-    await store.interrupts.answer(run.id, [Decision("i1", "approve", scope="conversation")], by=ANN)
+    await store.interrupts.answer(run.id, [Delivery("i1", "approve", scope="conversation")], by=ANN)
     [grant] = await store.interrupts.grants("ann")
     assert (grant["action"], grant["by"], grant["context_id"]) == ("vault_write", "ann", run.context_id)
     assert await store.interrupts.grants("bob") == []
@@ -313,7 +313,7 @@ async def test_with_the_texts_of_a_run_goes_what_it_has_asked(store: Store, remo
 async def test_with_a_conversation_go_its_grants(store: Store) -> None:
     run, log = await begun(store)
     await store.write(store.interrupts.noting(run, asked()))
-    await store.interrupts.answer(run.id, [Decision("i1", "approve", scope="conversation")], by=ANN)
+    await store.interrupts.answer(run.id, [Delivery("i1", "approve", scope="conversation")], by=ANN)
     await log.finish(b"{}", RunEnd("completed", "", 0, 0, False, "m"))
     await store.conversations.forget("ann", run.context_id)
     assert await store.interrupts.grants("ann") == []
@@ -321,7 +321,7 @@ async def test_with_a_conversation_go_its_grants(store: Store) -> None:
 
 async def test_the_deadline_of_a_parked_run_stands_still(store: Store) -> None:
     run = await waiting(store, asked())
-    await store.interrupts.answer(run.id, [Decision("i1", "approve")], by=ANN)
+    await store.interrupts.answer(run.id, [Delivery("i1", "approve")], by=ANN)
     woken = await store.runs.find(run.id)
     assert woken is not None
     assert woken.parked_at is not None
