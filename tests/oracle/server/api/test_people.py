@@ -161,7 +161,6 @@ EDIT = {"id": "i1", "decision": "edit"}
         ({"decision": "approve"}, [0, "id"], "required"),
         ([], [], "at least 1 item"),
         ("approve", [], "valid list"),
-        (None, [], "valid list"),
         ([OK, OK], [], "answered once"),
         ([OK, 5], [1], "valid dictionary"),
         ([OK] * 10_000, [], "at most 100 deliveries at once, given 10000"),

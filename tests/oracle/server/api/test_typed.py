@@ -27,6 +27,11 @@ from tests.oracle.server.api.conftest import in_shared_loop
 
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
+    "answer_run",
+    "begin_run",
+    "list_grants",
+    "list_pending",
+    "revoke_grant",
     "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_runs",
     "compare_trees",
     "complete_tree", "count_answers", "export_run", "find_definition", "fork_conversation", "hover_tree",
