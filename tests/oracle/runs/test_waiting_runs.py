@@ -115,8 +115,10 @@ async def test_a_query_that_waits_when_the_service_ends_is_answered_after_the_ne
         first = await it.start()
         await it.until_text(first.record, "Half of the")
         waiting = await it.start()
-    async with open_store(url, worker="second") as store, managed(store, [answers("Later.")]) as it:
+    turns = [answers("Later.")] * 2  # the run that was interrupted asks again as well, before this one or after it
+    async with open_store(url, worker="second") as store, managed(store, turns) as it:
         assert (await it.told(waiting.record)).text == "Later."
+        assert (await it.told(first.record)).text.startswith("Half of the")
 
 
 @pytest.fixture
