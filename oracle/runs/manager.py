@@ -52,7 +52,7 @@ _FORGET_S = 10.0  # for a query to end whose conversation is being deleted
 
 
 class RunManager:
-    """All runs of this process. Enter it once; leaving it cancels what is still running.
+    """All runs of this process. Enter it once; leaving it cancels what is still running, and leaves what waits.
 
     Args:
         oracle: answers.
@@ -144,6 +144,7 @@ class RunManager:
 
     async def __aexit__(self, *_: object) -> None:
         self.is_draining = True
+        self._upkeep.stop_claiming()  # else what waits would begin in the place of what is cancelled here
         await self._follower.stop()
         tasks = [*self._running(), *self._attendance.sending, *self._background]
         for task in tasks:

@@ -121,6 +121,22 @@ async def test_a_query_that_waits_when_the_service_ends_is_answered_after_the_ne
         assert (await it.told(first.record)).text.startswith("Half of the")
 
 
+async def test_a_service_that_ends_begins_nothing_that_waits(store: Store) -> None:
+    async with managed(store, [HANGING, answers("Too late.")], options=ONE) as it:
+        first = await it.start()
+        await it.until_text(first.record, "Half of the")
+        waiting = await it.start()
+
+        async def be_slow() -> None:
+            """What is claimed when the first run has been cancelled is written before this."""
+            await store.write(lambda _: None)
+
+        it.manager._stack.push_async_callback(be_slow)
+    left = await store.runs.find(waiting.record.id)
+    assert left is not None
+    assert (left.status, left.epoch) == ("queued", waiting.record.epoch)
+
+
 @pytest.fixture
 async def workers(postgresql_url: str) -> AsyncIterator[tuple[Managed, Managed]]:
     """Two workers on one database, each of which answers by its name."""
