@@ -164,6 +164,7 @@ class Closer:
             context_id=run.query.context_id,
             run_id=run.query.run_id,
             turns=run.state.turn,
+            usage=run.usage.or_none(),
         )
         run.output.finish(done)
 

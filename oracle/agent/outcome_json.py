@@ -16,8 +16,8 @@ _VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
     "tool_end": TypeAdapter(ToolsOutcome),
 }
 
-_OF_LOST_TURNS: Final = ("is_lost", "goes_on_from")
-"""Fields that nearly no turn has a value for: they are left out then."""
+_LEFT_OUT: Final = ("is_lost", "goes_on_from", "cache_creation_tokens", "cache_read_tokens")
+"""Fields that are left out where they have no value."""
 
 
 def outcome_kind(outcome: Outcome) -> OutcomeKind | None:
@@ -36,7 +36,7 @@ def encode_outcome(outcome: Outcome) -> bytes:
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
     if kind == "turn_end":
-        for name in _OF_LOST_TURNS:
+        for name in _LEFT_OUT:
             if not value[name]:
                 del value[name]
     return to_json(

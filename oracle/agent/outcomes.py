@@ -5,6 +5,7 @@ from typing import Any
 
 from oracle.classify import announces, asks_user
 from oracle.classify.encoder.protocol import IntentShares
+from oracle.core.chunks import TokenUsage
 from oracle.core.frozen import held_frozen
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, StopReason, ToolUse
@@ -57,6 +58,9 @@ class TurnOutcome:
         is_lost: the process that read the response died before its end: what the user has seen of it is all that is
             left. It is no finished turn: what asked for it asks for the rest, and both are one.
         goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
+        cache_creation_tokens: the input that the provider has put into its cache; 0 in a record from before this was
+            recorded.
+        cache_read_tokens: the input that it has read from its cache; 0 in such a record.
     """
 
     parsed: ParsedResponse | None = None
@@ -84,6 +88,14 @@ class TurnOutcome:
     encoded: IntentShares | None = None
     is_lost: bool = False
     goes_on_from: str = ""
+    cache_creation_tokens: int = 0
+    cache_read_tokens: int = 0
+
+    @property
+    def usage(self) -> TokenUsage:
+        """The tokens by kind, as the budget counts them; an estimate where `estimated`."""
+        created, read = self.cache_creation_tokens, self.cache_read_tokens
+        return TokenUsage(self.tokens - self.output_tokens - created, created, read, self.output_tokens)
 
     @property
     def text(self) -> str:

@@ -26,7 +26,7 @@ from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import CallText, Transcript
 from oracle.classify import QueryClassification
-from oracle.core.chunks import TerminationReason
+from oracle.core.chunks import TerminationReason, TokenUsage
 from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
@@ -69,6 +69,7 @@ class AgentRun:
         trace: what spans of the query hang from; `None` where traces are off.
         now_s: the time of the tick, where a tree reads keys that depend on it.
         lost: what another process has left of the work that was under way; `None`: nothing.
+        usage: the tokens of `state.tokens_used` by kind, with those that were read from the cache.
     """
 
     query: Query
@@ -92,6 +93,7 @@ class AgentRun:
     trace: RunTrace | None = None
     now_s: float = 0.0
     lost: LostWork | None = None
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
     @property
     def model_used(self) -> str:
@@ -168,7 +170,7 @@ class AgentRun:
             halted: the control has halted it, so that an earlier fault stays.
             model: that the turn has named; `None`: the query's.
         """
-        self._take_fault(outcome, halted=halted)
+        self._take_end(outcome, halted=halted)
         self.turn.end(outcome)
         self.signals.take(outcome, turn=self.state.turn + 1)
         self._take_notes(outcome.notes)
@@ -200,7 +202,7 @@ class AgentRun:
 
     def apply_side_turn(self, outcome: TurnOutcome, *, halted: bool = False) -> None:
         """Apply the outcome of a turn that is not part of the answer: it counts, and is not in the transcript."""
-        self._take_fault(outcome, halted=halted)
+        self._take_end(outcome, halted=halted)
         self.signals.record(outcome, turn=self.state.turn + 1, action="beside_the_answer")
         if outcome.is_broken:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
@@ -209,8 +211,9 @@ class AgentRun:
                 tokens=outcome.tokens, estimated=outcome.estimated, budget_cut=outcome.budget_cut
             )
 
-    def _take_fault(self, outcome: TurnOutcome, *, halted: bool) -> None:
-        """Keep what the turn shows of the provider; the fault that has ended the query stays."""
+    def _take_end(self, outcome: TurnOutcome, *, halted: bool) -> None:
+        """Keep what the turn has cost, and shows of the provider; the fault that has ended the query stays."""
+        self.usage += outcome.usage
         if not halted and self.state.termination_reason != "error":
             self.turn.fault = outcome.fault
 

@@ -539,6 +539,8 @@ def _outcome(
         input_tokens=progress.input_tokens
         if usage.billed_input is None
         else usage.billed_input + usage.cache_read_tokens,
+        cache_creation_tokens=min(usage.cache_creation_tokens, input_tokens),
+        cache_read_tokens=usage.cache_read_tokens,
         caches=bool(usage.cache_creation_tokens or usage.cache_read_tokens),
         estimated=estimated,
         model=ended.model if ended else "",

@@ -245,6 +245,35 @@ class Failed(_Wire):
 
 
 @_kind
+class TokenUsage(_Wire):
+    """The tokens of all turns of a query. Those of the budget are the sum without `cache_read_tokens`."""
+
+    input_tokens: Annotated[
+        int, Field(description="Input that the provider has neither read from its cache nor put there.")
+    ] = 0
+    cache_creation_tokens: Annotated[int, Field(description="Input that it has put into its cache.")] = 0
+    cache_read_tokens: Annotated[int, Field(description="Input that it has read from its cache.")] = 0
+    output_tokens: Annotated[int, Field(description="Thinking included.")] = 0
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.input_tokens + other.input_tokens,
+            self.cache_creation_tokens + other.cache_creation_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+    @property
+    def counted(self) -> int:
+        """What the token budget counts."""
+        return self.input_tokens + self.cache_creation_tokens + self.output_tokens
+
+    def or_none(self) -> "TokenUsage | None":
+        """The same; `None` if there are no tokens."""
+        return self if self.counted or self.cache_read_tokens else None
+
+
+@_kind
 class Done(_Wire):
     """The last chunk of every query."""
 
@@ -256,6 +285,9 @@ class Done(_Wire):
     context_id: Annotated[str, Field(description="The conversation to continue with.")]
     run_id: str
     turns: Annotated[int, Field(description="Finished LLM turns.")]
+    usage: Annotated[
+        TokenUsage | None, Field(description="Of all turns; left out where there was none, or where it is not known.")
+    ] = None
 
 
 Chunk = (

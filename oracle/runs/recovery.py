@@ -32,6 +32,7 @@ from oracle.core.chunks import (
     Done,
     Failed,
     TerminationReason,
+    TokenUsage,
     ToolCall,
     ToolReturned,
     write_chunk,
@@ -207,6 +208,7 @@ class Recovery:
             context_id=record.context_id,
             run_id=record.id,
             turns=recorded.turns,
+            usage=(recorded.usage + TokenUsage(output_tokens=unended)).or_none(),
         )
 
 

@@ -207,6 +207,7 @@ class Answered:
         assert self.types.count("done") == 1
         assert self.complaints == [], "the provider takes every request as it is made"
         assert self.types[-1] == "done"
+        assert (0 if self.done.usage is None else self.done.usage.counted) == self.done.tokens_used
         assert self.answer == self.agent.output.answer == self.kept
         assert self.saved_at_done == len(self.conversation.messages)
         assert not parse(self.answer).readings  # an example in a code span is none

@@ -6,6 +6,7 @@ import pytest
 
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.core.chunks import TokenUsage
 from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (
@@ -55,6 +56,7 @@ async def test_decision_06_input_cache_creation_and_output_count_and_cache_reads
     async with harness(turns, control=control) as it:
         answered = await it.ask()
     assert answered.done.tokens_used == 157 + 7
+    assert answered.done.usage == TokenUsage(103, 50, 9_000, 11)
     assert answered.done.tokens_estimated is False
 
 

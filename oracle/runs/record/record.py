@@ -31,6 +31,7 @@ from oracle.core.chunks import (
     SystemNotice,
     TerminationReason,
     Thinking,
+    TokenUsage,
     ToolCall,
     ToolCalled,
     ToolReturned,
@@ -110,7 +111,7 @@ class Record:
         reason: why the control stopped, from the ticks; `None` if it has not decided to stop.
         ticks: recorded ticks.
         turns: finished turns.
-        tokens: of all turns that have ended.
+        usage: tokens of all turns that have ended.
         tokens_estimated: some of them are estimates.
         model: the model of the last whole turn; empty if there was none.
         had_tool_errors: a tool that ran has failed.
@@ -131,7 +132,7 @@ class Record:
     reason: TerminationReason | None = None
     ticks: int = 0
     turns: int = 0
-    tokens: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
     tokens_estimated: bool = False
     model: str = ""
     had_tool_errors: bool = False
@@ -311,7 +312,7 @@ class Record:
             own = {key for key in self._calls if _is_own(key)}
             self._calls = {key: call for key, call in self.answer.calls.items() if key in asked or key in own}
         self.fault = turn.fault
-        self.tokens += turn.tokens
+        self.usage += turn.usage
         self.tokens_estimated |= turn.estimated
         if turn.is_finished:
             self.turns += 1
@@ -326,6 +327,11 @@ class Record:
             return Pending()
         calls = tuple(PendingCall(call, self.answer.results.get(call.id)) for call in self._calls.values())
         return Pending(tuple(self._requests.values()), calls, tuple(self._outcomes.values()), self.closing)
+
+    @property
+    def tokens(self) -> int:
+        """Of all turns that have ended, as the budget counts them."""
+        return self.usage.counted
 
     @property
     def last_at(self) -> float:

@@ -51,7 +51,8 @@ STREAM_EXAMPLE = (
     'id: 1\ndata: {"type":"content","content":"It begins in "}\n\n'
     'id: 2\ndata: {"type":"content","content":"login.py."}\n\n'
     'id: 3\ndata: {"type":"done","termination_reason":"completed","tokens_used":812,"tokens_estimated":false,'
-    '"model_used":"offline-extractive","context_id":"5d1c…","run_id":"9f0e…","turns":1}\n\n'
+    '"model_used":"offline-extractive","context_id":"5d1c…","run_id":"9f0e…","turns":1,'
+    '"usage":{"input_tokens":700,"cache_creation_tokens":0,"cache_read_tokens":0,"output_tokens":112}}\n\n'
 )
 
 

@@ -6,7 +6,16 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
 from oracle.classify.encoder.protocol import EncoderState
-from oracle.core.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
+from oracle.core.chunks import (
+    ErrorType,
+    Severity,
+    Source,
+    SourceType,
+    SystemNotice,
+    SystemType,
+    TerminationReason,
+    TokenUsage,
+)
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
 from oracle.runs.storage.records import Kept, RunStatus, SpanKind
@@ -70,6 +79,7 @@ class WholeAnswer(ReplyBody):
     context_id: str
     run_id: str
     termination_reason: TerminationReason
+    usage: TokenUsage | None = Field(default=None, description="Left out where there was none, or it is not known.")
     error: str | None = Field(default=None, description="What failed; only with the reason `error`.")
     error_type: ErrorType | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
 

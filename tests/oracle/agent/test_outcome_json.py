@@ -19,6 +19,9 @@ TURN = TurnOutcome(
     calls=(CALL,),
     stop_reason="tool_use",
     tokens=120,
+    output_tokens=20,
+    cache_creation_tokens=30,
+    cache_read_tokens=7,
     model="m",
     duration_ms=7,
 )

@@ -33,6 +33,7 @@ from oracle.core.chunks import (
     SystemType,
     TerminationReason,
     Thinking,
+    TokenUsage,
     ToolCall,
     ToolCalled,
     ToolReturned,
@@ -91,6 +92,9 @@ CHUNKS: dict[str, Chunk] = {
         answer="blue",
     ),
     "error": Failed("The model provider is overloaded. Try again in a moment.", "provider_overloaded"),
+    "done-without-usage": Done(
+        "completed", 0, tokens_estimated=False, model_used="m", context_id="c1", run_id="r1", turns=0
+    ),
     "done": Done(
         "max_iterations",
         1234,
@@ -99,6 +103,7 @@ CHUNKS: dict[str, Chunk] = {
         context_id="c1",
         run_id="r1",
         turns=10,
+        usage=TokenUsage(200, 34, 9000, 1000),
     ),
 }
 

@@ -72,6 +72,8 @@ class Told:
         assert self.kept == ([self.text] if self.text else [])
         for name in ("termination_reason", "tokens_used", "tokens_estimated", "model_used", "turns"):
             assert self.done[name] == getattr(self.record, name), name
+        usage = {name: tokens for name, tokens in self.done.get("usage", {}).items() if name != "cache_read_tokens"}
+        assert sum(usage.values()) == self.done["tokens_used"]
         called = [chunk["tool_call"]["id"] for chunk in self.chunks if chunk["type"] == "tool_call"]
         assert sorted(called) == sorted(c["tool_call_id"] for c in self.chunks if c["type"] == "tool_result")
         if self.record.termination_reason not in ("completed", "user_cancelled"):
