@@ -39,7 +39,7 @@ from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage.errors import ConversationBusyError, StorageError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, Places, RequestKey, RunCommand, RunRecord
+from oracle.runs.storage.records import NewRun, Origin, Places, RequestKey, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
@@ -155,12 +155,13 @@ class RunManager:
             await self.debugger.aclose()
         await self._stack.aclose()
 
-    async def start(self, ask: Ask, *, key: RequestKey | None = None) -> LiveRun:
+    async def start(self, ask: Ask, *, key: RequestKey | None = None, origin: Origin | None = None) -> LiveRun:
         """Check a question, and start to answer it; where there is no place for that, it waits for a worker.
 
         Args:
             ask: the question.
             key: of the request; a request that is sent again starts no second run.
+            origin: where the question comes from, if it came through a client's protocol.
 
         Raises:
             QuestionError, ConfigError, UnknownTreeError, TreeFileError: the question is refused (`Oracle.check`).
@@ -170,13 +171,14 @@ class RunManager:
             TooManyRunsError: the user has reached the number of concurrent runs.
             AlreadyBegunError: the key names a run; `begun` gives it.
             KeyReusedError: the key was used for another request.
+            ConversationMovedError: another run was begun where it comes from, since that was looked up.
             StoreUnavailableError: the database cannot be written at present.
         """
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
         trace = self._oracle.begin_trace(checked)
-        new = self._opener.new_run(checked, key, trace)
+        new = self._opener.new_run(checked, key=key, origin=origin, trace=trace)
         # Shielded: the client may disconnect at any moment, and must not leave the row behind.
         opening = asyncio.ensure_future(self._open(checked, new, trace=trace, started_s=started_s))
         self._openings[new.id] = opening
@@ -185,7 +187,8 @@ class RunManager:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(self._cancel_opened if key is None else self._expect_reader)
+            is_once = key is None and origin is None
+            opening.add_done_callback(self._cancel_opened if is_once else self._expect_reader)
             raise
         finally:
             del opening  # its exception refers to this frame: a reference cycle

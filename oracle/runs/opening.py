@@ -19,7 +19,7 @@ from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.errors import StorageError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, Places, RequestKey
+from oracle.runs.storage.records import NewRun, Origin, Places, RequestKey
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import noted
 
@@ -66,7 +66,9 @@ class Opener:
         self._debugger = debugger
         self._versions = versions
 
-    def new_run(self, checked: Checked, key: RequestKey | None, trace: RunTrace | None) -> NewRun:
+    def new_run(
+        self, checked: Checked, *, trace: RunTrace | None, key: RequestKey | None = None, origin: Origin | None = None
+    ) -> NewRun:
         """The run of a question, with its place in its trace."""
         ask, tree = checked.ask, checked.tree
         return NewRun(
@@ -82,6 +84,7 @@ class Opener:
                 "limits": dict(ask.limits),
                 "turn_limit": checked.turn_limit,
                 **({"detached": True} if ask.is_detached else {}),
+                **({"metadata": dict(origin.metadata)} if origin is not None and origin.metadata else {}),
                 **noted(trace),
             },
             limits=checked.config.model_dump(),
@@ -90,6 +93,7 @@ class Opener:
             project_id=ask.project_id,
             tree_sha=tree.sha if tree else None,
             key=key,
+            origin=origin,
         )
 
     async def begin(

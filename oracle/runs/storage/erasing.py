@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from oracle.runs.storage.interrupts import forget_interrupts
 from oracle.runs.storage.prompts import release_prompts
-from oracle.runs.storage.schema import breakpoint_, command, event, request_key, run
+from oracle.runs.storage.schema import breakpoint_, client_run, command, event, request_key, run
 from oracle.runs.storage.writer import Writer
 
 PORTION = 1000
@@ -45,13 +45,14 @@ def remove_run(connection: Connection, run_id: str) -> None:
     """Delete a run with everything of it; its worker is refused whatever it has still to write."""
     release_prompts(connection, [run_id])
     forget_interrupts(connection, [run_id])
-    for table in (event, command, request_key):
+    for table in (event, command, request_key, client_run):
         connection.execute(delete(table).where(table.c.run_id == run_id))
     connection.execute(delete(run).where(run.c.id == run_id))
 
 
 def _mark(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
     connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
+    connection.execute(delete(client_run).where(client_run.c.run_id.in_(run_ids)))
     connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
     release_prompts(connection, run_ids)
     forget_interrupts(connection, run_ids)

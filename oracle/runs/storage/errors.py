@@ -53,6 +53,10 @@ class AlreadyBegunError(StorageError, InternalError):
         self.run_id = run_id
 
 
+class ConversationMovedError(StorageError, InternalError):
+    """Another question of the client's conversation was begun since it was looked up; look again."""
+
+
 class UnclearRunError(StorageError, UserError):
     """No run, or more than one, has an id that begins as was asked.
 

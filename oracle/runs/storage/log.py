@@ -208,7 +208,8 @@ class RunLog:
             self._tail.lose()
             self._release_tail()
 
-        await self._writer.write(work, on_commit=settle, is_alone=decide is not None)
+        wakes = (self.run_id, max(1, self.chunks))  # followers on other workers too: it may be parked now
+        await self._writer.write(work, on_commit=settle, wakes=wakes, is_alone=decide is not None)
 
     def close(self) -> None:
         """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""
@@ -420,7 +421,7 @@ class EventLog:
         return await self._database.read(lambda connection: page_after(connection, run_id, after, user_id))
 
     async def follow(
-        self, run_id: str, *, after: int = 0, first: ChunkPage | None = None
+        self, run_id: str, *, after: int = 0, first: ChunkPage | None = None, tells_rest: bool = False
     ) -> AsyncGenerator[Sequence[StoredChunk], None]:
         """The committed chunks after that number, in batches as large as what is available, until the last one.
 
@@ -430,6 +431,8 @@ class EventLog:
             run_id: names the run; one that does not exist has nothing.
             after: the number before the first chunk.
             first: the chunks after it as they were read before.
+            tells_rest: an empty batch comes each time before it waits; the run may have been parked, of which no chunk
+                tells.
 
         Raises:
             StoreUnavailableError: the database could not be read for longer than the patience, or the store is closed.
@@ -453,6 +456,8 @@ class EventLog:
                 if is_last:
                     return
                 if not batch:
+                    if tells_rest:
+                        yield batch
                     await self._wait(tail, changes)
 
     async def _wait(self, tail: Tail, changes: int) -> None:

@@ -143,6 +143,23 @@ class RequestKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a question stands that came through a client's protocol; digests in hexadecimal.
+
+    Args:
+        key: of the user, the protocol, and what names the conversation there.
+        n: one more than the greatest of that key, as it was looked up.
+        said: of all that was said in the conversation, up to and with the question.
+        metadata: what the client wants kept with the run.
+    """
+
+    key: str
+    n: int
+    said: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class NewRun:
     """A run to be started.
 
@@ -158,6 +175,7 @@ class NewRun:
         tree_sha: the version of the tree, if it is one.
         key: of its request; `None` if the client sent none.
         shadow_of: the run that it shadows; it then has no conversation, and takes none.
+        origin: where it stands for its client's protocol; `None`: it came by the service's own calls.
     """
 
     id: str
@@ -172,6 +190,7 @@ class NewRun:
     tree_sha: str | None = None
     key: RequestKey | None = None
     shadow_of: str | None = None
+    origin: Origin | None = None
 
     @property
     def created_conversation(self) -> str | None:

@@ -26,6 +26,7 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.conversations.titles import one_line, title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
+from oracle.runs.storage.client_runs import note_origin
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
 from oracle.runs.storage.errors import (
@@ -115,11 +116,12 @@ class RunTable:
             UnclearRunError: the run that it shadows is not there any more, or its texts are not.
             AlreadyBegunError: its key names a run.
             KeyReusedError: its key was used for another request.
+            ConversationMovedError: another run was begun where it comes from.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
         work = partial(self._begin, new=new, most_per_user=most_per_user, places=places, notice=notice, at=self._now())
-        try:  # alone with a key, as another worker may be claiming the same one
-            record = await self._writer.write(work, is_alone=new.key is not None)
+        try:  # alone with what other workers may be claiming as well
+            record = await self._writer.write(work, is_alone=new.key is not None or new.origin is not None)
         except _BeingCountedError:  # rare; waits for the lock, but not with the chunks of other runs in the transaction
             record = await self._writer.write(partial(work, waits=True), is_alone=True)
         if record.status == "queued":
@@ -142,6 +144,8 @@ class RunTable:
             found = claim(connection, new.key, dialect=dialect, run_id=new.id, at=at)
             if found is not None:
                 raise AlreadyBegunError(found)
+        if new.origin is not None:
+            note_origin(connection, new.origin, dialect=dialect, run_id=new.id)
         if most_per_user is not None:
             self._lock(connection, f"runs {new.user_id}", waits=waits)
             _check_share(connection, new.user_id, most_per_user)

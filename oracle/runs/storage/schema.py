@@ -169,6 +169,17 @@ request_key = Table(
     Column("at", Double, nullable=False, index=True),
 )
 
+client_run = Table(
+    "client_run",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("key", String(64), nullable=False),  # a digest of user, protocol, and the client's name of the conversation
+    Column("n", Integer, nullable=False),  # 1, 2, 3, … of the key
+    Column("said", String(64), nullable=False),  # a digest of what was said, up to and with the question
+    Index("client_runs_in_order", "key", "n", unique=True),
+    Index("client_runs_by_text", "key", "said"),
+)
+
 interrupt = Table(
     "interrupt",
     metadata,

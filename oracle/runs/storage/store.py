@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 from bt_runtime import Clock, SystemClock
 from oracle.runs.storage.breakpoints import Breakpoints
 from oracle.runs.storage.claims import Presence, RunClaims
+from oracle.runs.storage.client_runs import ClientRuns
 from oracle.runs.storage.commands import Commands
 from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
@@ -49,6 +50,7 @@ class Store:
         tree_edits: the texts of trees as they were saved or found.
         tree_trials: what the last trials of trees have found.
         request_keys: the idempotency keys of requests.
+        client_runs: the runs that came through clients' protocols.
         interrupts: what runs ask of people.
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
@@ -69,6 +71,7 @@ class Store:
     tree_trials: TreeTrials
     breakpoints: Breakpoints
     request_keys: RequestKeys
+    client_runs: ClientRuns
     commands: Commands
     interrupts: InterruptTable
     shadow_pairs: ShadowPairs
@@ -170,6 +173,7 @@ async def open_store(
             tree_trials=TreeTrials(database, writer=writer),
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
+            client_runs=ClientRuns(database),
             commands=commands,
             interrupts=InterruptTable(
                 database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks

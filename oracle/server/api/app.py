@@ -1,5 +1,6 @@
 """`build_app`: the calls, what stands in front of them, and how they are described."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import Depends, FastAPI
@@ -8,6 +9,7 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
 from oracle.server.api import console, operations, queries, runs
+from oracle.server.api.adapters import ADAPTERS, MOST_BODY_BYTES, Adapter, OwnRefusals, adapter_of
 from oracle.server.api.described import DescribedApp
 from oracle.server.api.errors import add_error_answers
 from oracle.server.api.further import FurtherCalls
@@ -47,25 +49,26 @@ _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": Fa
 wants traces puts a middleware of OpenTelemetry's in front."""
 
 
-def build_app(parts: ServiceParts) -> FastAPI:
+def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] = ADAPTERS) -> FastAPI:
     """The service as an ASGI app.
 
     Args:
         parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
             `streams` closed after that.
+        adapters: of clients' protocols.
     """
-    app = _with_calls(has_auth=parts.authenticator.is_required)
+    app = _with_calls(has_auth=parts.authenticator.is_required, adapters=adapters)
     app.state.parts = parts
-    _put_guards_in_front(app, parts)
+    _put_guards_in_front(app, parts, adapters)
     return app
 
 
 def describe_service() -> dict[str, Any]:
     """The OpenAPI document of a service without auth, as `/openapi.json` answers it; no service is started."""
-    return _with_calls(has_auth=False).openapi()
+    return _with_calls(has_auth=False, adapters=()).openapi()
 
 
-def _with_calls(*, has_auth: bool) -> FastAPI:
+def _with_calls(*, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
     app = DescribedApp(
         title="Oracle",
         version="1",
@@ -84,19 +87,27 @@ def _with_calls(*, has_auth: bool) -> FastAPI:
         app.include_router(module.router, dependencies=guarded)
     app.include_router(operations.router, dependencies=strict)
     app.include_router(console.router)
+    for each in adapters:  # their protocols describe them, and have parameters that are to be ignored
+        calls = FurtherCalls(app, [f"{each.module}:router"], has=each.has, include_in_schema=False)
+        app.router.routes.append(calls)
     further = [f"oracle.server.api.{module}:router" for module in _FURTHER]
-    app.further = FurtherCalls(app, further, dependencies=guarded)
+    app.further = FurtherCalls(app, further, has=lambda path: "/api/" in path, dependencies=guarded)
     app.router.routes.append(app.further)
     add_error_answers(app)
     return app
 
 
-def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
+def _put_guards_in_front(app: FastAPI, parts: ServiceParts, adapters: Sequence[Adapter]) -> None:
     """The last one that is added stands outermost; `oracle.server.api.guards` says why in this order."""
     settings, per_minute = parts.settings, parts.settings.requests_per_minute
     limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock, buckets=parts.buckets)
-    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes, most_s=parts.body_s)
-    app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit)
+    most_bytes = settings.max_body_bytes
+    app.add_middleware(
+        BodyLimit,
+        most_bytes=lambda path: max(most_bytes, MOST_BODY_BYTES) if adapter_of(path, adapters) else most_bytes,
+        most_s=parts.body_s,
+    )
+    app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit, adapters=adapters)
     if not parts.authenticator.is_required:
         app.add_middleware(LoopbackGuard, origins=settings.cors_origins)
     if settings.cors_origins:
@@ -108,3 +119,5 @@ def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
             expose_headers=["X-Run-Id", "Location", "Retry-After", "X-Request-Id"],
         )
     app.add_middleware(Edge)
+    if adapters:
+        app.add_middleware(OwnRefusals, adapters=adapters)

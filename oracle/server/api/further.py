@@ -1,7 +1,7 @@
 """Calls that are imported when the first of them is made."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,24 +14,33 @@ from oracle.core.loading import imported
 class FurtherCalls(BaseRoute):
     """Stands for the calls of modules until one of them is made, so that a service that is only asked imports none.
 
-    The first request below `/api/` that no other call takes imports all of them, in a thread, as streams go on
-    meanwhile. It must be the last of the app's routes.
+    The first request that is for them and that no other call takes imports all of them, in a thread, as streams go on
+    meanwhile. It must come after the routes of calls that its paths have as well.
 
     Args:
         app: gets the calls.
         routers: where they are (`module:name`).
+        has: whether a request to this path may be for them.
         **settings: of `FastAPI.include_router`.
     """
 
-    def __init__(self, app: FastAPI, routers: Sequence[str], **settings: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        app: FastAPI,
+        routers: Sequence[str],
+        *,
+        has: Callable[[str], bool],
+        **settings: Any,  # noqa: ANN401
+    ) -> None:
         self._app = app
         self._routers = routers
+        self._has = has
         self._settings = settings
         self._importing: asyncio.Task[None] | None = None
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Take what may be such a call."""
-        may_be = scope["type"] == "http" and "/api/" in scope["path"]
+        may_be = scope["type"] == "http" and self._has(scope["path"])
         return (Match.FULL if may_be else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,11 +1,11 @@
 """Middleware in front of the calls: plain ASGI, so that a stream needs no further task and no queue.
 
-From the outside in:
+From the outside in (in front of all, `OwnRefusals` of `oracle.server.api.adapters` puts refusals into words):
 
 1. `Edge`: request id, log line, headers that protect browsers, and an answer to unexpected errors.
 2. CORS, if the operator has named origins (Starlette's).
 3. `LoopbackGuard`, only without authentication: requests must come from this machine's own pages.
-4. `AuthGuard`: everything below `/api/` needs a caller, and callers are rate-limited.
+4. `AuthGuard`: everything below `/api/` and the paths of adapters needs a caller, and callers are rate-limited.
 5. `BodyLimit`: bounds the size of a body and the time that it takes.
 """
 
@@ -15,7 +15,7 @@ import math
 import re
 import time
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from uuid import uuid4
 
 import structlog
@@ -23,6 +23,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from oracle.server.api.adapters import Adapter, adapter_of
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Authenticator, UnauthorizedError
 from oracle.server.api.buckets import Bucket, Buckets, OwnBuckets
@@ -37,7 +38,7 @@ _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
 _FAILED = 400
-_CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
+_CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel|/v1/responses/[^/]+/cancel|/api/chat/[^/]+/stop")
 
 _PROTECTION = {
     "X-Content-Type-Options": "nosniff",
@@ -172,22 +173,31 @@ class RequestLimit:
 
 
 class AuthGuard:
-    """Authenticates and rate-limits everything below `/api/`, before the body is read.
+    """Authenticates and rate-limits everything below `/api/` and what is an adapter's, before the body is read.
 
     Args:
         app: the app behind it; finds the caller in `scope["state"]["caller"]`.
         authenticator: finds the caller.
         limit: rate limit of a user; `None`: none.
+        adapters: of clients' protocols.
     """
 
-    def __init__(self, app: ASGIApp, *, authenticator: Authenticator, limit: RequestLimit | None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        authenticator: Authenticator,
+        limit: RequestLimit | None,
+        adapters: Sequence[Adapter] = (),
+    ) -> None:
         self._app = app
+        self._adapters = adapters
         self._authenticator = authenticator
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its caller, or refuse it."""
-        if scope["type"] != "http" or not scope["path"].startswith("/api/"):
+        if scope["type"] != "http" or not self._guards(scope["path"]):
             await self._app(scope, receive, send)
             return
         try:
@@ -209,17 +219,20 @@ class AuthGuard:
         with structlog.contextvars.bound_contextvars(user_id=caller.user_id):
             await self._app(scope, receive, send)
 
+    def _guards(self, path: str) -> bool:
+        return path.startswith("/api/") or adapter_of(path, self._adapters) is not None
+
 
 class BodyLimit:
     """Refuses bodies that are too large, by `Content-Length` or by what is received, and those that take too long.
 
     Args:
         app: the app behind it.
-        most_bytes: the greatest size of a body.
+        most_bytes: the greatest size of a body, by the path of its request.
         most_s: seconds for the whole of a body, from the end of the request's head on.
     """
 
-    def __init__(self, app: ASGIApp, *, most_bytes: int, most_s: float) -> None:
+    def __init__(self, app: ASGIApp, *, most_bytes: Callable[[str], int], most_s: float) -> None:
         self._app = app
         self._most_bytes = most_bytes
         self._most_s = most_s
@@ -229,11 +242,11 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "0")
-        if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most_bytes):
-            refusal = self._too_large()
-            if len(length) <= 18 and int(length) <= _DRAINED * self._most_bytes:
-                await self._drain(receive)
+        length, most_bytes = Headers(scope=scope).get("content-length", "0"), self._most_bytes(scope["path"])
+        if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most_bytes):
+            refusal = _too_large(most_bytes)
+            if len(length) <= 18 and int(length) <= _DRAINED * most_bytes:
+                await self._drain(receive, most_bytes)
             await json_answer({"detail": refusal.detail}, status=413, headers=refusal.headers)(scope, receive, send)
             return
         read, is_whole = 0, False
@@ -246,10 +259,10 @@ class BodyLimit:
             message = await self._in_time(receive, until_s)
             is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
-            if read > self._most_bytes:
+            if read > most_bytes:
                 if message.get("more_body"):
-                    await self._drain(receive)
-                raise self._too_large()
+                    await self._drain(receive, most_bytes)
+                raise _too_large(most_bytes)
             return message
 
         await self._app(scope, counted, send)
@@ -262,9 +275,9 @@ class BodyLimit:
             detail = f"The body of a request must be whole within {self._most_s:g} s."
             raise HTTPException(408, detail, headers={"Connection": "close"}) from None
 
-    async def _drain(self, receive: Receive) -> None:
+    async def _drain(self, receive: Receive, most_bytes: int) -> None:
         """Read on for a while: a connection that is closed on unread bytes is reset, and the refusal with it lost."""
-        left = _DRAINED * self._most_bytes
+        left = _DRAINED * most_bytes
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_S):
                 while left > 0:
@@ -273,6 +286,7 @@ class BodyLimit:
                     if not message.get("more_body"):  # its end, or the client has gone
                         return
 
-    def _too_large(self) -> HTTPException:
-        # What is still coming is not read, so the connection cannot be used again.
-        return HTTPException(413, f"A body has at most {self._most_bytes:,} bytes.", headers={"Connection": "close"})
+
+def _too_large(most_bytes: int) -> HTTPException:
+    # What is still coming is not read, so the connection cannot be used again.
+    return HTTPException(413, f"A body has at most {most_bytes:,} bytes.", headers={"Connection": "close"})

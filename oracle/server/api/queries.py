@@ -162,7 +162,7 @@ async def _run_for(
     raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
-def _trace_of(request: Request) -> SpanContext | None:
+def trace_of(request: Request) -> SpanContext | None:
     """The place in a trace that a request comes from; `None` if it says none, or nothing valid."""
     headers = request.headers
     return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))
@@ -174,15 +174,20 @@ async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller
         user_id=caller.user_id,
         context_id=None if body.context_id is None else await conversation_id(body.context_id),
         project_id=body.project_id,
-        model=_checked_model(body.model, parts),
+        model=checked_model(body.model, parts),
         tree=body.tree or DEFAULT_TREE,
         limits=body.limits.given,
         config=await config_of(parts, caller.user_id),
-        trace=_trace_of(request),
+        trace=trace_of(request),
     )
 
 
-def _checked_model(name: str | None, parts: ServiceParts) -> str | None:
+def checked_model(name: str | None, parts: ServiceParts) -> str | None:
+    """The model that a request names, if it may.
+
+    Raises:
+        InvalidRequestError: it may not be used here.
+    """
     if name is None:
         return None
     loc = ("body", "model")

@@ -5,7 +5,7 @@ begun after all: the missing end is then made from the run's row.
 """
 
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Annotated, cast
 
@@ -19,7 +19,7 @@ from oracle.server.api.access import own_run, with_texts
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
-from oracle.server.api.sse import EventStreamResponse, whole_stream
+from oracle.server.api.sse import EventStreamResponse, chunk_events, whole_stream
 
 GREATEST_ID = 2**31 - 1
 """Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
@@ -79,7 +79,7 @@ async def resume_stream(parts: ServiceParts, run_id: str, *, caller: Caller, aft
 
 def open_stream(
     parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None
-) -> EventStreamResponse:
+) -> EventStreamResponse[Sequence[StoredChunk]]:
     """The run's chunks after a number, and those to come.
 
     Args:
@@ -90,8 +90,9 @@ def open_stream(
     """
     return EventStreamResponse(
         chunks_of(parts, run, after=after, first=first),
+        events=chunk_events,
         headers=run_headers(run.id),
-        reading=_reading(parts, run),
+        reading=reading(parts, run),
         timing=parts.timing,
         streams=parts.streams,
         is_stalled=lambda: is_stalled(parts),
@@ -99,17 +100,19 @@ def open_stream(
 
 
 async def chunks_of(
-    parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None
-) -> AsyncIterator[Sequence[StoredChunk]]:
-    """The run's chunks after a number, in batches, up to `done`.
+    parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None, tells_rest: bool = False
+) -> AsyncGenerator[Sequence[StoredChunk], None]:
+    """The run's chunks after a number, in batches, up to `done`; with `tells_rest` as `EventLog.follow` says.
 
     Raises:
         StoreUnavailableError: they cannot be read any more; the run may go on.
     """
     last = None
-    async with aclosing(parts.store.log.follow(run.id, after=after, first=first)) as batches:
+    following = parts.store.log.follow(run.id, after=after, first=first, tells_rest=tells_rest)
+    async with aclosing(following) as batches:
         async for batch in batches:
-            last = batch[-1]
+            if batch:
+                last = batch[-1]
             yield batch
     if last is not None and from_json(last.data)["type"] == "done":
         return
@@ -151,7 +154,8 @@ def is_stalled(parts: ServiceParts) -> bool:
 
 
 @contextmanager
-def _reading(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
+def reading(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
+    """Count a stream, and its reader, while this is entered."""
     parts.metrics.stream_opened()
     try:
         with attached(parts, run):

@@ -18,6 +18,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -30,6 +31,8 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _HEARTBEAT = b":\n\n"
 _LARGEST_WRITE = 256 * 1024
 """Bytes; a client that catches up on a long run and reads slowly must not hold all of it in memory."""
+
+BatchT = TypeVar("BatchT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class _ClientStalledError(Exception):
 
 def whole_stream(chunks: Sequence[StoredChunk], *, headers: Mapping[str, str]) -> Response | None:
     """The rest of an ended run as one answer in one write; `None` if that would be too large for one."""
-    writes = list(_writes(chunks))
+    writes = list(_writes(chunk_events(chunks)))
     if len(writes) > 1:
         return None
     return Response(writes[0], media_type=_MEDIA_TYPE, headers={**_HEADERS, **headers})
@@ -86,11 +89,12 @@ class OpenStreams:
             self.open -= 1
 
 
-class EventStreamResponse(Response):
-    """Sends batches of chunks until they end.
+class EventStreamResponse(Response, Generic[BatchT]):
+    """Sends batches of events until they end.
 
     Args:
-        batches: of committed chunks; what is closed when the stream ends.
+        batches: of what has come; closed when the stream ends.
+        events: makes the events of a batch, each with its blank line.
         headers: further ones.
         reading: entered while the client is connected.
         timing: the heartbeats and timeouts of the stream.
@@ -102,8 +106,9 @@ class EventStreamResponse(Response):
 
     def __init__(
         self,
-        batches: AsyncIterator[Sequence[StoredChunk]],
+        batches: AsyncIterator[BatchT],
         *,
+        events: Callable[[BatchT], Sequence[bytes]],
         headers: Mapping[str, str],
         reading: AbstractContextManager[None],
         timing: StreamTiming,
@@ -113,6 +118,7 @@ class EventStreamResponse(Response):
         super().__init__(headers={**_HEADERS, **headers})
         del self.headers["content-length"]
         self._batches = batches
+        self._events = events
         self._reading = reading
         self._timing = timing
         self._streams = streams
@@ -144,7 +150,7 @@ class EventStreamResponse(Response):
         clock = asyncio.get_running_loop().time
         async with _closing(self._batches) as batches:
             async for batch in batches:
-                for body in _writes(batch):
+                for body in _writes(self._events(batch)):
                     self._sending_since = clock()
                     await send({"type": "http.response.body", "body": body, "more_body": True})
                     self._sent_at, self._sending_since = clock(), None
@@ -177,9 +183,7 @@ class EventStreamResponse(Response):
 
 
 @contextlib.asynccontextmanager
-async def _closing(
-    batches: AsyncIterator[Sequence[StoredChunk]],
-) -> AsyncIterator[AsyncIterator[Sequence[StoredChunk]]]:
+async def _closing(batches: AsyncIterator[BatchT]) -> AsyncIterator[AsyncIterator[BatchT]]:
     try:
         yield batches
     finally:
@@ -187,9 +191,13 @@ async def _closing(
             await batches.aclose()
 
 
-def _writes(batch: Sequence[StoredChunk]) -> Iterator[bytes]:
-    """The batch as few writes of bounded size; a chunk is never cut."""
-    events = [b"id: %d\ndata: %b\n\n" % chunk for chunk in batch]
+def chunk_events(batch: Sequence[StoredChunk]) -> Sequence[bytes]:
+    """Chunks as events, as the service's own streams have them."""
+    return [b"id: %d\ndata: %b\n\n" % chunk for chunk in batch]
+
+
+def _writes(events: Sequence[bytes]) -> Iterator[bytes]:
+    """The events as few writes of bounded size; one is never cut."""
     joined = b"".join(events)
     if len(joined) <= _LARGEST_WRITE:  # nearly always
         yield joined

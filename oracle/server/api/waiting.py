@@ -60,12 +60,27 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
     Raises:
         StoreUnavailableError: the end cannot be awaited; the run may go on.
     """
+    return await waited_for(request, parts, run, _gather(parts, run))
+
+
+async def waited_for(request: Request, parts: ServiceParts, run: RunRecord, work: Coroutine[Any, Any, T]) -> T | None:
+    """Read a run along as a whole; `None` if the client disconnects before the end of that.
+
+    Args:
+        request: its body has been read.
+        parts: of the service.
+        run: counts a reader meanwhile.
+        work: reads it.
+
+    Raises:
+        StoreUnavailableError: the end cannot be awaited; the run may go on.
+    """
     with attached(parts, run), parts.streams.opened():
-        return await while_present(request, _gathered(parts, run))
+        return await while_present(request, _gathered(parts, work))
 
 
-async def _gathered(parts: ServiceParts, run: RunRecord) -> dict[str, Any]:
-    gathering, stalled = asyncio.create_task(_gather(parts, run)), asyncio.create_task(_stalled(parts))
+async def _gathered(parts: ServiceParts, work: Coroutine[Any, Any, T]) -> T:
+    gathering, stalled = asyncio.create_task(work), asyncio.create_task(_stalled(parts))
     try:
         await asyncio.wait((gathering, stalled), return_when=asyncio.FIRST_COMPLETED)
         if not gathering.done():

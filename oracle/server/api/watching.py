@@ -18,7 +18,7 @@ from oracle.server.api.described import DescribedRoute, event_stream, refusals
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID, AfterId, LastEventId, is_stalled, last_seen
 from oracle.server.api.run_bodies import end_for
-from oracle.server.api.sse import EventStreamResponse
+from oracle.server.api.sse import EventStreamResponse, chunk_events
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=DescribedRoute)
 
@@ -72,6 +72,7 @@ async def watch_ticks(
     watcher = _Watcher(parts, run, caller, after=seen, has_reasons=reasons)
     return EventStreamResponse(
         watcher.batches(),
+        events=chunk_events,
         headers={},
         reading=watcher.reading(),
         timing=parts.timing,

@@ -37,6 +37,7 @@ from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import open_store
+from oracle.server.api.adapters import ADAPTERS, Adapter
 from oracle.server.api.app import build_app
 from oracle.server.api.auth import Authenticator
 from oracle.server.api.parts import ServiceParts
@@ -121,6 +122,7 @@ async def running_service(
     traces: Traces | None = None,
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
+    adapters: tuple[Adapter, ...] = ADAPTERS,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -191,7 +193,7 @@ async def running_service(
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),
         )
-        port = await stack.enter_async_context(_listening(parts))
+        port = await stack.enter_async_context(_listening(parts, adapters))
         client = await stack.enter_async_context(
             httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)
         )
@@ -199,10 +201,10 @@ async def running_service(
 
 
 @asynccontextmanager
-async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
+async def _listening(parts: ServiceParts, adapters: tuple[Adapter, ...]) -> AsyncIterator[int]:
     """uvicorn without its main loop, which looks ten times a second whether it is to stop."""
-    app = build_app(parts)
-    app.router.routes = _routes.setdefault(parts.authenticator.is_required, app.router.routes)
+    app = build_app(parts, adapters=adapters)
+    app.router.routes = _routes.setdefault((parts.authenticator.is_required, adapters), app.router.routes)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, lifespan="off")
     config.load()
     server = uvicorn.Server(config)
@@ -220,7 +222,7 @@ async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
             await asyncio.wait(server.server_state.tasks)
 
 
-_routes: dict[bool, list[BaseRoute]] = {}
+_routes: dict[tuple[bool, tuple[Adapter, ...]], list[BaseRoute]] = {}
 """Of a service with auth, and of one without: they hold nothing of a service, and FastAPI takes 0.2 s to make them."""
 
 

@@ -3,11 +3,10 @@
 import asyncio
 
 from oracle.server.api.app import build_app
-from oracle.server.api.further import FurtherCalls
 
 
 def _is_waiting(app):
-    return any(isinstance(route, FurtherCalls) for route in app.routes)
+    return app.further in app.routes
 
 
 async def _asked(app, path, *, method="GET"):

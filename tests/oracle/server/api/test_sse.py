@@ -8,7 +8,7 @@ import pytest
 
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.records import StoredChunk
-from oracle.server.api.sse import EventStreamResponse, OpenStreams, StreamTiming, whole_stream
+from oracle.server.api.sse import EventStreamResponse, OpenStreams, StreamTiming, chunk_events, whole_stream
 
 GUARD_S = 20.0
 
@@ -90,6 +90,7 @@ class Reading:
 def responding(batches: Batches, client: Client, *, reading=None, timing=None, streams=None, is_stalled=lambda: False):
     response = EventStreamResponse(
         batches.follow(),
+        events=chunk_events,
         headers={"X-Run-Id": "r"},
         reading=(reading or Reading()).attach(),
         timing=timing or StreamTiming(),
@@ -225,6 +226,7 @@ def test_what_is_left_of_an_ended_run_is_one_answer() -> None:
     assert answer.body == b'id: 3\ndata: {"a":1}\n\nid: 4\ndata: {}\n\n'
     streamed = EventStreamResponse(
         Batches().follow(),
+        events=chunk_events,
         headers={"X-Run-Id": "run-1"},
         reading=contextlib.nullcontext(),
         timing=StreamTiming(),

@@ -1,0 +1,108 @@
+"""Answers of adapters: a run's chunks as a stream in their protocol's words, or the whole answer.
+
+A client that goes away cancels nothing; the run has the grace time of every run that was read.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+
+from starlette.requests import Request
+
+from oracle.core.chunks import Answer, Answered, ApprovalRequested, Content, QuestionAsked, read_chunk
+from oracle.runs.storage.records import RunRecord
+from oracle.server.api.parts import ServiceParts
+from oracle.server.api.reading import chunks_of, is_stalled, reading
+from oracle.server.api.sse import EventStreamResponse
+from oracle.server.api.waiting import waited_for
+from oracle.server.connect.base.translating import Translator
+
+
+def adapted_stream(
+    parts: ServiceParts,
+    run: RunRecord,
+    translator: Translator,
+    *,
+    after: int = 0,
+    headers: Mapping[str, str] = {},
+) -> EventStreamResponse[Sequence[bytes]]:
+    """The run as a stream of the translator's frames.
+
+    Args:
+        parts: of the service.
+        run: the run; its log is read from the first chunk on.
+        translator: makes the frames.
+        after: how many frames the client has; they are made again and not sent.
+        headers: further ones.
+    """
+    return EventStreamResponse(
+        _frames(parts, run, translator, after=after),
+        events=_as_they_are,
+        headers={"X-Run-Id": run.id, **headers},
+        reading=reading(parts, run),
+        timing=parts.timing,
+        streams=parts.streams,
+        is_stalled=lambda: is_stalled(parts),
+    )
+
+
+async def folded(request: Request, parts: ServiceParts, run: RunRecord) -> Answer | None:
+    """Wait for the end of the run; one that waits for people alone is answered as it is then, without `done`.
+
+    Returns:
+        What its chunks add up to; `None` if the client disconnects first.
+
+    Raises:
+        StoreUnavailableError: the end cannot be awaited; the run may go on.
+    """
+    return await waited_for(request, parts, run, _folded(parts, run))
+
+
+def _as_they_are(frames: Sequence[bytes]) -> Sequence[bytes]:
+    return frames
+
+
+async def _frames(
+    parts: ServiceParts, run: RunRecord, translator: Translator, *, after: int
+) -> AsyncIterator[Sequence[bytes]]:
+    frames = list(translator.opening())
+    pending: set[str] = set()
+    async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
+        yield frames[after:]
+        left = max(0, after - len(frames))
+        async for batch in batches:
+            if batch:
+                frames = []
+                for n, data in batch:
+                    chunk = read_chunk(data)
+                    frames += translator.frames(n, chunk)
+                    if not isinstance(chunk, Content):
+                        _note(chunk, pending)
+            elif not pending or not await _is_parked(parts, run) or not (frames := list(translator.parked())):
+                continue
+            yield frames[left:]
+            left = max(0, left - len(frames))
+            if not batch:
+                return
+
+
+async def _folded(parts: ServiceParts, run: RunRecord) -> Answer:
+    answer = Answer()
+    async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
+        async for batch in batches:
+            for stored in batch:
+                answer.add(read_chunk(stored.data))
+            if not batch and answer.pending and await _is_parked(parts, run):
+                break
+    return answer
+
+
+def _note(chunk: object, pending: set[str]) -> None:
+    if isinstance(chunk, ApprovalRequested | QuestionAsked):
+        pending.add(chunk.interrupt.id)
+    elif isinstance(chunk, Answered):
+        pending.discard(chunk.interrupt.id)
+
+
+async def _is_parked(parts: ServiceParts, run: RunRecord) -> bool:
+    found = await parts.store.runs.find(run.id)
+    return found is not None and found.status == "parked"
