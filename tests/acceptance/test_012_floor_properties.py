@@ -71,6 +71,13 @@ async def test_a_turn_beside_the_sentence_that_says_why_the_query_stopped_does_n
     await check_tree(root, script=["answers"], tools=[], limits=limits, cancel_at_s=None)
 
 
+async def test_a_tree_that_works_on_without_waiting_ends_soon_after_a_cancel() -> None:
+    tree = wild.tree_file({"repeat": {"times": 900, "child": {"sequence": ["compose_prompt"] * 4}}})
+    limits = {"max_iterations": 6, "token_budget": 50_000, "timeout_seconds": 60, "max_parallel_tools": 1}
+    ended = await check(tree, script=["answers"], tools=[], limits=limits, cancel_at_s=0.0)
+    assert ended.answered.reason == "user_cancelled"
+
+
 @pytest.mark.soak
 @examples(4_000)
 @WILD

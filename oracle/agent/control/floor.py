@@ -6,7 +6,7 @@ stops what they let pass, with the same reasons and messages:
 - No turn and no tool call begins after a cancel, after the deadline, beyond the limits, or once there is a reason to
   stop.
 - After a cancel, after the deadline and after `done`, the control may still do what takes no time, and wait for
-  `finish`; if it waits for anything else, it is ended.
+  `finish`; if it waits for anything else, or goes on without an end, it is ended.
 - A provider that keeps failing is not asked without end.
 - Work between two turns of the model is bounded, because it costs nothing and so has no end of its own.
 """
@@ -28,6 +28,10 @@ times what a tree needs that calls tools before the first turn."""
 
 FREE_STEPS_PER_S = 10
 """Steps that each second adds: a tree may poll something slow."""
+
+ENDING_TICKS = 20
+"""Ticks in a row, none of which waits, once nothing may take time any more. An end needs a few; a hot loop would take
+half a second to its own bound, and a query is to end within 100 ms."""
 
 Role = Literal["turn", "tools", "closing", "other"]
 
@@ -78,6 +82,7 @@ class TreeFloor(Floor):
         super().__init__(run)
         self._board = board
         self.is_late = False
+        self._ending_ticks = 0
         self._free_steps: float = FREE_STEPS
         self._counted = (0, 0, run.state.start_time)  # turns, remarks and time when the steps were counted last
 
@@ -95,6 +100,9 @@ class TreeFloor(Floor):
             self.cancel()
         now_s, posted = standing.now_s, standing.posted
         self.is_late = self.is_late or now_s >= self.ends_at_s
+        if self._lingers(standing):
+            self._stop(self.exceeded(now_s))
+            return None
         if not posted and not standing.rests:
             self._charge(standing, posted)
             return posted
@@ -108,6 +116,16 @@ class TreeFloor(Floor):
             return chosen
         self._stop(self.exceeded(now_s))
         return None
+
+    def _lingers(self, standing: Standing) -> bool:
+        """Whether the tree works on and on where it is to end."""
+        if standing.again is None or not self.is_over(standing.now_s):
+            self._ending_ticks = 0
+            return False
+        if _closes(standing.under_way) or _closes(standing.posted):
+            return False
+        self._ending_ticks += 1
+        return self._ending_ticks > ENDING_TICKS
 
     def _refuses(self, request: Request, now_s: float) -> bool:
         """Whether this must not begin any more."""
