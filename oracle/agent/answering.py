@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from bt_runtime import Clock, Observer, Pacer, Registry, ReloadingTrees, ResumedWork, TreeDefinition, TreeLibrary
+from oracle.agent.client_tools import ClientTool, ClientToolError, check_client_tools, with_client_tools
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.agent.control.loop import LoopControl
@@ -60,6 +61,7 @@ class Ask:
         run_id: the name of the run; `None` makes one.
         trace: the place in a trace that the question comes from; `None` if it says none.
         is_detached: its run needs no reader: it is not cancelled when the last one has left.
+        client_tools: those that the client runs itself.
     """
 
     question: str
@@ -73,6 +75,7 @@ class Ask:
     run_id: str | None = None
     trace: SpanContext | None = None
     is_detached: bool = False
+    client_tools: tuple[ClientTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,10 +339,16 @@ class Oracle:
             UnknownTreeError: there is no such tree.
             TreeFileError: the tree has mistakes.
             DecisionTreeError: the decision tree cannot be made, or has no limits.
+            ClientToolError: a tool of the client cannot be offered.
+            ToolSetupError: the client brings tools, and those of the user cannot be made.
         """
         question = checked_question(ask.question)
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
         control = self._controls.choose(ask.tree, config)
+        if ask.client_tools:
+            check_client_tools(ask.client_tools, taken=self.tools_for(ask.user_id).names)
+            if not isinstance(control, TreeDefinition):
+                raise ClientToolError(f"{ask.tree!r} is no YAML tree: only those can wait for tools of the client")
         return Checked(ask, question, limits_of(control, config), control)
 
     def begin_trace(self, checked: Checked) -> RunTrace | None:
@@ -376,14 +385,14 @@ class Oracle:
 
         Raises:
             UnknownConversationError: there is no such conversation.
-            QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError: as `check`.
+            QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError, ClientToolError: as `check`.
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
         ask, trace = checked.ask, trace or self.begin_trace(checked)
         conversation = checked.begun or await self._conversation(ask)
         encoded = await self._equipment.encoder.query_shares(checked.question)
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
-        equipment = self._equipped(query.user_id, clock)
+        equipment = self._equipped(ask, clock)
         if trace is not None:
             trace.opened(run_id=query.run_id, context_id=query.context_id)
         asked_at = checked.asked_at or self._equipment.timestamp()
@@ -489,8 +498,9 @@ class Oracle:
             raise UnknownConversationError(ask.context_id)
         return found
 
-    def _equipped(self, user_id: str, clock: Clock | None) -> Equipment:
-        equipment = replace(self._equipment, tools=self.tools_for(user_id))
+    def _equipped(self, ask: Ask, clock: Clock | None) -> Equipment:
+        tools = with_client_tools(self.tools_for(ask.user_id), ask.client_tools)
+        equipment = replace(self._equipment, tools=tools)
         return equipment if clock is None else replace(equipment, clock=clock)
 
 

@@ -25,6 +25,9 @@ WRITE_UNKNOWN = (
 )
 """The result of a writing call whose process died."""
 
+ASKED_CLIENT = "Asked of the client, which runs this tool."
+"""What stands in the place of the result of a call that is put to the client."""
+
 
 @held_frozen
 class TurnOutcome:
@@ -207,6 +210,11 @@ class CallResult:
     def is_unknown(self) -> bool:
         """Whether nobody knows if the call, which writes, was carried out."""
         return not self.counts and self.text == WRITE_UNKNOWN
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the call is put to the client, which has not answered yet: its result follows."""
+        return not self.counts and self.has_begun and self.text == ASKED_CLIENT
 
     @property
     def has_begun(self) -> bool:

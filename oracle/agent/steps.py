@@ -54,7 +54,7 @@ def environment(run: AgentRun) -> Environment:
         today=datetime.fromisoformat(equipment.timestamp()).date(),
         project=equipment.project,
         folders=equipment.folders,
-        sources=tuple(dict.fromkeys(tool.group for tool in equipment.tools.tools)),
+        sources=tuple(dict.fromkeys(tool.group for tool in equipment.tools.tools if not tool.is_client_side)),
         calls_per_turn=run.state.config.max_tool_calls_per_turn,
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from bt_runtime import Request, working_node
-from oracle.agent.outcomes import WRITE_UNKNOWN, CallResult, ToolsOutcome
+from oracle.agent.outcomes import ASKED_CLIENT, WRITE_UNKNOWN, CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
 from oracle.core.chunks import ToolReturned
@@ -30,7 +30,8 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcom
 
     Calls beyond the limit of a turn are refused, and so are those that a rule of the tree forbids; rules judge the
     calls in the model's order. Identical ones are run once, and share the result. When this is cancelled, the calls
-    that have not ended are answered as cancelled, and the outcome has the other results.
+    that have not ended are answered as cancelled, and the outcome has the other results. A call of a tool of the
+    client is not run: its result says that it is to be put to the client (`CallResult.is_asked`).
     """
     limit = run.state.config.max_tool_calls_per_turn
     if len(calls) == 1:
@@ -117,6 +118,8 @@ def _shared(run: AgentRun, call: ToolUse, result: CallResult) -> CallResult:
     """The result as the call's own: of an identical call that was run in its place, it is no second action."""
     if call is result.call:
         return result
+    if result.is_asked:  # the client gives a result for each of its calls
+        return replace(result, call=call)
     chunk = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
     run.output.return_tool(chunk)
     return replace(result, call=call, counts=False, began=False, started_s=None, duration_ms=0)
@@ -132,6 +135,9 @@ async def _run_call(
     shown = _shown_of(run, call)
     if shown is not None:
         return shown
+    tool = run.equipment.tools.get(call.name)
+    if refusal is None and tool is not None and tool.is_client_side:
+        return _result(run, call, ToolResult(ASKED_CLIENT), counts=False, began=True)
     asked_s, started_s = clock.now(), None
     try:
         async with places:
@@ -144,6 +150,11 @@ async def _run_call(
     began = refusal is None
     started_s = started_s if began else None
     return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=began, started_s=started_s)
+
+
+def answer_from_client(run: AgentRun, call: ToolUse, result: ToolResult) -> CallResult:
+    """The result that the client has given for a call of its tool."""
+    return _answer(run, call, result, duration_ms=0, counts=True, began=True)
 
 
 def results_shown(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcome:
@@ -240,18 +251,22 @@ def _answer(
     run.output.return_tool(ToolReturned(call.id, text, is_error=result.is_error, duration_ms=duration_ms))
     for source in result.sources:
         run.output.cite(source)
+    return replace(
+        _result(run, call, result, counts=counts, began=began), text=text, started_s=started_s, duration_ms=duration_ms
+    )
+
+
+def _result(run: AgentRun, call: ToolUse, result: ToolResult, *, counts: bool, began: bool) -> CallResult:
     tool = run.equipment.tools.get(call.name)
     digest = blake2b(result.text.encode(errors="replace"), digest_size=8).hexdigest()
     return CallResult(
         call=call,
-        text=text,
+        text=result.text,
         is_error=result.is_error,
         counts=counts,
         is_empty=result.is_empty,
         group=tool.group if tool else None,
         action=ToolAction.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
         began=began,
-        started_s=started_s,
-        duration_ms=duration_ms,
         sources=tuple(dict.fromkeys(source.path for source in result.sources)),
     )

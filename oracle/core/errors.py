@@ -4,6 +4,7 @@
 OracleError
 ├── UserError               the user, or the client: ask for something else, or ask later
 │   ├── QuestionError           the question is empty, too long, or not text
+│   ├── ClientToolError         a tool that a client brings cannot be offered
 │   ├── ConfigError             a limit is unknown or out of bounds
 │   ├── InvalidRequestError     a value of an HTTP request that only the service can check
 │   ├── UnauthorizedError       no valid bearer token

@@ -38,6 +38,7 @@ from bt_runtime import (
 from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
+from oracle.agent.client_tools import kept_tools, with_client_tools
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.lost import LostTurn, LostWork
@@ -204,7 +205,7 @@ class Continuation:
             run_id=run.id,
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
-        tools = self._oracle.tools_for(run.user_id)
+        tools = with_client_tools(self._oracle.tools_for(run.user_id), kept_tools(asked))
         then = ToolRegistry([tools.get(known.name) or stand_in(known) for known in opened.tools])
         return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 

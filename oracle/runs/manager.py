@@ -18,6 +18,7 @@ import structlog
 from bt_runtime import Clock, SystemClock
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
+from oracle.agent.client_tools import kept_tools
 from oracle.agent.notices import waits_for_place
 from oracle.core.chunks import Done, SystemNotice, write_chunk
 from oracle.core.errors import OracleError
@@ -398,6 +399,7 @@ class RunManager:
             model=asked.get("model"),
             tree=run.tree,
             is_detached=bool(asked.get("detached")),
+            client_tools=kept_tools(asked),
         )
         try:
             checked = replace(self._oracle.check(ask), config=AgentConfig(**run.limits))

@@ -85,6 +85,7 @@ class Opener:
                 "turn_limit": checked.turn_limit,
                 **({"detached": True} if ask.is_detached else {}),
                 **({"metadata": dict(origin.metadata)} if origin is not None and origin.metadata else {}),
+                **({"client_tools": [each.to_json() for each in ask.client_tools]} if ask.client_tools else {}),
                 **noted(trace),
             },
             limits=checked.config.model_dump(),

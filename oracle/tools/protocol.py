@@ -60,6 +60,7 @@ class Tool:
         excerpt: reads lines of what a source of its group names, for people; `None`: it reads none.
         timeout_s: time limit of a call in seconds.
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
+        is_client_side: the client that has asked runs it, and the query waits for the result; never called here.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Tool:
     examples: tuple[str, ...] = ()
     excerpt: Callable[[str, Around], Awaitable[Excerpt]] | None = None
     takes_key: bool = False
+    is_client_side: bool = False
 
     @cached_property
     def definition(self) -> ToolDefinition:

@@ -13,13 +13,23 @@ from bt_runtime.language.expressions.expression import Expression, compile_expre
 from bt_runtime.language.rules.matching import AnyName
 from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import counted, listed
+from oracle.agent.client_tools import ask_client, client_result
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import RUNNING_CALLS
 from oracle.agent.nodes.hints import hint_uses
 from oracle.agent.nodes.roles import RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
-from oracle.agent.tool_calls import CANCELLED, can_run, likeness, refuse, refuse_excess, refuse_open, run_tool_calls
+from oracle.agent.tool_calls import (
+    CANCELLED,
+    answer_from_client,
+    can_run,
+    likeness,
+    refuse,
+    refuse_excess,
+    refuse_open,
+    run_tool_calls,
+)
 from oracle.llm.protocol import ToolUse
 
 _WILD = frozenset("*?[")
@@ -119,6 +129,9 @@ class RunTools(AgentAction[RunToolsSettings]):
     are the call's result, and so is that nobody has answered in time; the same call is not put to a person again in the
     query. A tool that a person has allowed for the conversation needs no further question.
 
+    A tool that the client of the query has brought is run by the client: the node waits for the result of its call
+    beside the others.
+
     ```yaml
     run_tools:
       approve: [vault_write, {tool: thread_push, when: "len(content) > 200"}]
@@ -130,7 +143,7 @@ class RunTools(AgentAction[RunToolsSettings]):
     _parts: tuple[Request, ...] = ()
     """The requests that run a part of the calls."""
     _waiting: tuple[tuple[ToolUse, ...], ...] = ()
-    """The calls that wait for a person, identical ones together."""
+    """The calls that wait for a person, identical ones together, or for the client."""
     _asked: tuple[str, ...] = ()
     """What was asked about them."""
     _returning = 0
@@ -158,16 +171,12 @@ class RunTools(AgentAction[RunToolsSettings]):
         for outcome in ended:
             if outcome.state == "failed":
                 return self.failed(outcome.error or "the task failed")
-            self._done += outcome.value.results
+            self._take(outcome.value)
         if self._asked:
             self._take_answers()
-            if self._asked:
-                wait_for_answer(self)
-            else:
+            if not self._asked:
                 self.run.forget_changes(self.index)
-        if self._parts or self._asked:
-            return Status.RUNNING
-        return self.finish(self._take_results())
+        return self._end()
 
     def _needs_person(self, call: ToolUse) -> bool:
         return any(each.holds(call) for each in self._policy) and can_run(self.agent, call)
@@ -212,6 +221,8 @@ class RunTools(AgentAction[RunToolsSettings]):
             verdict = people.decided(asked)
             if verdict is None:
                 left[asked] = same
+            elif verdict.interrupt.reason == "input_required":
+                self._done += (answer_from_client(self.agent, same[0], client_result(verdict)),)
             elif verdict.allows:
                 approved += [people.edited(call, verdict.arguments) for call in same]
             else:
@@ -231,7 +242,23 @@ class RunTools(AgentAction[RunToolsSettings]):
         return ToolsOutcome(tuple(results[call.id] for call in self.agent.turn.open_calls if call.id in results))
 
     def finish(self, value: ToolsOutcome) -> Status:
-        self.agent.apply_tools(value)
+        self._take(value)
+        return self._end()
+
+    def _take(self, outcome: ToolsOutcome) -> None:
+        """Keep results, and ask the client for those of its own tools."""
+        asked = [result.call for result in outcome.results if result.is_asked]
+        self._done += tuple(result for result in outcome.results if not result.is_asked)
+        self._asked += tuple(ask_client(self.agent.people, call) for call in asked)
+        self._waiting += tuple((call,) for call in asked)
+
+    def _end(self) -> Status:
+        """Apply the results when all are there."""
+        if self._asked:
+            wait_for_answer(self)
+        if self._asked or self._parts:
+            return Status.RUNNING
+        self.agent.apply_tools(self._take_results())
         self.publish()
         return Status.SUCCESS
 
@@ -255,7 +282,7 @@ class RunTools(AgentAction[RunToolsSettings]):
     def interrupted(self, value: ToolsOutcome | None) -> None:
         """Keep the results so far; calls without a result, also those that had not begun, are cancelled."""
         if value is not None:
-            self._done += value.results
+            self._done += tuple(result for result in value.results if not result.is_asked)
         self._returning -= 1
         if self._returning <= 0:
             self._close()
@@ -270,6 +297,9 @@ class RunTools(AgentAction[RunToolsSettings]):
         if self.status is Status.RUNNING:
             waiting = [same[0].name for same in self._waiting]
             if waiting and not self._parts:
+                pending = self.agent.output.pending
+                if all(pending[each].reason == "input_required" for each in self._asked):
+                    return Words(f"waits for the client: {listed(waiting)}", f"The client is to run {listed(waiting)}.")
                 return Words(f"waits for a person: {listed(waiting)}", f"A person is asked about {listed(waiting)}.")
             return _running([call.name for call in turn.open_calls], began=step.began)
         if turn.tools is None or self.status is Status.FAILURE:

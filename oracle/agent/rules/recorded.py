@@ -8,7 +8,7 @@ from bt_runtime import Event, Outcome, Status, TickRecord
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rules.stream import EventStream
 from oracle.agent.tool_calls import NOT_RUN, OWN_CALL
-from oracle.core.chunks import Answered, ApprovalRequested, Chunk, ToolCalled, ToolReturned
+from oracle.core.chunks import Answered, ApprovalRequested, Chunk, QuestionAsked, ToolCalled, ToolReturned
 
 Fact = Chunk | Outcome | TickRecord
 """What a record consists of."""
@@ -51,6 +51,9 @@ class _Reading:
         self._paths = paths
         self._stream = stream or EventStream(paths)
         self._asked = _asked(facts)
+        self._is_asked = bool(self._asked) or any(
+            isinstance(fact, QuestionAsked) and fact.interrupt.tool_call_id for fact in facts
+        )
         self._ends, self._parts = _ends(facts, self._asked)
         self._refused = _refused(facts)
         self._running: set[str] = set()
@@ -119,7 +122,7 @@ class _Reading:
 
     def _is_of_last_turn(self, value: TurnOutcome | ToolsOutcome) -> bool:
         """Whether the node can have begun it now: it runs no tools yet where a person was asked about all of them."""
-        if not self._asked or isinstance(value, TurnOutcome):
+        if not self._is_asked or isinstance(value, TurnOutcome):
             return True
         return all(result.call.id in self._calls for result in value.results)
 

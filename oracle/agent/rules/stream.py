@@ -19,7 +19,17 @@ from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rules.vocabulary import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.tool_calls import OWN_CALL
-from oracle.core.chunks import Answered, Chunk, Closing, Done, Interrupt, SystemNotice, ToolCalled, ToolReturned
+from oracle.core.chunks import (
+    Answered,
+    Chunk,
+    Closing,
+    Done,
+    Interrupt,
+    QuestionAsked,
+    SystemNotice,
+    ToolCalled,
+    ToolReturned,
+)
 from oracle.decision import canonical_arguments
 
 _RESULTS = {Status.SUCCESS: "success", Status.FAILURE: "failure"}
@@ -65,7 +75,7 @@ class EventStream:
             yield from self._turn_end(outcome.value)
         elif isinstance(outcome.value, ToolsOutcome):
             for result in outcome.value.results:
-                if result.has_begun:
+                if result.has_begun and not result.is_asked:
                     call = result.call
                     yield _tool_result(call.name, call.arguments, text=result.text, is_error=result.is_error)
 
@@ -102,6 +112,8 @@ class EventStream:
                 self._approve(interrupt, chunk.arguments or interrupt.arguments or {})
             case ToolCalled(call) if call.id.startswith(OWN_CALL):
                 self._own_calls[call.id] = (call.name, call.arguments)
+            case QuestionAsked(interrupt) if interrupt.tool_call_id:  # of the client, which runs the call
+                self._own_calls[interrupt.tool_call_id] = (str(interrupt.tool_name), interrupt.arguments or {})
             case ToolReturned(call_id, text) if call_id in self._own_calls:
                 name, arguments = self._own_calls.pop(call_id)
                 yield _tool_result(name, arguments, text=text, is_error=chunk.is_error)

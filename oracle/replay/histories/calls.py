@@ -91,6 +91,9 @@ class Calls:
             if at is None:
                 continue
             known = self._calls[at]
+            if result.is_asked:  # the client has it; the result follows
+                self._calls[at] = replace(known, ran=True)
+                continue
             began_s, took_ms = result.started_s, result.duration_ms
             ran = result.has_begun
             text = result.text if self._has_texts else None

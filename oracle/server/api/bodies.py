@@ -9,6 +9,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from pydantic_core import PydanticCustomError
 
 from bt_runtime import ForcedResult
+from oracle.agent.client_tools import MOST_TOOLS
 from oracle.agent.conversations.titles import one_line
 from oracle.agent.query import LONGEST_QUESTION
 from oracle.decision import AgentConfig
@@ -79,6 +80,16 @@ class Limits(RequestBody, AgentConfig):
         return self.model_dump(exclude_unset=True)
 
 
+class ClientToolBody(RequestBody):
+    """A tool that the client runs itself."""
+
+    name: str = Field(description="By which the model calls it: 1 to 64 letters, digits, `_` and `-`.")
+    description: str = Field(default="", description="For the model; up to 4,000 characters.")
+    input_schema: dict[str, Any] = Field(
+        default_factory=dict, description="JSON schema of an object: the arguments; up to 16,000 bytes."
+    )
+
+
 class QueryRequest(RequestBody):
     """A question, and how it is to be answered."""
 
@@ -94,6 +105,11 @@ class QueryRequest(RequestBody):
     model: Name | None = Field(default=None, description="The provider's model that is to answer.")
     tree: Name | None = Field(default=None, description="The control: a tree's name.")
     limits: Limits = Field(default_factory=Limits, description="For this query only.")
+    tools: list[ClientToolBody] = Field(
+        default_factory=list,
+        max_length=MOST_TOOLS,
+        description="Tools that the client runs: a call of one is a `question` with `tool_call_id`.",
+    )
 
 
 Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]

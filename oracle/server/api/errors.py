@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from bt_runtime import TreeFileError
+from oracle.agent.client_tools import ClientToolError
 from oracle.agent.control.choosing import UnknownTreeError
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.query import QuestionError
@@ -127,6 +128,7 @@ _NO_STORE = _Refusal(
 REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     UserError: _Refusal(422),
     QuestionError: _Refusal(422, loc=("body", "question")),
+    ClientToolError: _Refusal(422, loc=("body", "tools")),
     ConfigError: _Refusal(422, loc=("body", "limits")),
     UnknownTreeError: _Refusal(422, loc=("body", "tree")),
     KeyReusedError: _Refusal(422, loc=("header", "Idempotency-Key")),

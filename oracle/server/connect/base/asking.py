@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 
 from oracle.agent.answering import Ask
+from oracle.agent.client_tools import ClientTool
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.runs.storage.client_runs import ClientRun, KnownRuns
 from oracle.runs.storage.errors import ConversationMovedError, StoreUnavailableError
@@ -56,7 +57,7 @@ class Asked:
     tree: str | None = None
     model: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
-    tools: tuple[Any, ...] = ()
+    tools: tuple[ClientTool, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     instructions: str | None = None
     is_detached: bool = False
@@ -135,4 +136,5 @@ async def _ask(asked: Asked, request: Request, parts: ServiceParts, caller: Call
         config=await config_of(parts, caller.user_id),
         trace=trace_of(request),
         is_detached=asked.is_detached,
+        client_tools=asked.tools,
     )

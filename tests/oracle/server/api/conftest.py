@@ -1,7 +1,7 @@
 """The service over a real socket: uvicorn in the test's loop, a real store, a model that follows a script."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -123,6 +123,7 @@ async def running_service(
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     adapters: tuple[Adapter, ...] = ADAPTERS,
+    timestamp: Callable[[], str] = lambda: TIMESTAMP,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -148,7 +149,7 @@ async def running_service(
                 segments=shipped.segments(),
                 intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
-                timestamp=lambda: TIMESTAMP,
+                timestamp=timestamp,
                 encoder=encoder,
             ),
             trees=served,

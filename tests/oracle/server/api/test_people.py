@@ -1,12 +1,14 @@
 """What runs ask people, over HTTP."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from bt_runtime.text import iso
 from oracle.core.chunks import Interrupt
 from oracle.server.api.people import LARGEST_BYTES
 from oracle.testing import ScriptedCall, ScriptedTurn
@@ -292,3 +294,40 @@ async def test_what_is_granted_for_a_conversation_holds_for_its_next_query(start
         await streamed.until_type("approval_requested")
         await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel")
         await streamed.rest()
+
+
+async def test_a_client_answers_the_calls_of_its_own_tools(start, database_url):
+    tool = {"name": "get_place", "description": "Where the user is.", "input_schema": {"type": "object"}}
+    turns = [ScriptedTurn(tool_calls=(ScriptedCall("get_place", {}),)), ScriptedTurn(text="In Bern.")]
+    service = await start(turns, url=database_url, timestamp=lambda: iso(time.time()))
+    async with service.asking(tools=[tool]) as streamed:
+        asked = (await streamed.until_type("question"))["interrupt"]
+        assert (asked["tool_name"], asked["may"]) == ("get_place", ["answer"])
+        wrong = {"id": asked["id"], "decision": "answer", "answer": {"text": "Bern"}}
+        assert (await answer(service, streamed.run_id, wrong)).status_code == 422
+        refused = await answer(service, streamed.run_id, {"id": asked["id"], "decision": "refuse"})
+        assert refused.status_code == 422
+        given = {"id": asked["id"], "decision": "answer", "answer": {"output": "Bern"}}
+        assert (await answer(service, streamed.run_id, given)).status_code == 200
+        await streamed.rest()
+    assert streamed.text == "In Bern."
+
+
+@pytest.mark.parametrize(
+    ("tools", "place"),
+    [
+        ([{"name": "search_code"}], ["body", "tools"]),
+        ([{"name": "a b"}], ["body", "tools"]),
+        ([{"name": "a", "input_schema": {"type": "string"}}], ["body", "tools"]),
+        ([{"name": "a"}] * 65, ["body", "tools"]),
+        ([{"name": "a"}, {"name": "a"}], ["body", "tools"]),
+        ([{"name": "a", "run": "rm"}], ["body", "tools", 0, "run"]),
+        ([{}], ["body", "tools", 0, "name"]),
+        ("a", ["body", "tools"]),
+    ],
+)
+async def test_tools_that_cannot_be_offered_are_refused_with_their_place(shared_asking, tools, place):
+    service, _ = shared_asking
+    response = await service.client.post("/api/oracle", json={"question": "Hello", "tools": tools}, headers=ALICE)
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == place

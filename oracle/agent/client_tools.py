@@ -1,0 +1,199 @@
+"""Tools that the client of a query brings with the question, and runs itself.
+
+Rules:
+
+- What a client says of its tools is checked before anything else reads it: it comes from outside like a question.
+- They are offered in every query that brings them, whatever its type and its tree, after those of the service.
+- A call goes the way of every call: limits, rules and approvals of the tree first. Then it is put to the client as a
+  question (`oracle.agent.people`), and the run waits for the answer; what the client gives back is the call's result.
+- A call that the client does not answer in time gets an error as its result.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from bt_runtime.text.phrases import clipped
+from oracle.agent.people import People, Terms, Verdict
+from oracle.core.encoding import from_json, to_json
+from oracle.core.errors import UserError
+from oracle.core.json_schemas import is_deeper, misfits
+from oracle.llm.protocol import ToolUse
+from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
+from oracle.tools.protocol import BUILT_IN_TOOLS
+from oracle.tools.query_types import SOURCES_OF
+from oracle.tools.text import bounded, clean
+from signals import as_plain_text
+
+CLIENT_GROUP: Final = "client"
+MOST_TOOLS: Final = 64
+MOST_BYTES: Final = 64_000
+"""Of all tools of a question, as JSON."""
+LONGEST_DESCRIPTION: Final = 4_000
+LARGEST_SCHEMA: Final = 16_000
+DEEPEST_SCHEMA: Final = 16
+ANSWERED_WITHIN_S: Final = 600.0
+"""How long the client may take to answer a call; the deadline of the query stands still meanwhile."""
+
+RESULT_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"output": {"type": "string"}, "is_error": {"type": "boolean"}},
+    "required": ["output"],
+    "additionalProperties": False,
+}
+"""Of what a client answers a call with."""
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ARGUMENT: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_NOT_ON_TOP: Final = ("oneOf", "anyOf", "allOf")
+_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_WHEN: Final = "The user's application runs it; its description says what for."
+_LATE: Final = f"Not answered: the user's application gave no result within {ANSWERED_WITHIN_S:.0f} s."
+_NOBODY: Final = "Not answered: the user's application is not asked any more."
+
+
+class ClientToolError(UserError, ValueError):
+    """A tool of the client cannot be offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTool:
+    """A tool that the client runs.
+
+    Args:
+        name: by which the model calls it: 1 to 64 letters, digits, `_` and `-`.
+        description: for the model, up to 4,000 characters.
+        input_schema: JSON schema of an object, up to 16,000 bytes as JSON; without one there are no arguments.
+
+    Raises:
+        ClientToolError: one of them is something else.
+    """
+
+    name: str
+    description: str = ""
+    input_schema: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name, description = cast("tuple[object, object]", (self.name, self.description))  # nobody has checked them
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            shown = clipped(clean(str(name)), 80)
+            raise ClientToolError(f"{shown!r} is no name of a tool: it has 1 to 64 letters, digits, '_' and '-'")
+        about = f"the tool {name!r}"
+        if not isinstance(description, str) or len(description) > LONGEST_DESCRIPTION:
+            raise ClientToolError(f"{about}: its description is a text of at most {LONGEST_DESCRIPTION:,} characters")
+        object.__setattr__(self, "description", as_plain_text(clean(description)))
+        object.__setattr__(self, "input_schema", _checked_schema(self.input_schema, about))
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        return {"name": self.name, "description": self.description, "input_schema": dict(self.input_schema)}
+
+    def as_tool(self) -> Tool:
+        """The tool as the query has it. What it does is not known, so it counts as one that writes."""
+        return Tool(
+            name=self.name,
+            description=self.description,
+            when_to_use=_WHEN,
+            input_schema=self.input_schema,
+            call=_run_elsewhere,
+            group=CLIENT_GROUP,
+            writes=True,
+            query_types=tuple(SOURCES_OF),
+            is_client_side=True,
+        )
+
+
+async def _run_elsewhere(_arguments: Mapping[str, Any]) -> ToolResult:
+    raise ToolError("This tool is run by the user's application, when the model calls it.")
+
+
+def _checked_schema(given: object, about: str) -> Mapping[str, Any]:
+    """The schema as plain JSON data.
+
+    Raises:
+        ClientToolError: it is none that a model's provider takes.
+    """
+    if not isinstance(given, Mapping) or is_deeper(given, DEEPEST_SCHEMA):
+        raise ClientToolError(f"{about}: its schema is a JSON object of at most {DEEPEST_SCHEMA} levels")
+    try:
+        data = to_json({"type": "object", "properties": {}} | dict(given))
+    except TypeError as error:
+        raise ClientToolError(f"{about}: its schema is no JSON data: {error}") from None
+    if len(data) > LARGEST_SCHEMA:
+        raise ClientToolError(
+            f"{about}: its schema has {len(data):,} bytes as JSON; at most {LARGEST_SCHEMA:,} are read"
+        )
+    schema: Mapping[str, Any] = from_json(data)
+    if _NUL.search(data):
+        raise ClientToolError(f"{about}: its schema has a NUL character, which is no text")
+    if schema["type"] != "object" or any(name in schema for name in _NOT_ON_TOP):
+        raise ClientToolError(f"{about}: its schema is that of an object, without {', '.join(_NOT_ON_TOP)} at its top")
+    try:
+        misfits(schema, {})
+    except ValueError as error:
+        raise ClientToolError(f"{about}: {clipped(str(error), 300)}") from None
+    for name in schema["properties"]:
+        if not _ARGUMENT.fullmatch(name):
+            shown = clipped(clean(name), 80)
+            raise ClientToolError(f"{about}: {shown!r} is no name of an argument: letters, digits, '_', '.', '-'")
+    return schema
+
+
+def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -> None:
+    """Check the tools of a question together.
+
+    Args:
+        tools: each of them has been checked.
+        taken: the names of the service's tools.
+
+    Raises:
+        ClientToolError: there are too many, or two tools have the same name.
+    """
+    if len(tools) > MOST_TOOLS:
+        raise ClientToolError(f"a question brings at most {MOST_TOOLS} tools, given {len(tools):,}")
+    size = sum(len(to_json(each.to_json())) for each in tools)
+    if size > MOST_BYTES:
+        raise ClientToolError(f"the tools of a question have at most {MOST_BYTES:,} bytes as JSON, given {size:,}")
+    seen: set[str] = set()
+    for each in tools:
+        if each.name in taken or each.name in BUILT_IN_TOOLS:
+            raise ClientToolError(f"{each.name!r} is the name of a tool of this service: give yours another name")
+        if each.name in seen:
+            raise ClientToolError(f"two tools are named {each.name!r}: names must be unique")
+        seen.add(each.name)
+
+
+def kept_tools(asked: Mapping[str, Any]) -> tuple[ClientTool, ...]:
+    """The tools of a question, from the input that its run's row keeps."""
+    return tuple(ClientTool(**each) for each in asked.get("client_tools", ()))
+
+
+def with_client_tools(registry: ToolRegistry, tools: Iterable[ClientTool]) -> ToolRegistry:
+    """The tools of the service, and behind them those of the client."""
+    own = {each.name: each.as_tool() for each in tools}
+    if not own:
+        return registry
+    return ToolRegistry([*(each for each in registry.tools if each.name not in own), *own.values()])
+
+
+def ask_client(people: People, call: ToolUse) -> str:
+    """Put a call to the client; returns the id of the question."""
+    terms = Terms("user", ANSWERED_WITHIN_S, "refuse")
+    message = f"The application is to run {call.name}."
+    return people.ask("input_required", message, terms, may=("answer",), schema=RESULT_SCHEMA, call=call)
+
+
+def client_answer(output: str, *, is_error: bool = False) -> dict[str, Any]:
+    """What answers the question of a call (`Delivery.answer`): of bounded length, as the result of any tool."""
+    return {"output": bounded(output), "is_error": is_error}
+
+
+def client_result(verdict: Verdict) -> ToolResult:
+    """The result of a call, by what became of its question."""
+    if verdict.status != "answered":
+        return ToolResult(_LATE if verdict.status == "expired" else _NOBODY, is_error=True)
+    given = verdict.answer if isinstance(verdict.answer, Mapping) else {"output": verdict.answer}
+    output = given.get("output")
+    text = bounded(output if isinstance(output, str) else to_json(output).decode())
+    return ToolResult(text, is_error=given.get("is_error") is True, is_empty=not text.strip())
