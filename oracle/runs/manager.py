@@ -268,6 +268,20 @@ class RunManager:
                 if self._clock.now() >= until_s:
                     raise
 
+    async def forget_run(self, run: RunRecord) -> bool:
+        """Delete the texts of a run and what it has added to its conversation; one under way is cancelled first.
+
+        Returns:
+            Whether its user had it.
+
+        Raises:
+            ConversationBusyError: it does not end, or nothing else was said in a conversation that answers a query.
+            StoreUnavailableError: the database cannot be written at present.
+        """
+        if run.status != "finished":
+            await self._end_for(run, _FORGET_S)
+        return await self._store.conversations.forget_run(run.user_id, run.id)
+
     async def _end_for(self, running: RunRecord, seconds: float) -> None:
         """Cancel a run and wait for its end."""
         await self.cancel(running)

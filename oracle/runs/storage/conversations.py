@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, literal, select, update
 
 from bt_runtime import Clock, SystemClock
 from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
@@ -25,9 +25,10 @@ from oracle.runs.storage.conversation_pages import (
 )
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.erasing import delete_events, mark_forgotten
-from oracle.runs.storage.errors import ConversationBusyError, RunLostError, StoreUnavailableError
-from oracle.runs.storage.interrupts import forget_grants, granted_actions
+from oracle.runs.storage.erasing import delete_events
+from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
+from oracle.runs.storage.forgetting import forget_conversation, forget_run, locked_state
+from oracle.runs.storage.interrupts import granted_actions
 from oracle.runs.storage.schema import Json, conversation, grant_, message, run
 from oracle.runs.storage.writer import Writer
 
@@ -43,7 +44,6 @@ _OF_CONVERSATION = message.c.conversation_id == bindparam("context_id")
 _HAS_MESSAGES = select(message.c.n).where(_OF_CONVERSATION).exists().label("has_messages")
 _HAS_GRANTS = select(grant_.c.id).where(grant_.c.context_id == bindparam("context_id")).exists().label("has_grants")
 _ROW = select(conversation.c.project_id, conversation.c.state, _HAS_MESSAGES, _HAS_GRANTS).where(_THEIRS)
-_STATE = select(conversation.c.state).where(_THEIRS).with_for_update()
 _OWNER = select(run.c.worker).where(run.c.id == bindparam("run_id")).with_for_update(read=True)
 _LAST = select(func.max(message.c.n), func.max(case((message.c.run_id == bindparam("run_id"), message.c.n)))).where(
     _OF_CONVERSATION
@@ -149,10 +149,22 @@ class StoredConversations:
             ConversationBusyError: it is answering a query, which must be ended first.
             StoreUnavailableError: the database cannot be written at present.
         """
-        at = self._database.now()
-        run_ids = await self._writer.write(
-            lambda connection: _forget(connection, user_id, context_id, at=at), is_alone=True
-        )
+        return await self._forget(partial(forget_conversation, user_id=user_id, context_id=context_id))
+
+    async def forget_run(self, user_id: str, run_id: str) -> bool:
+        """Delete all texts of a run, and what it has added to its conversation, which goes when nothing is left in it.
+
+        Returns:
+            Whether the user had that run.
+
+        Raises:
+            ConversationBusyError: the run has not ended.
+            StoreUnavailableError: the database cannot be written at present.
+        """
+        return await self._forget(partial(forget_run, user_id=user_id, run_id=run_id))
+
+    async def _forget(self, work: Callable[..., Sequence[str] | None]) -> bool:
+        run_ids = await self._writer.write(partial(work, at=self._database.now()), is_alone=True)
         if run_ids is None:
             return False
         await delete_events(self._writer, run_ids)
@@ -348,7 +360,7 @@ def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> 
 def _append(
     connection: Connection, user_id: str, context_id: str, exchange: Exchange, *, dialect: Dialect, at: float
 ) -> None:
-    state = _locked_state(connection, user_id, context_id)
+    state = locked_state(connection, user_id, context_id)
     if state is None:
         raise KeyError(context_id)
     place = {"context_id": context_id, "run_id": exchange.run_id}
@@ -413,25 +425,6 @@ def _state_of(classification: QueryClassification | None, *, had_tool_errors: bo
         return {"had_tool_errors": had_tool_errors}
     kept = _CLASSIFICATION.dump_python(classification, mode="json")
     return {"classification": kept, "had_tool_errors": had_tool_errors}
-
-
-def _forget(connection: Connection, user_id: str, context_id: str, *, at: float) -> Sequence[str] | None:
-    if _locked_state(connection, user_id, context_id) is None:
-        return None
-    runs = run.c.context_id == context_id
-    if connection.scalar(select(run.c.id).where(runs, run.c.status != "finished")) is not None:
-        raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
-    connection.execute(delete(message).where(message.c.conversation_id == context_id))
-    connection.execute(delete(conversation).where(conversation.c.id == context_id))
-    forget_grants(connection, context_id)
-    run_ids = list(connection.scalars(select(run.c.id).where(runs)))
-    return mark_forgotten(connection, run_ids, at=at)
-
-
-def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
-    """The state of the user's conversation, locked against other workers until the end of this transaction."""
-    state: dict[str, Any] | None = connection.scalar(_STATE, {"context_id": context_id, "of_user": user_id})
-    return state
 
 
 def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:

@@ -208,6 +208,20 @@ async def test_a_conversation_is_forgotten_with_the_query_that_it_is_answering(s
         assert await events(store, record) == []
 
 
+async def test_one_run_is_forgotten_while_it_is_under_way(store: Store) -> None:
+    async with managed(store, [answers(), hanging()]) as it:
+        first = await it.ask(user_id="ann")
+        live = await it.start(user_id="ann", context_id=first.record.context_id)
+        await it.until_text(live.record, "Half of the")
+        assert await it.manager.forget_run(live.record) is True
+        record = await store.runs.find(live.record.id)
+        assert record is not None
+        assert (record.status, record.kept) == ("finished", "gone")
+        conversation = await store.conversations.load("ann", first.record.context_id)
+        assert conversation is not None
+        assert [message.role for message in conversation.messages] == ["user", "assistant"]
+
+
 async def test_a_stopping_service_begins_nothing_and_lets_runs_end(store: Store) -> None:
     gate = Gate()
     turns = [says("Looking.", calls("probe")), answers()]
