@@ -23,6 +23,7 @@ from oracle.agent.notices import waits_for_place
 from oracle.core.chunks import Done, SystemNotice, write_chunk
 from oracle.core.errors import OracleError
 from oracle.core.metrics import Metrics
+from oracle.core.retry import pause
 from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
@@ -49,6 +50,9 @@ from oracle.runs.waiting import ended_within
 log = structlog.get_logger(__name__)
 
 STOPPING = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
+_CANCEL_UNREAD = "cancel_unread"
+_SUPERSEDE_S = 5.0  # for the end of a run that nobody reads
+_LEAVING_S, _LOOK_S = 1.0, 0.05  # for a reader to leave whose client has gone already, and between looks
 _FORGET_S = 10.0  # for a query to end whose conversation is being deleted
 
 
@@ -92,7 +96,7 @@ class RunManager:
         self.debugger = debugger
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._background: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[Any]] = set()
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
         self._readers = Readers(grace_s=options.reader_grace_s, clock=clock, on_deserted=self._desert)
         self._attendance = Attendance(store, readers=self._readers, is_here=self._live.__contains__, new_id=new_id)
@@ -238,6 +242,34 @@ class RunManager:
             if found is None or found.status == "finished":
                 return
             is_running = True
+
+    async def supersede(self, run: RunRecord) -> None:
+        """Cancel a run that nobody reads, and wait a few seconds for its end: its user has gone on without it.
+
+        Does nothing for a run that has ended, that waits for people, or that needs no reader.
+
+        Raises:
+            StoreUnavailableError: the command could not be sent to its worker.
+        """
+        if run.status not in ("queued", "running") or run.input.get("detached"):
+            return
+        if run.id in self._live or run.status == "queued":
+            if not await self._cancel_unread(run):
+                return
+        else:
+            await self._store.commands.send(RunCommand(run.id, _CANCEL_UNREAD))
+        ending = asyncio.ensure_future(self._until_ended(run))
+        await ended_within([ending], _SUPERSEDE_S, clock=self._clock)
+        ending.cancel()
+
+    async def _cancel_unread(self, run: RunRecord) -> bool:
+        until_s = self._clock.now() + _LEAVING_S
+        while self._readers.of(run.id):  # one that has just been closed
+            if self._clock.now() >= until_s:
+                return False
+            await pause(_LOOK_S, clock=self._clock)
+        await self.cancel(run)
+        return True
 
     def attach(self, run: RunRecord) -> AbstractContextManager[None]:
         """A reader of the run is connected, as long as this is entered.
@@ -498,6 +530,8 @@ class RunManager:
             live.cancel()
         elif command.kind == "answers":
             live.hear()
+        elif command.kind == _CANCEL_UNREAD:
+            self._later(self._cancel_unread(live.record))
         elif command.kind in DEBUG_COMMANDS:
             if self.debugger is not None:
                 self.debugger.take(command)
@@ -536,8 +570,8 @@ class RunManager:
         except StorageError as error:
             log.warning("run.not_cancelled", run_id=run_id, problem=str(error))
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+    def _later(self, work: Coroutine[Any, Any, object]) -> None:
+        task: asyncio.Task[Any] = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 

@@ -8,47 +8,42 @@ Rules:
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, ScalarSelect, func, select
+from sqlalchemy import Connection, select
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import ConversationMovedError
-from oracle.runs.storage.records import Origin, RunStatus
+from oracle.runs.storage.records import Origin
 
 _run, _client_run = schema.run, schema.client_run
 _MOST_ASKED = 1_000  # digests in one query
 
 
 class ClientRun(NamedTuple):
-    """A run that is known to a client.
-
-    Args:
-        said: digest of what was said, up to and with its question.
-        answer: `None` until it has ended.
-        followed_by: the next run of its conversation; `None`: it is the last one.
-    """
+    """A run of a client's conversation, and its number among those of the key."""
 
     run_id: str
-    context_id: str
-    said: str
-    status: RunStatus
-    answer: str | None
-    followed_by: str | None
+    n: int
 
 
 class KnownRuns(NamedTuple):
     """What is known of a client's conversation.
 
     Args:
-        runs: by what was said, the latest first.
-        last_n: the greatest number of the key; 0: nothing is known.
+        runs: those that were asked for, by what was said, the latest first.
+        latest: of all runs of the key; `None`: there is none.
     """
 
     runs: dict[str, list[ClientRun]]
-    last_n: int
+    latest: ClientRun | None = None
+
+    @property
+    def last_n(self) -> int:
+        """The greatest number of the key; 0: nothing is known."""
+        return 0 if self.latest is None else self.latest.n
 
 
 class ClientRuns:
@@ -65,13 +60,15 @@ class ClientRuns:
         """
         return await self._database.read(lambda connection: _known(connection, key, said))
 
-    async def after(self, run_id: str) -> str | None:
-        """The run that follows one in its conversation; `None`: it is the last one.
+    async def followed(self, run_id: str) -> str | None:
+        """The run that follows another one in its conversation; `None`: that is the last one.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        query = select(_followed_by()).where(_run.c.id == run_id)
+        later = _run.alias()
+        is_later = (later.c.context_id == _run.c.context_id) & (later.c.n > _run.c.n) & later.c.shadow_of.is_(None)
+        query = select(later.c.id).join(_run, is_later).where(_run.c.id == run_id).order_by(later.c.n).limit(1)
         return await self._database.read(lambda connection: connection.scalar(query))
 
 
@@ -87,20 +84,14 @@ def note_origin(connection: Connection, origin: Origin, *, dialect: Dialect, run
 
 
 def _known(connection: Connection, key: str, said: Sequence[str]) -> KnownRuns:
-    of_key = _client_run.c.key == key
-    last_n = connection.scalar(select(func.max(_client_run.c.n)).where(of_key)) or 0
-    found: dict[str, list[ClientRun]] = {}
-    columns = (_run.c.id, _run.c.context_id, _client_run.c.said, _run.c.status, _run.c.answer, _followed_by())
-    query = select(*columns).join(_client_run, _client_run.c.run_id == _run.c.id).where(of_key)
+    query = select(_client_run.c.run_id, _client_run.c.n, _client_run.c.said).where(_client_run.c.key == key)
     query = query.order_by(_client_run.c.n.desc())
-    for first in range(0, len(said) if last_n else 0, _MOST_ASKED):
+    last = connection.execute(query.limit(1)).first()
+    if last is None:
+        return KnownRuns({})
+    found: dict[str, list[ClientRun]] = {}
+    for first in range(0, len(said), _MOST_ASKED):
         some = said[first : first + _MOST_ASKED]
         for row in connection.execute(query.where(_client_run.c.said.in_(some))):
-            found.setdefault(row.said, []).append(ClientRun(*row))
-    return KnownRuns(found, last_n)
-
-
-def _followed_by() -> ScalarSelect[Any]:
-    later = _run.alias()
-    is_later = (later.c.context_id == _run.c.context_id) & (later.c.n > _run.c.n) & later.c.shadow_of.is_(None)
-    return select(later.c.id).where(is_later).order_by(later.c.n).limit(1).scalar_subquery()
+            found.setdefault(row.said, []).append(ClientRun(row.run_id, row.n))
+    return KnownRuns(found, ClientRun(last.run_id, last.n))

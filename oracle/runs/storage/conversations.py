@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import structlog
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, bindparam, case, func, insert, literal, select, update
 
 from bt_runtime import Clock, SystemClock
+from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
 from oracle.agent.conversations.titles import title_of
 from oracle.classify import QueryClassification
@@ -30,6 +31,7 @@ from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.forgetting import forget_conversation, forget_run, locked_state
 from oracle.runs.storage.interrupts import granted_actions
 from oracle.runs.storage.schema import Json, conversation, grant_, message, run
+from oracle.runs.storage.seeding import Told, begin_told
 from oracle.runs.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
@@ -51,6 +53,13 @@ _LAST = select(func.max(message.c.n), func.max(case((message.c.run_id == bindpar
 _INSERT = insert(message)
 _USED = update(conversation).where(conversation.c.id == bindparam("context_id"))
 _BEGUN = _USED.values(title=func.coalesce(conversation.c.title, bindparam("first", type_=Json)))
+
+
+class AskedBefore(NamedTuple):
+    """A question of a conversation, and its run."""
+
+    run_id: str
+    question: str
 
 
 class StoredConversations:
@@ -216,6 +225,34 @@ class StoredConversations:
             return read_summary(connection, user_id, made)
 
         return await self._writer.write(work, is_alone=True)
+
+    async def begin_told(self, user_id: str, told: Sequence[Told]) -> str:
+        """Begin a conversation with what a client says was said before (`oracle.runs.storage.seeding`); its id.
+
+        Raises:
+            StoreUnavailableError: the database cannot be written at present.
+        """
+        at, made = self._database.now(), self._new_id()
+
+        def work(connection: Connection) -> None:
+            number = self._database.dialect.next_number(connection)
+            begin_told(connection, user_id, made, told, at=at, at_iso=iso(at), number=number)
+
+        await self._writer.write(work)
+        return made
+
+    async def asked(self, user_id: str, context_id: str) -> Sequence[AskedBefore]:
+        """The latest questions of the user's conversation, oldest first; none if there is no such conversation.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        theirs = (conversation.c.id == message.c.conversation_id) & (conversation.c.user_id == user_id)
+        query = select(message.c.run_id, message.c.content).join(conversation, theirs)
+        query = query.where(message.c.conversation_id == context_id, message.c.role == "user")
+        query = query.order_by(message.c.n.desc()).limit(_MOST_LOADED)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [AskedBefore(*row) for row in reversed(found)]
 
     async def rename(self, user_id: str, context_id: str, title: str) -> ConversationSummary | None:
         """Set the title of a conversation; returns `None` if the user has no such conversation.

@@ -155,7 +155,7 @@ command = Table(
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("run_id", String(64), nullable=False, index=True),
-    Column("kind", String(32), nullable=False),  # cancel | answers | debug | breakpoints | reader_joined | reader_left
+    Column("kind", String(32), nullable=False),  # cancel | cancel_unread | answers | debug | breakpoints | reader_…
     Column("data", Json, nullable=False),
     Column("at", Double, nullable=False),
 )

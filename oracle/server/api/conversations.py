@@ -8,12 +8,12 @@ from starlette.responses import Response
 
 from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.runs.record.reading import read_opened
 from oracle.runs.storage.conversation_pages import ConversationSummary, StoredMessage
 from oracle.server.api.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import ForkRequest, Name, TitleChange
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.forking import fork
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import ConversationBody, ConversationHead, ConversationList
 
@@ -88,16 +88,7 @@ async def fork_conversation(context_id: ContextId, body: ForkRequest, parts: Par
 
     The conversation stays as it is. The new one is one's own like any other: it is listed, and forgotten by its name.
     """
-    opened = None if body.before_run is None else await read_opened(parts.store.log, body.before_run)
-    forked = await parts.store.conversations.fork(
-        caller.user_id,
-        context_id,
-        before_run=body.before_run,
-        classification=None if opened is None else opened.previous,
-        had_tool_errors=opened is not None and opened.previous_errors,
-    )
-    if forked is None:
-        raise UnknownConversationError(context_id)
+    forked = await fork(parts, caller.user_id, context_id, before_run=body.before_run)
     return json_answer(_head(forked), status=201)
 
 

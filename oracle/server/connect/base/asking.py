@@ -3,21 +3,22 @@
 Rules:
 
 - What a client says was said is compared with what was said, and not believed.
-- A run that has come through an adapter is found again by `oracle.server.connect.base.chain`. A question after the last
-  run of its conversation goes on in it.
-- A request that is sent again gets the run of the first one.
+- `oracle.server.connect.base.placing` says in which conversation that is.
+- A request that is sent again gets the run of the first one, and so does one that comes at the same moment.
+- What the client's system messages say is ignored, and told once in the log.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import structlog
 from starlette.requests import Request
 
 from oracle.agent.answering import Ask
 from oracle.agent.client_tools import ClientTool
 from oracle.agent.control.choosing import DEFAULT_TREE
-from oracle.runs.storage.client_runs import ClientRun, KnownRuns
+from oracle.runs.storage.client_runs import KnownRuns
 from oracle.runs.storage.errors import ConversationMovedError, StoreUnavailableError
 from oracle.runs.storage.records import Origin, RunRecord
 from oracle.server.api.access import with_texts
@@ -25,8 +26,12 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, trace_of
 from oracle.server.api.user_limits import config_of
-from oracle.server.connect.base.chain import Chain, Said, chain_of, plain
+from oracle.server.connect.base.chain import Chain, Said, chain_of
+from oracle.server.connect.base.placing import Placing
 
+log = structlog.get_logger(__name__)
+
+_told: set[str] = set()
 _MOST_TRIES = 5  # while other requests begin runs of the same conversation
 
 
@@ -47,7 +52,9 @@ class Asked:
         instructions: what the client's system messages say; ignored.
         is_detached: its run needs no reader.
         is_repeat: the client's library has sent the request before, and its answer was lost.
-        is_forked: the last question is asked anew.
+        is_forked: the last question is asked anew; only where the history is not whole this has to be said.
+        is_whole: the history is all that the client shows of the conversation; `False`: its last question alone comes,
+            and a conversation with a name goes on where it is.
     """
 
     question: str
@@ -63,6 +70,7 @@ class Asked:
     is_detached: bool = False
     is_repeat: bool = False
     is_forked: bool = False
+    is_whole: bool = True
 
 
 class Begun(NamedTuple):
@@ -93,37 +101,55 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
         conversation=asked.conversation,
         after_run=asked.after_run,
     )
+    placing = Placing(
+        parts,
+        caller.user_id,
+        chain=chain,
+        said=asked.said,
+        after_run=asked.after_run,
+        is_whole=asked.is_whole,
+        is_anew=asked.is_forked,
+    )
+    _note_ignored(asked, protocol)
     seen: int | None = None
     for _ in range(_MOST_TRIES):
         known = await parts.store.client_runs.known(chain.key, (*chain.before, chain.said))
-        same = known.runs.get(chain.said, [])
-        # Of two that come at the same moment the second is taken for the first one, sent again.
-        if same and (asked.is_repeat or (seen is not None and known.last_n > seen)):
-            earlier = await parts.runs.begun(same[0].run_id)
-            if earlier is not None:
-                return Begun(with_texts(earlier), is_earlier=True)
+        earlier = _earlier(asked, chain, known, seen)
+        if earlier is not None and (run := await parts.runs.begun(earlier)) is not None:
+            return Begun(with_texts(run), is_earlier=True)
         seen = known.last_n if seen is None else seen
         parts.load.admit()
-        origin = Origin(chain.key, known.last_n + 1, chain.said, asked.metadata)
-        followed = _followed(chain, known)
         ask = await _ask(asked, request, parts, caller)
-        if followed is not None and followed.followed_by is None:
-            ask = replace(ask, context_id=followed.context_id)
+        place = await placing.place(known)
+        origin = Origin(chain.key, known.last_n + 1, chain.said, asked.metadata)
         try:
-            return Begun((await parts.runs.start(ask, origin=origin)).record, is_earlier=False)
+            live = await parts.runs.start(replace(ask, context_id=place.context_id), origin=origin)
         except ConversationMovedError:
-            continue
+            await placing.discard(place)
+        except Exception:
+            await placing.discard(place)
+            raise
+        else:
+            return Begun(live.record, is_earlier=False)
     raise StoreUnavailableError("other requests of the conversation came at the same moment, again and again")
 
 
-def _followed(chain: Chain, known: KnownRuns) -> ClientRun | None:
-    """The run that the question follows: that of the longest known beginning; `None`: nothing is known."""
-    for digest, answer in zip(reversed(chain.before), reversed(chain.answers), strict=True):
-        runs = known.runs.get(digest, [])
-        same = [run for run in runs if run.answer is not None and plain(run.answer) == answer]
-        if same or (runs and chain.is_named):
-            return (same or runs)[0]
+def _earlier(asked: Asked, chain: Chain, known: KnownRuns, seen: int | None) -> str | None:
+    """The run that an earlier request of the same words has begun, if this one is the same sent again.
+
+    It is if it says so, or if the other one came at the same moment: its run is later than the last one that was seen.
+    """
+    for run in known.runs.get(chain.said, [])[:1]:
+        is_latest = asked.is_whole or run.n == known.last_n
+        if (asked.is_repeat and is_latest) or (seen is not None and run.n > seen):
+            return run.run_id
     return None
+
+
+def _note_ignored(asked: Asked, protocol: str) -> None:
+    if asked.instructions and protocol not in _told:
+        _told.add(protocol)
+        log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are not obeyed; said once")
 
 
 async def _ask(asked: Asked, request: Request, parts: ServiceParts, caller: Caller) -> Ask:

@@ -1,0 +1,172 @@
+"""Where a client's question stands among what was said: in a conversation, in a fork of it, or in a new one.
+
+Rules:
+
+- It follows the run of the longest known beginning of what the client says was said. Without a name of the conversation
+  the client's copy of that run's answer must be ours, or the beginning of one that did not complete.
+- Is that the last run of its conversation, the question goes on there; one that is still running and that nobody reads
+  is cancelled first. Otherwise the client has gone back, and the question is asked in a fork.
+- Clients that keep a name leave out what has become too long: then what they say is looked for at any place.
+- Where nothing is known a conversation begins with what the client says was said.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.core.chunks import Answer, read_chunk
+from oracle.runs.storage.client_runs import KnownRuns
+from oracle.runs.storage.conversations import AskedBefore
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.seeding import Told
+from oracle.server.api.access import find_run, with_texts
+from oracle.server.api.forking import fork
+from oracle.server.api.parts import ServiceParts
+from oracle.server.connect.base.chain import Chain, Said, plain
+
+_MOST_COMPARED = 20  # runs with the same words before them; the latest
+
+
+class Place(NamedTuple):
+    """A conversation for a question.
+
+    Args:
+        context_id: `None`: one that is created with the run.
+        is_made: it was made for the question, and is of no use without it.
+    """
+
+    context_id: str | None
+    is_made: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """What a question follows.
+
+    Args:
+        context_id: the conversation.
+        before: the run that comes next there so far; `None`: none does.
+    """
+
+    context_id: str
+    before: str | None
+
+
+class Placing:
+    """Places one question of a user.
+
+    Args:
+        parts: of the service.
+        user_id: who asks.
+        chain: where the question stands.
+        said: the client's history.
+        after_run: the run that is followed, if the client names one.
+        is_whole: the history is all that the client shows.
+        is_anew: the last question of the conversation is asked anew, where the history is not whole.
+    """
+
+    def __init__(
+        self,
+        parts: ServiceParts,
+        user_id: str,
+        *,
+        chain: Chain,
+        said: Sequence[Said],
+        after_run: str | None,
+        is_whole: bool,
+        is_anew: bool,
+    ) -> None:
+        self._parts = parts
+        self._user_id = user_id
+        self._chain = chain
+        self._said = said
+        self._after_run = after_run
+        self._is_whole = is_whole
+        self._is_anew = is_anew
+
+    async def place(self, known: KnownRuns) -> Place:
+        """Find or make the conversation of the question.
+
+        Raises:
+            UnknownRunError, ForgottenRunError: there is no such run to be followed.
+            StoreUnavailableError: the database cannot be used at present.
+        """
+        followed = await self._followed(known)
+        if followed is None:
+            told = [Told(each.role, each.text) for each in self._said]
+            if not any(plain(each.text) for each in told):
+                return Place(None)
+            return Place(await self._parts.store.conversations.begin_told(self._user_id, told), is_made=True)
+        if followed.before is None:
+            under_way = await self._parts.store.runs.open_of(followed.context_id)
+            if under_way is not None:
+                await self._parts.runs.supersede(under_way)
+            return Place(followed.context_id)
+        try:
+            made = await fork(self._parts, self._user_id, followed.context_id, before_run=followed.before)
+        except UnknownConversationError:  # forgotten at this moment
+            return Place(None)
+        return Place(made.context_id, is_made=True)
+
+    async def discard(self, place: Place) -> None:
+        """Delete a conversation that was made for a question which is not asked."""
+        if place.is_made and place.context_id is not None:
+            await self._parts.store.conversations.forget(self._user_id, place.context_id)
+
+    async def _followed(self, known: KnownRuns) -> _Followed | None:
+        if self._after_run is not None:
+            run = with_texts(await find_run(self._after_run, self._parts, user_id=self._user_id))
+            return await self._behind(run)
+        latest = None if known.latest is None else await self._parts.store.runs.find(known.latest.run_id)
+        if not self._is_whole and latest is not None:
+            return _Followed(latest.context_id, before=latest.id) if self._is_anew else await self._behind(latest)
+        found = await self._known_beginning(known)
+        if found is not None:
+            return await self._behind(found)
+        if self._chain.is_named and self._chain.before and latest is not None:
+            return await self._in_the_middle(latest)
+        return None
+
+    async def _behind(self, run: RunRecord) -> _Followed:
+        return _Followed(run.context_id, before=await self._parts.store.client_runs.followed(run.id))
+
+    async def _known_beginning(self, known: KnownRuns) -> RunRecord | None:
+        chain = self._chain
+        for digest, copy in zip(reversed(chain.before), reversed(chain.answers), strict=True):
+            candidates = known.runs.get(digest, [])[:_MOST_COMPARED]
+            found = [run for each in candidates if (run := await self._parts.store.runs.find(each.run_id)) is not None]
+            for run in found:
+                if await self._is_answer_of(run, copy):
+                    return run
+            if found and chain.is_named:
+                return found[0]
+        return None
+
+    async def _is_answer_of(self, run: RunRecord, copy: str) -> bool:
+        if run.status != "finished":
+            return plain(await self._said_so_far(run.id)).startswith(copy)
+        if run.answer is None:  # it was deleted
+            return False
+        ours = plain(run.answer)
+        return ours == copy or (run.termination_reason != "completed" and ours.startswith(copy))
+
+    async def _said_so_far(self, run_id: str) -> str:
+        answer, after = Answer(), 0
+        while (page := await self._parts.store.log.page(run_id, after=after)) is not None and page.chunks:
+            for n, data in page.chunks:
+                answer.add(read_chunk(data))
+                after = n
+        return answer.text
+
+    async def _in_the_middle(self, latest: RunRecord) -> _Followed | None:
+        """The place behind the user's texts in the conversation of the latest run, wherever they begin there."""
+        texts = [text for each in self._said if each.role == "user" and (text := plain(each.text))]
+        asked = list(await self._parts.store.conversations.asked(self._user_id, latest.context_id))
+        if latest.status != "finished" and all(each.run_id != latest.id for each in asked):
+            asked.append(AskedBefore(latest.id, str(latest.input.get("question", ""))))
+        for end in range(len(asked), len(texts) - 1, -1):
+            if [plain(each.question) for each in asked[end - len(texts) : end]] == texts:
+                before = asked[end].run_id if end < len(asked) else None
+                return _Followed(latest.context_id, before=before)
+        return None
