@@ -14,6 +14,7 @@ from oracle.agent.cost import RequestCost
 from oracle.agent.ending import QueryEnd
 from oracle.agent.equipment import Equipment
 from oracle.agent.gathering_log import GatheringLog
+from oracle.agent.grace import CancelGrace
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.lost import LostWork
@@ -60,6 +61,7 @@ class AgentRun:
 
     Args:
         classification: of the question; `None` until it is made.
+        grace: how long it waits for work that ignores its cancellation.
         offered: names of the tools that the model may call.
         withheld: names of the tools that are not offered in this query.
         prompt: the system prompt; `None` until it is composed.
@@ -83,6 +85,7 @@ class AgentRun:
     cost: RequestCost = field(default_factory=RequestCost)
     ending: QueryEnd = field(default_factory=QueryEnd)
     gathering: GatheringLog = field(default_factory=GatheringLog)
+    grace: CancelGrace = field(default_factory=CancelGrace)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
     withheld: frozenset[str] = frozenset()
@@ -114,6 +117,12 @@ class AgentRun:
         """Stop as an error that is not the provider's."""
         self.ending.fault = fault
         self.stop("error")
+
+    def cancel_grace_s(self) -> float:
+        """How long work that is cancelled now may take to end, in real seconds."""
+        if self.equipment.clock.now() - self.state.start_time >= self.state.time_limit_s:
+            self.grace.end()
+        return self.grace.seconds()
 
     def notify_of_cut_history(self) -> None:
         """Notify the user if the model does not get the whole conversation."""

@@ -200,7 +200,7 @@ async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
             moment = datetime.fromisoformat(at)
             key = CallKey(run.query.run_id, call.id, moment, is_repeat=begun_at is not None)
     with tool_span(run, call) as span, keyed(key):
-        result = await run.equipment.tools.call(call.name, call.arguments)
+        result = await run.equipment.tools.call(call.name, call.arguments, grace_s=run.cancel_grace_s)
         note_result(run, span, result)
         return result
 

@@ -53,9 +53,6 @@ _LONGEST_PIECE = 16_384
 """Characters; providers send a few words at a time, so a longer piece is split."""
 _CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 
-CANCEL_GRACE_S = 0.05
-"""How long a cancelled model may take to close its stream, in real seconds: a query ends within 100 ms of its limit."""
-
 _left_behind: set["asyncio.Task[ModelFault | None]"] = set()
 """Streams that have not ended yet; asyncio itself holds tasks weakly."""
 
@@ -432,7 +429,7 @@ async def run_turn(
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)
         with turn_span(run, request, visible=visible) as span:
-            fault, interrupted = await _stream(run.equipment.model, request, turn.progress)
+            fault, interrupted = await _stream(run, request, turn.progress)
             outcome = turn.end(fault, interrupted=interrupted)
             note_turn(run, span, outcome, turn.progress.usage)
             return outcome
@@ -440,16 +437,16 @@ async def run_turn(
         turn.release()
 
 
-async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
+async def _stream(run: AgentRun, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
     """Read the response to its end, or until this is cancelled: what went wrong, and whether it was cancelled."""
     ended = asyncio.get_running_loop().create_future()
-    reading = asyncio.create_task(_read(model, request, progress, ended), name="model")
+    reading = asyncio.create_task(_read(run.equipment.model, request, progress, ended), name="model")
     interrupted = False
     try:
         await ended
     except asyncio.CancelledError:
         interrupted = True
-        await _stop(reading)
+        await _stop(reading, grace_s=run.cancel_grace_s())
     progress.is_over = True
     if not reading.done() or reading.cancelled():
         return None, True
@@ -482,7 +479,7 @@ async def _read(
     return None
 
 
-async def _stop(reading: "asyncio.Task[ModelFault | None]") -> None:
+async def _stop(reading: "asyncio.Task[ModelFault | None]", *, grace_s: float) -> None:
     """Cancel the stream and give it the grace time to close; one that does not is left behind."""
     if reading.done():
         return
@@ -490,9 +487,9 @@ async def _stop(reading: "asyncio.Task[ModelFault | None]") -> None:
     _left_behind.add(reading)
     reading.add_done_callback(_forget)
     with suppress(asyncio.CancelledError):  # a second cancel asks for what is being done
-        await asyncio.wait({reading}, timeout=CANCEL_GRACE_S)
+        await asyncio.wait({reading}, timeout=grace_s)
     if not reading.done():
-        log.warning("model.ignored_cancellation", grace_s=CANCEL_GRACE_S)
+        log.warning("model.ignored_cancellation", grace_s=round(grace_s, 3))
 
 
 def _forget(reading: "asyncio.Task[ModelFault | None]") -> None:

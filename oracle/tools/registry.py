@@ -6,7 +6,7 @@ error (or truncated) result with a text that the model can act on. Only `Cancell
 
 import asyncio
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -89,12 +89,19 @@ class ToolRegistry:
             raise ToolError(f"{shorten(path)!r} cannot be read: {error.strerror or type(error).__name__}.") from None
         return replace(read, lines=tuple(map(clean, read.lines)))
 
-    async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model may write anything
+    async def call(
+        self,
+        name: str,
+        arguments: Any,  # noqa: ANN401 - a model may write anything
+        *,
+        grace_s: Callable[[], float] = lambda: _CANCEL_GRACE_S,
+    ) -> ToolResult:
         """Run a tool; raises nothing but `CancelledError`.
 
         Args:
             name: the tool that the model asked for; it may not exist.
             arguments: as written by the model, not validated; a mapping if they follow the schema.
+            grace_s: how long the tool may take to clean up when this is cancelled, asked then.
         """
         tool = self._tools.get(name)
         if tool is None:
@@ -105,11 +112,11 @@ class ToolRegistry:
             return _error(f"{name} is run by the model's provider and cannot be called here.")
         if not isinstance(arguments, Mapping):
             return _error(f"{name}: the arguments must be a JSON object, given {type(arguments).__name__}.")
-        result = await self._run(tool, arguments)
+        result = await self._run(tool, arguments, grace_s)
         sources = tuple(map(_clean_source, result.sources[:_MAX_SOURCES]))
         return ToolResult(bounded(result.text), result.is_error, sources, result.is_empty)
 
-    async def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _run(self, tool: Tool, arguments: Mapping[str, Any], grace_s: Callable[[], float]) -> ToolResult:
         loop = asyncio.get_running_loop()
         ended = loop.create_future()
         task = loop.create_task(_guarded(tool, arguments, ended), name=f"tool:{tool.name}")
@@ -117,25 +124,25 @@ class ToolRegistry:
         try:
             await ended
         except asyncio.CancelledError:
-            await self._stop(task, tool)
+            await self._stop(task, tool, grace_s=grace_s())
             raise
         finally:
             timer.cancel()
         if task.done():
             return task.result()
-        await self._stop(task, tool)
+        await self._stop(task, tool, grace_s=_CANCEL_GRACE_S)
         log.warning("tool.timed_out", tool=tool.name, timeout_s=tool.timeout_s)
         advice = "It may have taken effect all the same; check that first." if tool.writes else "Ask for less."
         return _error(f"{tool.name} gave no answer within {tool.timeout_s:g} s and was stopped. {advice}")
 
-    async def _stop(self, task: "asyncio.Task[ToolResult]", tool: Tool) -> None:
+    async def _stop(self, task: "asyncio.Task[ToolResult]", tool: Tool, *, grace_s: float) -> None:
         """Cancel a call and wait shortly for its clean-up; one that does not end is abandoned."""
         task.cancel()
         self._stragglers.add(task)
         task.add_done_callback(self._stragglers.discard)
-        await asyncio.wait({task}, timeout=_CANCEL_GRACE_S)
+        await asyncio.wait({task}, timeout=grace_s)
         if not task.done():
-            log.warning("tool.ignored_cancellation", tool=tool.name)
+            log.warning("tool.ignored_cancellation", tool=tool.name, grace_s=round(grace_s, 3))
 
 
 def _set(ended: "asyncio.Future[None]") -> None:

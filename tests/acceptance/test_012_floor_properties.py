@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, given, settings
 
 from bt_runtime import TreeFileError
+from oracle.agent.grace import LEAST_S
 from oracle.agent.nodes import REGISTRY
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, CONTROLS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS, Ended, play
@@ -76,6 +78,19 @@ async def test_a_tree_that_works_on_without_waiting_ends_soon_after_a_cancel() -
     limits = {"max_iterations": 6, "token_budget": 50_000, "timeout_seconds": 60, "max_parallel_tools": 1}
     ended = await check(tree, script=["answers"], tools=[], limits=limits, cancel_at_s=0.0)
     assert ended.answered.reason == "user_cancelled"
+
+
+@pytest.mark.parametrize("cancel_at_s", [4.0, None])
+async def test_work_that_ignores_its_cancellation_one_after_the_other_shares_one_time(
+    cancel_at_s: float | None,
+) -> None:
+    guarded = {"guarded": {"guards": ["cancelled", "deadline"], "child": "llm_turn"}}
+    tree = wild.tree_file({"parallel": {"failure": "unreachable", "children": [guarded, {"action": "probe"}]}})
+    limits = {"max_iterations": 6, "token_budget": 50_000, "timeout_seconds": 10, "max_parallel_tools": 1}
+    with structlog.testing.capture_logs() as logs:
+        await check(tree, script=["stubborn"], tools=["stubborn"], limits=limits, cancel_at_s=cancel_at_s)
+    graces = [entry["grace_s"] for entry in logs if entry["event"].endswith(".ignored_cancellation")]
+    assert graces[-1] == LEAST_S
 
 
 @pytest.mark.soak

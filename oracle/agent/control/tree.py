@@ -66,6 +66,7 @@ class TreeControl:
 
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
+        self._run.grace.end()
         self._loop.cancel()
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type

@@ -59,7 +59,7 @@ class ChosenTools(ToolRegistry):
         super().__init__(tools)
         self.next: ToolResult | BaseException = ToolResult("")
 
-    async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401, ARG002
+    async def call(self, name: str, arguments: Any, **_: Any) -> ToolResult:  # noqa: ANN401, ARG002
         """The chosen result."""
         if isinstance(self.next, BaseException):
             raise self.next
