@@ -12,6 +12,8 @@ from tests.web.tab import open_tab
 MOST_BYTES = 400_000
 MOST_MS = 1_000
 FIRST = "src/pages/chat/index.tsx"
+PALETTE = "src/app/Palette.tsx"
+"""The code that is loaded behind the first page."""
 
 in_session_loop = pytest.mark.asyncio(loop_scope="session")
 
@@ -27,10 +29,12 @@ globalThis.usableMs = new Promise((tell) => {
 """
 """Tells when the field for questions took the focus, in milliseconds from the start of the navigation."""
 
-PALETTE = """
-() => performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/Palette-")).length === 2
+HAVE_COME = """
+(files) => {
+  const come = new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
+  return files.every((each) => come.has(`/${each}`));
+}
 """
-"""The code and the style of the palette have come, which is all that is loaded behind the first page."""
 
 LOADED = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
@@ -87,15 +91,16 @@ async def test_the_first_page_is_usable_within_a_second(chromium, service):
 
 
 @in_session_loop
-async def test_files_stay_in_the_browser(tab):
+async def test_files_stay_in_the_browser(tab, manifest):
+    files = sorted((files_of(FIRST, manifest) | files_of(PALETTE, manifest)) - {"index.html"})
     await tab.go("/")
     await tab.composer.wait_for()
-    await tab.page.wait_for_function(PALETTE)
+    await tab.page.wait_for_function(HAVE_COME, arg=files)
     before = {path for path, _, _ in await tab.page.evaluate(LOADED) if path.startswith("/assets/")}
     await tab.go("/runs")
     await tab.go("/")
     await tab.composer.wait_for()
-    await tab.page.wait_for_function(PALETTE)
+    await tab.page.wait_for_function(HAVE_COME, arg=files)
     again = {path: sent for path, _, sent in await tab.page.evaluate(LOADED) if path.startswith("/assets/")}
     assert len(before) >= 4
     assert again == dict.fromkeys(before, 0)
