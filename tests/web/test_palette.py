@@ -134,3 +134,28 @@ async def test_once_loaded_it_opens_with_the_key(tab) -> None:
     await tab.page.keyboard.type("/shad")
     await expect(field(tab)).to_have_value("shad")
     await expect(palette(tab).get_by_role("option", name="Shadow runs")).to_be_visible()
+
+
+BUSY = """
+addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
+  const end = performance.now() + 100;
+  while (performance.now() < end);
+}, { capture: true });
+"""
+"""A machine that is slow: the next key has been pressed before the page has done with Escape."""
+
+
+@pytest.mark.parametrize(("key", "name"), [("/", "Go to"), ("?", "Keys")])
+async def test_a_key_right_behind_escape_is_not_lost(tab, key, name) -> None:
+    await tab.context.add_init_script(BUSY)
+    await tab.go("/settings")
+    dialog = tab.page.get_by_role("dialog", name=name)
+    await tab.page.keyboard.press(key)
+    await expect(dialog).to_be_visible()
+    async with asyncio.TaskGroup() as keys:
+        keys.create_task(tab.page.keyboard.press("Escape"))
+        keys.create_task(tab.page.keyboard.press(key))
+    await expect(dialog).to_be_visible()
+    await tab.page.evaluate("new Promise((tell) => requestAnimationFrame(() => requestAnimationFrame(tell)))")
+    await expect(dialog).to_be_visible()

@@ -1,9 +1,10 @@
 /** ⌘K: go to a node of what is shown, a run, a tree, or a page, by some letters of its name. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useDeferredValue, useId, useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { api, unwrap } from "@/api/client";
 import { useMe, useTrees } from "@/api/queries";
+import { useModal } from "@/parts/useModal";
 import { placesNow } from "@/store/places";
 import { SECTIONS } from "./sections";
 import "./Palette.css";
@@ -21,17 +22,13 @@ interface Target {
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const ref = useRef<HTMLDialogElement>(null);
+  const [modal, close] = useModal(onClose);
   const id = useId();
   const found = useTargets(useDeferredValue(text.trim()));
   const chosen = Math.min(at, found.length - 1);
-  useLayoutEffect(() => {
-    const dialog = ref.current;
-    if (dialog && !dialog.open) dialog.showModal();
-  }, []);
   const open = (target: Target | undefined) => {
     if (!target) return;
-    ref.current?.close();
+    close();
     target.go();
   };
   const press = (event: KeyboardEvent) => {
@@ -42,7 +39,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault();
   };
   return (
-    <dialog ref={ref} className="palette" aria-label="Go to" onClose={onClose}>
+    <dialog {...modal} className="palette" aria-label="Go to">
       <input
         className="sticky top-0 w-full h-11 py-0 px-4 border-0 border-b border-line bg-overlay text-lg outline-none"
         placeholder="Go to run, tree, node…"

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "react";
+import { useModal } from "@/parts/useModal";
 import { ConversationList } from "./ConversationList";
 
 interface ConversationSheetProps {
@@ -8,22 +8,18 @@ interface ConversationSheetProps {
 
 /** The list of conversations on a narrow screen: over the page, from the left. */
 export function ConversationSheet({ contextId, onClose }: ConversationSheetProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    if (dialog.current && !dialog.current.open) dialog.current.showModal();
-  }, []);
+  const [modal, close] = useModal(onClose);
   return (
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- Escape does the same
     <dialog
-      ref={dialog}
+      {...modal}
       className="chat-sheet"
       aria-label="Conversations"
-      onClose={onClose}
       onClick={(event) => {
-        if (event.target === event.currentTarget) event.currentTarget.close();
+        if (event.target === event.currentTarget) close();
       }}
     >
-      <ConversationList contextId={contextId} onChoose={() => dialog.current?.close()} />
+      <ConversationList contextId={contextId} onChoose={close} />
     </dialog>
   );
 }
