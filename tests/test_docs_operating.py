@@ -48,6 +48,7 @@ def test_every_documented_metric_exists(name):
     metrics.shadow_ended("finished", tokens=1)
     metrics.shadow_dropped("queue_full")
     metrics.webhook("delivered")
+    metrics.auxiliary_answered("title", "known", tokens=1)
     assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
 
 

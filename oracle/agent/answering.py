@@ -284,6 +284,11 @@ class Oracle:
         return other
 
     @property
+    def model(self) -> Model:
+        """What answers."""
+        return self._equipment.model
+
+    @property
     def model_name(self) -> str:
         """The model that answers where a query names none."""
         return self._equipment.model.name

@@ -103,6 +103,7 @@ class Metrics:
         self._add_runs()
         self._add_steps()
         self._add_shadows()
+        self._add_auxiliary()
         self._add_encoder()
         self._add_process()
 
@@ -169,6 +170,16 @@ class Metrics:
             registry=of,
         )
 
+    def _add_auxiliary(self) -> None:
+        of = self.registry
+        self._auxiliary = Counter(
+            "oracle_auxiliary_requests",
+            "What chat products have asked for themselves, such as titles.",
+            ["task", "outcome"],
+            registry=of,
+        )
+        self._auxiliary_tokens = Counter("oracle_auxiliary_tokens", "Tokens that such requests have used.", registry=of)
+
     def _add_encoder(self) -> None:
         of = self.registry
         self._encoded = Counter(
@@ -233,6 +244,11 @@ class Metrics:
     def shadow_dropped(self, reason: str) -> None:
         """A run was to be shadowed, and is not."""
         self._shadows_dropped.labels(reason).inc()
+
+    def auxiliary_answered(self, task: str, outcome: str, *, tokens: int) -> None:
+        """A request of a chat product for itself was answered by the model, by what is `known`, or has `failed`."""
+        self._auxiliary.labels(task, outcome).inc()
+        self._auxiliary_tokens.inc(tokens)
 
     def stream_opened(self) -> None:
         """A client has opened a stream."""

@@ -19,7 +19,7 @@ import httpx2
 
 from tests.faults.proxy import Proxy
 from tests.service.provider import Desk
-from tests.service.server import Server
+from tests.service.server import HELD_FILE, Server
 
 PATIENCE_S = 60.0
 USERS = ("alice", "bob", "boss")
@@ -132,6 +132,7 @@ async def staged(folder: Path, *, database: str | None = None, **settings: str) 
             (folder / f"w{n}").mkdir(parents=True)
             worker = Server(folder / f"w{n}", desk=desk, settings=of_all)
             worker.furnish()
+            (worker.project / HELD_FILE).unlink()  # searches are not to wait for it
             stack.push_async_callback(worker.kill)
             await worker.start()
             workers.append(worker)

@@ -44,7 +44,7 @@ class Adapter(NamedTuple):
         return path.startswith(self.path) and path[len(self.path) : len(self.path) + 1] in ("", "/")
 
 
-ADAPTERS: Final[tuple[Adapter, ...]] = ()
+ADAPTERS: Final[tuple[Adapter, ...]] = (Adapter("/v1", "oracle.server.connect.openai.routes"),)
 """Of several that have a path the first one counts."""
 
 

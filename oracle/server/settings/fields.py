@@ -85,6 +85,7 @@ EncoderChoice = Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)]
 ControlName = Literal["tree", "loop", "shadow"]
 PrimaryName = Literal["tree", "loop"]
 TracesSwitch = Literal["off", "on"]
+AuxiliaryWay = Literal["model", "known"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 
 
@@ -291,6 +292,29 @@ class Settings(_Ceilings):
         allow_inf_nan=False,
         description="How many seconds of a pause between two workers of a query count against its timeout at most.",
     )
+    conversation_headers: Names = Field(
+        default=("X-OpenWebUI-Chat-Id", "X-Conversation-Id"),
+        description="Request headers in which a chat product names its conversation, separated by commas; the first "
+        "that is there counts.",
+    )
+    task_headers: Names = Field(
+        default=("X-OpenWebUI-Task",),
+        description="Request headers in which a chat product says that a request is its own, such as for a title; "
+        "empty in those of users.",
+    )
+    auxiliary: AuxiliaryWay = Field(
+        default="model",
+        description="Who answers what chat products ask for themselves (titles, tags, further questions): the `model`, "
+        "by one plain call, or what is `known` (a title from the question, and nothing else).",
+    )
+    auxiliary_model: str | None = Field(
+        default=None, description="The provider's model for that; the default is the one that answers users."
+    )
+    openai_activity: bool = Field(
+        default=True,
+        description="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
+        "person, in lines of their reasoning (`1`); else with thinking alone (`0`).",
+    )
     debug: bool = Field(
         default=False,
         description="Live debugging (`1`): operators may pause runs, change their values and force results.",
@@ -365,7 +389,7 @@ class Settings(_Ceilings):
         description="Whether traces hold questions, answers, and arguments and results of tools (`1`).",
     )
 
-    @field_validator("llm", "control", "shadow_primary", "log", "traces", mode="before")
+    @field_validator("llm", "control", "shadow_primary", "log", "traces", "auxiliary", mode="before")
     @classmethod
     def _fold(cls, value: object, info: ValidationInfo) -> object:
         folded = value.strip().casefold() if isinstance(value, str) else value

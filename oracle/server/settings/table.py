@@ -37,4 +37,6 @@ def _shown_default(name: str, default: object) -> str:
         return str(Path(".oracle") / "vault")
     if isinstance(default, bool):
         return str(int(default))
+    if isinstance(default, tuple):
+        return ",".join(default)
     return str(default) if isinstance(default, str | int | float | Path) else ""

@@ -3,12 +3,12 @@
 A client that goes away cancels nothing; the run has the grace time of every run that was read.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from starlette.requests import Request
 
-from oracle.core.chunks import Answer, Answered, ApprovalRequested, Content, QuestionAsked, read_chunk
+from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, QuestionAsked, read_chunk
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import chunks_of, is_stalled, reading
@@ -45,8 +45,16 @@ def adapted_stream(
     )
 
 
-async def folded(request: Request, parts: ServiceParts, run: RunRecord) -> Answer | None:
+async def folded(
+    request: Request, parts: ServiceParts, run: RunRecord, *, heard: Callable[[int, Chunk], object] | None = None
+) -> Answer | None:
     """Wait for the end of the run; one that waits for people alone is answered as it is then, without `done`.
+
+    Args:
+        request: its body has been read.
+        parts: of the service.
+        run: the run.
+        heard: gets each chunk, with its number.
 
     Returns:
         What its chunks add up to; `None` if the client disconnects first.
@@ -54,7 +62,7 @@ async def folded(request: Request, parts: ServiceParts, run: RunRecord) -> Answe
     Raises:
         StoreUnavailableError: the end cannot be awaited; the run may go on.
     """
-    return await waited_for(request, parts, run, _folded(parts, run))
+    return await waited_for(request, parts, run, _folded(parts, run, heard))
 
 
 def _as_they_are(frames: Sequence[bytes]) -> Sequence[bytes]:
@@ -85,12 +93,14 @@ async def _frames(
                 return
 
 
-async def _folded(parts: ServiceParts, run: RunRecord) -> Answer:
+async def _folded(parts: ServiceParts, run: RunRecord, heard: Callable[[int, Chunk], object] | None) -> Answer:
     answer = Answer()
     async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
         async for batch in batches:
-            for stored in batch:
-                answer.add(read_chunk(stored.data))
+            for n, data in batch:
+                answer.add(chunk := read_chunk(data))
+                if heard is not None:
+                    heard(n, chunk)
             if not batch and answer.pending and await _is_parked(parts, run):
                 break
     return answer

@@ -96,7 +96,7 @@ def done(reason: TerminationReason = "completed", *, turns: int = 1, tokens: int
     )
 
 
-def called(number: int, name: str, **arguments: object) -> ToolCalled:
+def called(number: int, name: str, /, **arguments: object) -> ToolCalled:
     return ToolCalled(ToolCall(f"call-{number}", name, arguments))
 
 
@@ -122,7 +122,7 @@ def approval(number: int, *, name: str = "write_note", status: str = "pending", 
     )
 
 
-def client_call(number: int, name: str, **arguments: object) -> Interrupt:
+def client_call(number: int, name: str, /, **arguments: object) -> Interrupt:
     """The wait for a tool that the client runs."""
     return Interrupt(
         id=f"{RUN_ID}-{number}",

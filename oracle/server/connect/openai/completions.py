@@ -1,0 +1,205 @@
+"""A run as OpenAI's chat completion: its chunks as a stream, and as one object.
+
+Rules:
+
+- The content of all chunks, joined, is the native answer, and nothing else.
+- What is no part of the answer is in fields of its own: thinking and, where it is wanted, what tools do and what waits
+  for a person, as lines of `reasoning_content`; pages of the web as `annotations`; other sources as `sources`.
+- Tools run here, so there are no `tool_calls`: a client would try to run them.
+- A query that has failed ends with a line of data that has `error`, which the SDKs raise.
+- The list of annotations is sent once: the SDKs join lists by an index that annotations do not have.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Self
+
+from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    QuestionAsked,
+    Source,
+    SourceFound,
+    TerminationReason,
+    Thinking,
+    TokenUsage,
+    ToolCalled,
+    ToolReturned,
+)
+from oracle.core.encoding import to_json
+from oracle.runs.storage.records import RunRecord
+from oracle.server.connect.openai.errors import failure
+from oracle.server.connect.openai.models import model_of
+
+_END: Final = b"data: [DONE]\n\n"
+_LIMITED: Final[frozenset[TerminationReason]] = frozenset({"max_iterations", "token_budget", "timeout"})
+_LONGEST_LINE: Final = 200
+
+
+class Completion:
+    """Chunks as a chat completion.
+
+    Args:
+        name: its id is made of this.
+        created_at: when it began, in seconds since the epoch.
+        model: what answers.
+        tells_activity: tool calls, sources without an address, and what waits for a person are lines of reasoning.
+        with_usage: the stream has one more chunk, with the usage and no choices.
+    """
+
+    def __init__(
+        self, name: str, *, created_at: float, model: str, tells_activity: bool = True, with_usage: bool = False
+    ) -> None:
+        self._fields = {"id": f"chatcmpl-{name}", "created": int(created_at), "model": model}
+        self._tells_activity = tells_activity
+        self._with_usage = with_usage
+        fields = to_json({**self._fields, "object": "chat.completion.chunk"})[:-1]
+        self._head = b'data: %b,"choices":[{"index":0,"delta":' % fields
+        self._tail = b',"usage":null}\n\n' if with_usage else b"}\n\n"
+        self._said: list[str] = []
+        self._characters = 0
+        self._thought: list[str] = []
+        self._sources: list[Source] = []
+        self._annotations: list[dict[str, Any]] = []
+        self._failed: Failed | None = None
+        self._done: Done | None = None
+
+    @classmethod
+    def of_run(cls, run: RunRecord, *, tells_activity: bool = True, with_usage: bool = False) -> Self:
+        """That of a run."""
+        return cls(
+            run.id,
+            created_at=run.created_at,
+            model=model_of(run),
+            tells_activity=tells_activity,
+            with_usage=with_usage,
+        )
+
+    def opening(self) -> Iterable[bytes]:
+        """The frames before the first chunk."""
+        return [self._frame(b'{"role":"assistant","content":""}')]
+
+    def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:  # noqa: ARG002  none of the frames has a number
+        """The frames of the next chunk."""
+        if isinstance(chunk, Content):  # nearly always
+            self._said.append(chunk.content)
+            self._characters += len(chunk.content)
+            return [self._frame(b'{"content":%b}' % to_json(chunk.content))]
+        if isinstance(chunk, Done):
+            return [*self._ending(chunk), _END]
+        thought = self._thought_of(chunk)
+        if not thought:
+            return []
+        self._thought.append(thought)
+        return [self._frame(b'{"reasoning_content":%b}' % to_json(thought))]
+
+    def parked(self) -> Iterable[bytes]:
+        """None: a client of this protocol can decide nothing, so the stream stays open until a person has."""
+        return ()
+
+    def whole(self) -> dict[str, Any]:
+        """The completion as one object, once its last chunk was seen."""
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._said), "refusal": None}
+        if self._thought:
+            message["reasoning_content"] = "".join(self._thought)
+        choice = {"index": 0, "message": message | self._cited(), "logprobs": None, "finish_reason": self._reason()}
+        whole = {**self._fields, "object": "chat.completion", "choices": [choice]}
+        return whole if self._done is None else whole | {"usage": usage_of(self._done)}
+
+    @property
+    def failed(self) -> Failed | None:
+        """Why there is no answer; `None` if there is one, or if the query goes on."""
+        has_failed = self._done is not None and self._done.termination_reason == "error"
+        return (self._failed or Failed("The query failed.", "internal")) if has_failed else None
+
+    def _ending(self, done: Done) -> Iterator[bytes]:
+        self._done = done
+        if cited := self._cited():
+            yield self._frame(to_json(cited))
+        if self.failed is not None:
+            yield b"data: %b\n\n" % to_json(failure(self.failed).body)
+            return
+        yield self._frame(b"{}", self._reason())
+        if self._with_usage:
+            body = {**self._fields, "object": "chat.completion.chunk", "choices": [], "usage": usage_of(done)}
+            yield b"data: %b\n\n" % to_json(body)
+
+    def _frame(self, delta: bytes, reason: str | None = None) -> bytes:
+        finish = b"null" if reason is None else b'"%b"' % reason.encode()
+        return b'%b%b,"finish_reason":%b,"logprobs":null}]%b' % (self._head, delta, finish, self._tail)
+
+    def _reason(self) -> str | None:
+        if self._done is None:
+            return None
+        return "length" if self._done.termination_reason in _LIMITED else "stop"
+
+    def _cited(self) -> dict[str, Any]:
+        """The fields of a message that has sources."""
+        others = [source.to_wire() for source in self._sources]
+        return ({"annotations": self._annotations} if self._annotations else {}) | (
+            {"sources": others} if others else {}
+        )
+
+    def _thought_of(self, chunk: Chunk) -> str:
+        """What a chunk adds to the reasoning."""
+        if isinstance(chunk, Thinking):
+            return chunk.content
+        if isinstance(chunk, Failed):
+            self._failed = chunk
+        elif isinstance(chunk, SourceFound):
+            return self._source(chunk.source)
+        return self._line(_told(chunk)) if self._tells_activity else ""
+
+    def _source(self, source: Source) -> str:
+        if source.source_type == "web":
+            at = {"start_index": self._characters, "end_index": self._characters}
+            page = {"url": source.path, "title": source.snippet or source.path, **at}
+            self._annotations.append({"type": "url_citation", "url_citation": page})
+            return ""
+        self._sources.append(source)
+        place = source.path if source.line is None else f"{source.path}:{source.line}"
+        return self._line(f"Source: {place}") if self._tells_activity else ""
+
+    def _line(self, text: str) -> str:
+        """A line of its own; empty for no text."""
+        if not text:
+            return ""
+        text = " ".join(text.split())
+        text = text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+        starts = not self._thought or self._thought[-1].endswith("\n")
+        return f"{text}\n" if starts else f"\n{text}\n"
+
+
+def _told(chunk: Chunk) -> str:
+    """What a person is told of tools and of what waits; empty: nothing."""
+    match chunk:
+        case ToolCalled(call):
+            return f"Tool: {call.name} {_arguments(call.arguments)}"
+        case ToolReturned(is_error=True):
+            return f"Failed: {chunk.tool_result}"
+        case ApprovalRequested(interrupt):
+            return f"Waiting for approval: {interrupt.message}"
+        case QuestionAsked(interrupt):
+            return f"Waiting for an answer: {interrupt.message}"
+        case Answered(interrupt):
+            return f"Decided: {interrupt.status}"
+    return ""
+
+
+def _arguments(arguments: Mapping[str, Any]) -> str:
+    return to_json(arguments)[: 4 * _LONGEST_LINE].decode(errors="ignore")
+
+
+def usage_of(done: Done) -> dict[str, Any]:
+    """The usage of a chat completion. Where only the sum is known, all of it counts as input."""
+    known = done.usage or TokenUsage(input_tokens=done.tokens_used)
+    asked = known.input_tokens + known.cache_creation_tokens + known.cache_read_tokens
+    return {
+        "prompt_tokens": asked,
+        "completion_tokens": known.output_tokens,
+        "total_tokens": asked + known.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": known.cache_read_tokens},
+    }

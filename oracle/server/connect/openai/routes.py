@@ -1,0 +1,12 @@
+"""The calls of OpenAI's clients, and how they are refused."""
+
+from fastapi import APIRouter
+
+from oracle.server.connect.openai import chat, models
+from oracle.server.connect.openai.errors import refused
+
+__all__ = ["refused", "router"]
+
+router = APIRouter()
+for module in (models, chat):
+    router.include_router(module.router)
