@@ -1,5 +1,6 @@
 """docs/operating.md: the names exist, and the commands work."""
 
+import asyncio
 import os
 import re
 import shlex
@@ -83,7 +84,7 @@ def test_a_token_signed_as_documented_is_accepted():
     environment = {**os.environ, "ORACLE_JWT_SECRET": secret}
     signed = subprocess.run([sys.executable, *script], env=environment, capture_output=True, check=True)
     authenticator = Authenticator(tokens={}, jwt_secret=secret, operators=())
-    caller = authenticator.caller([(b"authorization", b"Bearer " + signed.stdout.strip())])
+    caller = asyncio.run(authenticator.caller([(b"authorization", b"Bearer " + signed.stdout.strip())]))
     assert caller.user_id == "anna"
 
 

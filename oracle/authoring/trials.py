@@ -37,6 +37,9 @@ MOST_MEGABYTES = 500
 """Of a verification: it shares the machine with the service."""
 
 _WORKER: Final = "oracle.server.wiring.trial_worker"
+_OF_CALLERS: Final = frozenset(
+    {"ORACLE_JWT_SECRET", "ORACLE_TOKENS", "ORACLE_OPERATORS", "ORACLE_OPENWEBUI_JWT_SECRET"}
+)
 _MOST_BYTES = 10_000_000
 _PART_BYTES = 65_536
 _MOST_WORDS = 1_000
@@ -246,7 +249,7 @@ def _harmless() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("ANTHROPIC_") and name not in ("ORACLE_JWT_SECRET", "ORACLE_TOKENS", "ORACLE_OPERATORS")
+        if not name.startswith("ANTHROPIC_") and name not in _OF_CALLERS
     }
 
 

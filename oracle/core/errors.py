@@ -8,6 +8,8 @@ OracleError
 │   ├── ConfigError             a limit is unknown or out of bounds
 │   ├── InvalidRequestError     a value of an HTTP request that only the service can check
 │   ├── UnauthorizedError       no valid bearer token
+│   ├── BadTokenError           a token that names a user is not valid
+│   ├── NamingError             a chat backend names no user, or who is none names one
 │   ├── UnknownTreeError        no tree of this name may be used
 │   ├── UnknownConversationError
 │   ├── UnknownRunError

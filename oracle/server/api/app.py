@@ -81,7 +81,8 @@ def _with_calls(*, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
     )
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
-    bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
+    kinds = "A token of the operator's, a JWT (HS256), or an access token of an issuer (OIDC)."
+    bearer = [Depends(HTTPBearer(auto_error=False, description=kinds))]
     guarded = [*strict, *bearer] if has_auth else strict
     for module in (queries, runs):
         app.include_router(module.router, dependencies=guarded)

@@ -2,31 +2,38 @@
 
 Rules:
 
-- Two kinds of bearer tokens: the operator's fixed ones, and JWTs signed with HS256, whose `sub` is the user. The
-  algorithm is pinned: a token does not choose how it is checked.
-- With neither configured there is the one user `local`, and no header changes that.
-- The reason why a token was refused is not sent to the client, and no token is logged.
+- Three kinds of bearer tokens: the operator's fixed ones; JWTs signed with HS256, whose `sub` is the user; and access
+  tokens of issuers (`issuers.py`). The algorithms are pinned: a token does not choose how it is checked.
+- With none configured there is the one user `local`, and no header changes that.
+- A fixed token may be a chat backend's, which names the user in a header (`backends.py`).
+- Users of issuers and backends are `name:user`; no user of another kind has a name that begins so.
+- No token is logged. Why a token of ours was refused is not sent to the client; of an issuer's, it is.
 """
 
 import hashlib
 import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import jwt
 import structlog
 
 from oracle.core.errors import UserError
+from oracle.server.api.backends import ChatBackends, Headers
+from oracle.server.api.named import LONGEST_USER, BadTokenError, NamedUser, is_name
 from oracle.server.settings.fields import LOCAL_USER
+
+if TYPE_CHECKING:  # loaded where there are such tokens
+    from oracle.server.api.issuers import IssuerTokens
 
 log = structlog.get_logger(__name__)
 
-_LONGEST_USER = 255
 _LONGEST_TOKEN = 16_384
+_REQUIRED = "A valid bearer token is required (Authorization: Bearer …)."
 
 
 class UnauthorizedError(UserError):
-    """The request has no valid bearer token."""
+    """The request has no valid bearer token; the message is for the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,9 @@ class Authenticator:
         tokens: users by fixed token.
         jwt_secret: of JWTs; `None`: there are none.
         operators: users who may see all runs.
+        issuers: check access tokens; `None`: there are none.
+        backends: chat backends, among the users of fixed tokens.
+        reserved: names before whose colon no user of another kind may have a name.
     """
 
     def __init__(
@@ -62,36 +72,64 @@ class Authenticator:
         tokens: Mapping[str, str] | None = None,
         jwt_secret: str | None = None,
         operators: Collection[str] = (),
+        issuers: "IssuerTokens | None" = None,
+        backends: ChatBackends | None = None,
+        reserved: Collection[str] = (),
     ) -> None:
         # Digests have one length, so that the time of a comparison does not depend on the length of a token.
         self._users = [(_digest(token), user) for token, user in (tokens or {}).items()]
-        self._jwt_key = _key(jwt_secret) if jwt_secret else None
+        self._signed = None
+        if jwt_secret:
+            from oracle.server.api.signed import SignedTokens  # noqa: PLC0415  where there are such tokens
+
+            self._signed = SignedTokens(jwt_secret)
         self._operators = frozenset(operators)
+        self._issuers = issuers
+        self._backends = ChatBackends() if backends is None else backends
+        self._reserved = tuple(f"{name}:" for name in reserved)
 
     def __repr__(self) -> str:
-        return f"Authenticator(tokens={len(self._users)}, jwt={self._jwt_key is not None})"
+        return f"Authenticator(tokens={len(self._users)}, jwt={self._signed is not None})"
 
     @property
     def is_required(self) -> bool:
         """Whether requests need a token; without authentication every caller is the user `local`."""
-        return bool(self._users) or self._jwt_key is not None
+        return bool(self._users) or self._signed is not None or self._issuers is not None
 
-    def caller(self, headers: Collection[tuple[bytes, bytes]]) -> Caller:
+    async def caller(self, headers: Headers, *, may_be_nobody: bool = False) -> Caller:
         """Who sent a request with these headers (names in lower case, as ASGI has them).
+
+        Args:
+            headers: all of the request.
+            may_be_nobody: a chat backend may ask this for itself.
 
         Raises:
             UnauthorizedError: there is no valid token.
+            NamingError: a user is named who may not be, or none who must be.
         """
         if not self.is_required:
-            return self._caller(LOCAL_USER)
+            return self._caller(NamedUser(LOCAL_USER))
         token = _bearer([value for name, value in headers if name == b"authorization"])
-        user = self._user_of_token(token) or self._user_of_jwt(token)
-        if user is None:
-            raise UnauthorizedError("the bearer token is not valid")
-        return self._caller(user)
+        user = self._user_of_token(token)
+        if user is not None and user in self._backends.names:
+            named = await self._backends.user_of(user, headers, may_be_nobody=may_be_nobody)
+            return self._caller(NamedUser(user) if named is None else named)
+        user = user or self._user_of_jwt(token)
+        named = await self._of_issuer(token) if user is None else NamedUser(user)
+        self._backends.refuse_naming(headers)
+        return self._caller(named)
 
-    def _caller(self, user: str) -> Caller:
-        return Caller(user, is_operator=user in self._operators)
+    async def _of_issuer(self, token: str) -> NamedUser:
+        if self._issuers is None:
+            raise UnauthorizedError(_REQUIRED)
+        try:
+            return await self._issuers.user_of(token)
+        except BadTokenError as error:
+            raise UnauthorizedError(f"The bearer token is not valid: {error}.") from None
+
+    def _caller(self, user: NamedUser) -> Caller:
+        by_name = user.is_proven and user.name in self._operators
+        return Caller(user.name, is_operator=by_name or user.is_operator)
 
     def _user_of_token(self, token: str) -> str | None:
         presented, found = _digest(token), None
@@ -101,25 +139,19 @@ class Authenticator:
         return found
 
     def _user_of_jwt(self, token: str) -> str | None:
-        if self._jwt_key is None:
+        if self._signed is None:
             return None
         try:
-            claims = jwt.decode(
-                token,
-                self._jwt_key,
-                algorithms=["HS256"],
-                # There is no audience to compare with: the secret is this service's own.
-                options={"require": ["sub"], "verify_aud": False},
-            )
-        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):  # claims may be anything
+            user = self._signed.user_of(token)
+        except BadTokenError:
             return None
-        user = claims["sub"]
-        if isinstance(user, str) and 0 < len(user) <= _LONGEST_USER and user.isprintable():
-            return user
+        problem = f"its 'sub' must be 1-{LONGEST_USER} printable characters"
+        if is_name(user):
+            if not user.startswith(self._reserved):
+                return str(user)
+            problem = "its 'sub' begins as only users of a chat backend or of an issuer do"
         # The client gets the same answer as for any invalid token; the issuer finds the reason in the log.
-        log.warning(
-            "token.refused", problem=f"its 'sub' must be 1-{_LONGEST_USER} printable characters", sub=_shown(user)
-        )
+        log.warning("token.refused", problem=problem, sub=_shown(user))
         return None
 
 
@@ -129,18 +161,12 @@ def _shown(user: object) -> str:
 
 def _bearer(values: Collection[bytes]) -> str:
     if len(values) != 1:
-        raise UnauthorizedError("there must be one Authorization header: Bearer and a token")
+        raise UnauthorizedError(_REQUIRED)
     scheme, _, token = next(iter(values)).partition(b" ")
     token = token.strip()
     if scheme.lower() != b"bearer" or not token or len(token) > _LONGEST_TOKEN or not token.isascii():
-        raise UnauthorizedError("the Authorization header must be Bearer and a token")
+        raise UnauthorizedError(_REQUIRED)
     return token.decode("ascii")
-
-
-def _key(secret: str) -> bytes:
-    # HMAC itself fills a short key up with zeros (RFC 2104 2), so this is the same key; PyJWT would warn at each token,
-    # where the settings are checked once, at the start.
-    return secret.encode("utf-8", errors="surrogatepass").ljust(32, b"\0")
 
 
 def _digest(token: str) -> bytes:

@@ -28,6 +28,7 @@ from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Authenticator, UnauthorizedError
 from oracle.server.api.buckets import Bucket, Buckets, OwnBuckets
 from oracle.server.api.errors import bounded, later
+from oracle.server.api.named import NamingError
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +39,8 @@ _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
 _FAILED = 400
+_OF_BACKENDS = re.compile(r"/v1/models(/.*)?")
+"""What a chat backend may read without naming a user."""
 _CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel|/v1/responses/[^/]+/cancel|/api/chat/[^/]+/stop")
 
 _PROTECTION = {
@@ -201,10 +204,14 @@ class AuthGuard:
             await self._app(scope, receive, send)
             return
         try:
-            caller = self._authenticator.caller(scope["headers"])
-        except UnauthorizedError:
+            may_be_nobody = scope["method"] == "GET" and _OF_BACKENDS.fullmatch(scope["path"]) is not None
+            caller = await self._authenticator.caller(scope["headers"], may_be_nobody=may_be_nobody)
+        except NamingError as error:
+            await json_answer({"detail": str(error)}, status=403)(scope, receive, send)
+            return
+        except UnauthorizedError as error:
             refusal = json_answer(
-                {"detail": "A valid bearer token is required (Authorization: Bearer …)."},
+                {"detail": str(error)},
                 status=401,
                 headers={"WWW-Authenticate": "Bearer"},
             )

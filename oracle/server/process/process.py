@@ -166,7 +166,7 @@ def refuse_open_door(settings: Settings, *, host: str) -> None:
     if not settings.has_auth and not is_loopback(host):
         raise ServingError(
             f"without authentication the service listens on loopback only, not on {host!r}; "
-            "set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127.0.0.1"
+            "set ORACLE_JWT_SECRET, ORACLE_TOKENS or ORACLE_OIDC_ISSUERS, or use --host 127.0.0.1"
         )
 
 
@@ -199,7 +199,8 @@ async def _drain(parts: ServiceParts) -> None:
 
 def _listening(parts: ServiceParts, *, url: str) -> Listening:
     settings = parts.settings
-    kinds = [name for name, on in (("JWT", settings.jwt_secret is not None), ("tokens", bool(settings.tokens))) if on]
+    ways = (("JWT", settings.jwt_secret), ("tokens", settings.tokens), ("OIDC", settings.oidc_issuers))
+    kinds = [name for name, on in ways if on]
     return Listening(
         url=url,
         model=parts.oracle.model_name,

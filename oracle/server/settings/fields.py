@@ -61,12 +61,12 @@ def _not_blank(value: SecretStr) -> SecretStr:
     return value
 
 
-def _cannot_be_guessed(value: SecretStr | None) -> SecretStr | None:
+def _cannot_be_guessed(value: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
     size = MIN_SECRET_BYTES if value is None else len(value.get_secret_value().encode())
     if size < MIN_SECRET_BYTES:
         raise ValueError(
-            f"{PREFIX}JWT_SECRET must be at least {MIN_SECRET_BYTES} random bytes, not {size}; whoever guesses it can "
-            "sign in as any user (make one with: openssl rand -hex 32)"
+            f"{variable_of(str(info.field_name))} must be at least {MIN_SECRET_BYTES} random bytes, not {size}; "
+            "whoever guesses it can sign in as any user (make one with: openssl rand -hex 32)"
         )
     return value
 
@@ -116,7 +116,7 @@ else:
 
 
 def _has_auth(data: Mapping[str, Any]) -> bool:
-    return bool(data.get("jwt_secret") or data.get("tokens"))
+    return bool(data.get("jwt_secret") or data.get("tokens") or data.get("oidc_issuers"))
 
 
 def _default_operators(data: dict[str, Any]) -> tuple[str, ...]:
@@ -221,6 +221,37 @@ class Settings(_Ceilings):
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,
         description="Turns authentication on: bearer tokens and whose they are, as `token=user,…`.",
+    )
+    oidc_issuers: Names = Field(
+        default=(),
+        description="Turns authentication on: OpenID Connect issuers whose access tokens (RS256, ES256, EdDSA) are "
+        "taken, as `name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`.",
+    )
+    oidc_audiences: Names = Field(
+        default=(), description="What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
+    )
+    oidc_operators: Names = Field(
+        default=(),
+        description="Claims that make operators, as `name=claim=value,…`: the claim is this text, or a list that has "
+        "it; `a.b` is `b` in `a`.",
+    )
+    chat_backends: Names = Field(
+        default=(),
+        description="Users of `ORACLE_TOKENS` that are chat backends, separated by commas: their requests name the "
+        "user, who is `backend:user`.",
+    )
+    openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = Field(
+        default=None,
+        description="The secret of `X-OpenWebUI-User-Jwt`, by which Open WebUI names users "
+        f"(`FORWARD_USER_INFO_HEADER_JWT_SECRET` there); at least {MIN_SECRET_BYTES} random bytes.",
+    )
+    user_token_header: str | None = Field(
+        default=None, description="The header in which a chat backend sends the user's access token of an issuer."
+    )
+    user_header: str | None = Field(
+        default=None,
+        description="The header in which a chat backend may name the user in plain words, which nothing proves: such a "
+        "user is never an operator.",
     )
     operators: Names = Field(
         default_factory=_default_operators,
@@ -470,7 +501,7 @@ class Settings(_Ceilings):
     @property
     def has_auth(self) -> bool:
         """Whether requests must carry a token; without, there is the one user `local`."""
-        return self.jwt_secret is not None or bool(self.tokens)
+        return self.jwt_secret is not None or bool(self.tokens or self.oidc_issuers)
 
     @property
     def primary_control(self) -> PrimaryName:

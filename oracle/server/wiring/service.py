@@ -36,11 +36,11 @@ from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.writer import CommitFigures
-from oracle.server.api.auth import Authenticator
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.server.wiring.editing import editing_desk
+from oracle.server.wiring.identity import authenticator
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
 from oracle.server.wiring.tracing import open_traces
@@ -258,7 +258,6 @@ def _parts(
     *,
     names_models: bool,
 ) -> ServiceParts:
-    secret = settings.jwt_secret
     return ServiceParts(
         oracle=oracle,
         trees=trees,
@@ -271,11 +270,7 @@ def _parts(
         passes=Passes(store, registry=lambda: trees.trees.library.registry),
         settings=settings,
         metrics=metrics,
-        authenticator=Authenticator(
-            tokens=settings.tokens,
-            jwt_secret=None if secret is None else secret.get_secret_value(),
-            operators=settings.operators,
-        ),
+        authenticator=authenticator(settings),
         provider_answers=names_models,
         console=read_console(),
     )

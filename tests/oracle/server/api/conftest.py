@@ -39,10 +39,10 @@ from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import open_store
 from oracle.server.api.adapters import ADAPTERS, Adapter
 from oracle.server.api.app import build_app
-from oracle.server.api.auth import Authenticator
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.sse import StreamTiming
 from oracle.server.settings.fields import Settings
+from oracle.server.wiring.identity import authenticator
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
 from tests.oracle.server.api.streams import Streamed, read_stream
@@ -186,7 +186,7 @@ async def running_service(
             passes=passes,
             settings=chosen,
             metrics=metrics,
-            authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),
+            authenticator=authenticator(chosen),
             provider_answers=provider_answers,
             console=console,
             encoder=encoder,

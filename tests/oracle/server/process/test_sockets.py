@@ -16,7 +16,9 @@ def test_this_machine_alone_reaches_loopback(host):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.com", "localhost.example.com", "", "127.1"])
 def test_without_authentication_nothing_else_is_listened_on(host):
     assert not is_loopback(host)
-    with pytest.raises(ServingError, match="set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127"):
+    with pytest.raises(
+        ServingError, match="set ORACLE_JWT_SECRET, ORACLE_TOKENS or ORACLE_OIDC_ISSUERS, or use --host 127"
+    ):
         refuse_open_door(Settings(), host=host)
 
 

@@ -1,0 +1,145 @@
+"""Who asks, as the operator has set it: issuers of tokens, and chat backends that name their users.
+
+Names of issuers and backends stand before a colon in the names of their users, so no other user's name may begin so.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final, TypeGuard
+from urllib.parse import urlsplit
+
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
+_TAKEN: Final = frozenset({"authorization", "cookie", "host", "content-length", "content-type", "transfer-encoding"})
+_ISSUER_FORM: Final = "'name=https://login.example.com/realms/team'"
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """One that signs tokens of users.
+
+    Args:
+        name: stands before the names of its users: `name:sub`.
+        url: exactly what its tokens have as `iss`.
+        audiences: a token must be for one of them.
+        operators: claims and values: who has one of them is an operator.
+    """
+
+    name: str
+    url: str
+    audiences: tuple[str, ...]
+    operators: tuple[tuple[str, str], ...] = ()
+
+
+def read_issuers(entries: Sequence[str], *, audiences: Sequence[str], operators: Sequence[str]) -> tuple[Issuer, ...]:
+    """The issuers that the settings name.
+
+    Args:
+        entries: `name=url`.
+        audiences: `name=audience`.
+        operators: `name=claim=value`.
+
+    Raises:
+        ValueError: an entry is wrong; the message has the variable, the entry, and what would be right.
+    """
+    urls: dict[str, str] = {}
+    for entry in entries:
+        name, _, url = entry.partition("=")
+        if not _NAME.fullmatch(name) or not is_guarded(url) or name in urls or url in urls.values():
+            raise ValueError(
+                f"ORACLE_OIDC_ISSUERS must be entries like {_ISSUER_FORM}, each name and address once, https except on "
+                f"this machine, not {entry[:200]!r}"
+            )
+        urls[name] = url
+    meant = _of_issuers("ORACLE_OIDC_AUDIENCES", audiences, urls, form="name=audience")
+    powers = _of_issuers("ORACLE_OIDC_OPERATORS", operators, urls, form="name=claim=value")
+    found = []
+    for name, url in urls.items():
+        if not meant[name]:
+            raise ValueError(f"ORACLE_OIDC_AUDIENCES must say what tokens of {name!r} are for, as '{name}=audience'")
+        claims = [tuple(each.split("=", 1)) for each in powers[name]]
+        if not all(len(each) == 2 and all(each) for each in claims):
+            raise ValueError(f"ORACLE_OIDC_OPERATORS must be entries like '{name}=groups=oracle-operators'")
+        found.append(Issuer(name, url, meant[name], tuple((claim, value) for claim, value in claims)))
+    return tuple(found)
+
+
+def _of_issuers(
+    variable: str, entries: Sequence[str], names: Collection[str], *, form: str
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    for entry in entries:
+        name, _, value = entry.partition("=")
+        if name not in found or not value:
+            raise ValueError(f"{variable} must be '{form}' with a name of ORACLE_OIDC_ISSUERS, not {entry[:200]!r}")
+        found[name] = (*found[name], value)
+    return found
+
+
+def is_guarded(url: object) -> TypeGuard[str]:
+    """Whether what an address answers can be trusted to come from there: by https, or from this machine."""
+    if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    is_plain = not (parts.username or parts.password or parts.fragment)
+    return bool(host) and is_plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_here(host)))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_callers(settings: Settings) -> tuple[Issuer, ...]:
+    """The issuers, if all that is set of callers can be used, and no two of them have the same name.
+
+    Raises:
+        SettingsError: with a sentence for each mistake.
+    """
+    try:
+        issuers = read_issuers(
+            settings.oidc_issuers, audiences=settings.oidc_audiences, operators=settings.oidc_operators
+        )
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+    if problems := list(_problems(settings, issuers)):
+        raise SettingsError("\n".join(problems))
+    return issuers
+
+
+def _problems(settings: Settings, issuers: Sequence[Issuer]) -> Iterator[str]:
+    backends, users = settings.chat_backends, set(settings.tokens.values())
+    named = {each.name for each in issuers}
+    token_header, user_header = settings.user_token_header, settings.user_header
+    for name in backends:
+        if not _NAME.fullmatch(name) or name not in users or name in named:
+            yield (
+                "ORACLE_CHAT_BACKENDS must be users of ORACLE_TOKENS whose names are letters, digits, '.', '_' and '-' "
+                f"and no issuer's, not {name[:200]!r}"
+            )
+    for variable, header in (("ORACLE_USER_TOKEN_HEADER", token_header), ("ORACLE_USER_HEADER", user_header)):
+        if header is not None and (not _HEADER.fullmatch(header) or header.lower() in _TAKEN):
+            yield f"{variable} must be the name of a header of its own, like 'X-User-Id', not {header[:200]!r}"
+    if token_header is not None and not issuers:
+        yield "ORACLE_OIDC_ISSUERS must name the issuer whose tokens are in the header of ORACLE_USER_TOKEN_HEADER"
+    if token_header is not None and user_header is not None and token_header.lower() == user_header.lower():
+        yield "ORACLE_USER_TOKEN_HEADER and ORACLE_USER_HEADER must be two headers"
+    if backends and not (settings.openwebui_jwt_secret or token_header or user_header):
+        yield (
+            "ORACLE_CHAT_BACKENDS needs a way to name users: ORACLE_OPENWEBUI_JWT_SECRET, ORACLE_USER_TOKEN_HEADER or "
+            "ORACLE_USER_HEADER; without one all users of a backend would be the same"
+        )
+    for name in (*backends, *named):
+        if any(user.startswith(f"{name}:") for user in users):
+            yield f"ORACLE_TOKENS must have no user that begins with '{name}:', as the users of {name!r} do"
