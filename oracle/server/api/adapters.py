@@ -44,7 +44,10 @@ class Adapter(NamedTuple):
         return path.startswith(self.path) and path[len(self.path) : len(self.path) + 1] in ("", "/")
 
 
-ADAPTERS: Final[tuple[Adapter, ...]] = (Adapter("/v1", "oracle.server.connect.openai.routes"),)
+ADAPTERS: Final[tuple[Adapter, ...]] = (
+    Adapter("/v1", "oracle.server.connect.openai.routes"),
+    Adapter("/api/chat", "oracle.server.connect.ai_sdk.routes"),
+)
 """Of several that have a path the first one counts."""
 
 

@@ -1,0 +1,1 @@
+"""The AI SDK's chat: `useChat` with `DefaultChatTransport`, unchanged, against `/api/chat`."""

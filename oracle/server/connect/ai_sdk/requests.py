@@ -1,0 +1,135 @@
+"""What `DefaultChatTransport` sends: the whole chat, its id, and what the page has added to the body."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, ValidationError
+
+from oracle.agent.client_tools import ClientTool, client_answer
+from oracle.core.chunks import Interrupt
+from oracle.core.encoding import to_json
+from oracle.core.json_schemas import is_deeper
+from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
+from oracle.server.api.bodies import ClientToolBody, Limits, Name
+from oracle.server.api.errors import InvalidRequestError
+from oracle.server.api.people import DeliveryBody
+from oracle.server.connect.ai_sdk.parts import shown_call
+from oracle.server.connect.base.asking import Asked
+from oracle.server.connect.base.chain import Said
+
+_DEEPEST: Final = 200
+_NO_QUESTION = "the last message is to be the user's, of text alone: files cannot be read"
+_OTHER_CALL = (
+    "this is not the call that waits for an answer: send its part as it was streamed; other arguments are put in the "
+    "place of the model's by POST /api/oracle/runs/{run_id}/deliveries"
+)
+
+
+class UIMessage(BaseModel, strict=True):
+    """A message as the client has it; of its parts only those that are looked at are checked."""
+
+    id: str = ""
+    role: Literal["system", "user", "assistant"]
+    parts: list[dict[str, Any]]
+    metadata: Any = None
+
+    @property
+    def text(self) -> str:
+        """Its text parts."""
+        texts = (part.get("text") for part in self.parts if part.get("type") == "text")
+        return "".join(text for text in texts if isinstance(text, str))
+
+    @property
+    def seen(self) -> int:
+        """The number of the last chunk that is in it, as the stream has said."""
+        seen = self.metadata.get("seen") if isinstance(self.metadata, dict) else None
+        return seen if type(seen) is int else 0
+
+
+class ChatBody(BaseModel, strict=True):
+    """The body of `POST /api/chat`; fields that are not known are the page's own, and are left alone."""
+
+    id: str | None = None
+    messages: list[UIMessage] = Field(min_length=1)
+    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+    tree: Name | None = None
+    model: Name | None = None
+    limits: Limits = Limits()
+    tools: list[ClientToolBody] = []
+
+    def asked(self) -> Asked:
+        """The question.
+
+        Raises:
+            InvalidRequestError: there is none.
+            ClientToolError: a tool cannot be offered.
+        """
+        *before, last = self.messages
+        if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
+            raise InvalidRequestError(_NO_QUESTION, loc=("body", "messages"))
+        return Asked(
+            last.text,
+            tuple(Said(each.role, each.text) for each in before if each.role != "system"),
+            conversation=self.id,
+            tree=self.tree,
+            model=self.model,
+            limits=self.limits.given,
+            tools=tuple(ClientTool(**each.model_dump()) for each in self.tools),
+            instructions="\n".join(each.text for each in before if each.role == "system") or None,
+            is_forked=self.trigger == "regenerate-message",
+        )
+
+
+def decisions(message: UIMessage, kept: Mapping[str, KeptInterrupt]) -> Iterator[Delivery]:
+    """What the client has decided or run, of what its message shows.
+
+    Args:
+        message: the answer that waits.
+        kept: what its run has asked, by id.
+
+    Raises:
+        InvalidRequestError: a part shows another call than the one that was asked about.
+        RequestValidationError: what it says cannot be an answer.
+    """
+    parts = {str(part.get("toolCallId")): part for part in message.parts}
+    for each in kept.values():
+        call = shown_call(Interrupt(**each.data))
+        part = parts.get(call.id, {})
+        if (said := _said(part, each)) is None:
+            continue
+        name = part.get("toolName") or str(part.get("type")).removeprefix("tool-")
+        if name != call.name or not _is_same(part.get("input"), call.arguments):
+            raise InvalidRequestError(_OTHER_CALL, loc=("body", "messages"), value=part.get("input"))
+        try:
+            yield Delivery(**DeliveryBody(id=each.id, **said).model_dump())
+        except ValidationError as error:
+            raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
+
+
+def _said(part: Mapping[str, Any], asked: KeptInterrupt) -> dict[str, Any] | None:
+    """What a part says of what was asked; `None`: nothing."""
+    is_open, is_call = asked.status == "pending" and asked.reason == "input_required", "tool_call_id" in asked.data
+    match part:
+        case {"state": "approval-responded", "approval": {"id": asked.id, "approved": bool(is_approved), **more}}:
+            return {"decision": "approve" if is_approved else "refuse", "comment": more.get("reason")}
+        case {"state": "output-available", "output": output} if is_open and not is_call:
+            return {"decision": "answer", "answer": output}
+        case {"state": "output-available", "output": output} | {"state": "output-error", "errorText": output} if (
+            is_open
+        ):
+            text = output if isinstance(output, str) else to_json(output).decode()
+            answer = client_answer(text, is_error=part["state"] == "output-error")
+            return {"decision": "answer", "answer": answer} if is_call else {"decision": "refuse", "comment": text}
+    return None
+
+
+def _is_same(given: object, shown: object) -> bool:
+    """Whether they are the same to a reader in JavaScript, which has one kind of number."""
+    return not is_deeper(given, _DEEPEST) and _plain(given) == _plain(shown)
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  JSON data
+    number = lambda digits: (float(digits),)  # noqa: E731  which is not `true`
+    return json.loads(to_json(value), parse_int=number, parse_float=number)
