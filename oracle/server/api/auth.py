@@ -76,25 +76,22 @@ class Authenticator:
         backends: ChatBackends | None = None,
         reserved: Collection[str] = (),
     ) -> None:
-        # Digests have one length, so that the time of a comparison does not depend on the length of a token.
-        self._users = [(_digest(token), user) for token, user in (tokens or {}).items()]
         self._signed = None
         if jwt_secret:
             from oracle.server.api.signed import SignedTokens  # noqa: PLC0415  where there are such tokens
 
             self._signed = SignedTokens(jwt_secret)
         self._operators = frozenset(operators)
+        # Digests have one length, so that the time of a comparison does not depend on the length of a token.
+        self._fixed = [(_digest(token), self._caller(NamedUser(user))) for token, user in (tokens or {}).items()]
         self._issuers = issuers
         self._backends = ChatBackends() if backends is None else backends
         self._reserved = tuple(f"{name}:" for name in reserved)
+        self.is_required = bool(self._fixed or self._signed or self._issuers)
+        """Whether requests need a token; without authentication every caller is the user `local`."""
 
     def __repr__(self) -> str:
-        return f"Authenticator(tokens={len(self._users)}, jwt={self._signed is not None})"
-
-    @property
-    def is_required(self) -> bool:
-        """Whether requests need a token; without authentication every caller is the user `local`."""
-        return bool(self._users) or self._signed is not None or self._issuers is not None
+        return f"Authenticator(tokens={len(self._fixed)}, jwt={self._signed is not None})"
 
     async def caller(self, headers: Headers, *, may_be_nobody: bool = False) -> Caller:
         """Who sent a request with these headers (names in lower case, as ASGI has them).
@@ -110,14 +107,15 @@ class Authenticator:
         if not self.is_required:
             return self._caller(NamedUser(LOCAL_USER))
         token = _bearer([value for name, value in headers if name == b"authorization"])
-        user = self._user_of_token(token)
-        if user is not None and user in self._backends.names:
-            named = await self._backends.user_of(user, headers, may_be_nobody=may_be_nobody)
-            return self._caller(NamedUser(user) if named is None else named)
-        user = user or self._user_of_jwt(token)
-        named = await self._of_issuer(token) if user is None else NamedUser(user)
+        caller = self._of_fixed(token)
+        if caller is not None and caller.user_id in self._backends.names:
+            named = await self._backends.user_of(caller.user_id, headers, may_be_nobody=may_be_nobody)
+            return caller if named is None else self._caller(named)
+        if caller is None:
+            user = self._user_of_jwt(token)
+            caller = self._caller(await self._of_issuer(token) if user is None else NamedUser(user))
         self._backends.refuse_naming(headers)
-        return self._caller(named)
+        return caller
 
     async def _of_issuer(self, token: str) -> NamedUser:
         if self._issuers is None:
@@ -131,11 +129,11 @@ class Authenticator:
         by_name = user.is_proven and user.name in self._operators
         return Caller(user.name, is_operator=by_name or user.is_operator)
 
-    def _user_of_token(self, token: str) -> str | None:
+    def _of_fixed(self, token: str) -> Caller | None:
         presented, found = _digest(token), None
-        for digest, user in self._users:  # all of them: constant time
+        for digest, caller in self._fixed:  # all of them: constant time
             if hmac.compare_digest(digest, presented):
-                found = user
+                found = caller
         return found
 
     def _user_of_jwt(self, token: str) -> str | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # loaded where there are such tokens
     from oracle.server.api.signed import SignedTokens
 
 _SIGNED: Final = "X-OpenWebUI-User-Jwt"
-_OPEN_WEBUI: Final = b"x-openwebui-user-"
+_OPEN_WEBUI: Final = frozenset(b"x-openwebui-user-" + part for part in (b"jwt", b"id", b"email", b"name", b"role"))
 _LONGEST_HEADER: Final = 16_384
 
 Headers = Collection[tuple[bytes, bytes]]
@@ -53,6 +53,7 @@ class ChatBackends:
             for header, on in ((_SIGNED, signed), (token_header, issuers), (user_header, user_header))
             if header and on
         }
+        self._naming = _OPEN_WEBUI.union(self._ways)
         self._token_header, self._user_header = token_header, user_header
 
     def refuse_naming(self, headers: Headers) -> None:
@@ -61,12 +62,14 @@ class ChatBackends:
         Raises:
             NamingError: the request names a user.
         """
-        for name, _ in headers:
-            if name.startswith(_OPEN_WEBUI) or name in self._ways:
-                raise NamingError(
-                    f"This token may not name users ({name.decode('latin-1')[:80]} header). If it is a chat backend's, "
-                    "the operator sets ORACLE_CHAT_BACKENDS to its user in ORACLE_TOKENS; if not, leave the header out."
-                )
+        sent = dict(headers)
+        if self._naming.isdisjoint(sent):
+            return
+        name = min(self._naming & sent.keys()).decode()
+        raise NamingError(
+            f"This token may not name users ({name} header). If it is a chat backend's, the operator sets "
+            "ORACLE_CHAT_BACKENDS to its user in ORACLE_TOKENS; if not, leave the header out."
+        )
 
     async def user_of(self, backend: str, headers: Headers, *, may_be_nobody: bool = False) -> NamedUser | None:
         """The user of a backend's request.
