@@ -1,6 +1,7 @@
 """`make bench`: all benchmarks, one after the other."""
 
 from benchmarks import (
+    bench_adapters,
     bench_check,
     bench_classify,
     bench_debugging,
@@ -52,6 +53,7 @@ _ALL = (
     bench_replay,
     bench_start,
     bench_service,
+    bench_adapters,
     bench_shadows,
     bench_workers,
     bench_watching,

@@ -39,6 +39,7 @@ AIM_KB = 80
 STREAMS = (200, 500)
 RAMP_S = 2.0
 """Over which the streams begin: users do not all ask in the same millisecond."""
+NATIVE = "/api/oracle/stream"
 READERS = 8
 READ_S = 4.0
 
@@ -107,12 +108,12 @@ class Load:
         return sum(heard.types.count("content") for heard in self.heard) / self.pieces
 
 
-async def ask(address: str, tag: str, *, after_s: float) -> Heard:
+async def ask(address: str, tag: str, *, after_s: float, path: str = NATIVE) -> Heard:
     """One client: asks, and listens to the end."""
     await asyncio.sleep(after_s)
     heard = Heard(tag)
     client = await ServiceClient.connect(address, on_event=heard.take)
-    client.send("POST", "/api/oracle/stream", body={"question": question(tag)})
+    client.send("POST", path, body={"question": question(tag)})
     heard.status = await client.headers_came()
     heard.run_id = client.headers.get("x-run-id", "")
     await client.ended()
@@ -120,7 +121,7 @@ async def ask(address: str, tag: str, *, after_s: float) -> Heard:
     return heard
 
 
-async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S) -> Load:
+async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S, path: str = NATIVE) -> Load:
     """Ask so many questions at once; the server has been warmed up."""
     base_bytes, base_s, began = server.rss_bytes, server.cpu_s, time.monotonic()
     most = base_bytes
@@ -134,7 +135,7 @@ async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S) -
     watching = asyncio.create_task(watch())
     tags = [f"q{streams}x{n}" for n in range(streams)]
     heard = await asyncio.gather(
-        *(ask(server.address, tag, after_s=n / streams * ramp_s) for n, tag in enumerate(tags))
+        *(ask(server.address, tag, after_s=n / streams * ramp_s, path=path) for n, tag in enumerate(tags))
     )
     watching.cancel()
     kb = (most - base_bytes) / streams / 1000
@@ -221,7 +222,7 @@ def _show(name: str, done: Load, floor: Load | None) -> None:
     print(f"  {name:<22} {figures}   {cpu}   {done.chunks_of_a_piece:.2f}   {done.run_kb:6.0f} KB")
 
 
-def _complain(done: Load, pace: Pace) -> None:
+def complain(done: Load, pace: Pace) -> None:
     mistakes = [mistake for heard in done.heard for mistake in heard.mistakes(pace)]
     for mistake in mistakes[:10]:
         print(f"  WRONG: {mistake}")
@@ -253,7 +254,7 @@ async def chunk_over_bare() -> float:
                 await load(server, 2, ramp_s=0)
                 loads.append(await load(server, streams))
     floor, done = loads
-    _complain(done, pace)
+    complain(done, pace)
     return done.cpu_us / floor.cpu_us
 
 
@@ -279,14 +280,14 @@ async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -
     elif streams == STREAMS[1]:
         print(f"    {late} (aim: under {AIM_MS} ms)")
         print(f"    {done.run_kb:.0f} KB for a run under way (aim: {AIM_KB} KB at most)")
-    _complain(done, pace)
+    complain(done, pace)
 
 
 async def _measure_reading(folder: Path, pace: Pace) -> None:
     quick = Pace(pace.turns, pace.pieces, 0.2)
     async with oracle_server(folder, quick) as server:
         done = await load(server, 50)
-        _complain(done, quick)
+        complain(done, quick)
         run_ids = [heard.run_id for heard in done.heard]
         recorded = await recorded_bytes(server.address, run_ids[0])
         await read_again(server.address, run_ids, seconds=0.5)

@@ -10,7 +10,7 @@ Rules:
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database
@@ -59,6 +59,17 @@ class ClientRuns:
             StoreUnavailableError: the database cannot be read at present.
         """
         return await self._database.read(lambda connection: _known(connection, key, said))
+
+    async def conversations(self, key: str, *, limit: int) -> Sequence[str]:
+        """The conversations in which runs of a key are, the one with the latest of them first.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        query = select(_run.c.context_id).join(_client_run, _client_run.c.run_id == _run.c.id)
+        query = query.where(_client_run.c.key == key).group_by(_run.c.context_id)
+        query = query.order_by(func.max(_client_run.c.n).desc()).limit(limit)
+        return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def followed(self, run_id: str) -> str | None:
         """The run that follows another one in its conversation; `None`: that is the last one.

@@ -56,7 +56,7 @@ class _ClientStalledError(Exception):
 
 def whole_stream(chunks: Sequence[StoredChunk], *, headers: Mapping[str, str]) -> Response | None:
     """The rest of an ended run as one answer in one write; `None` if that would be too large for one."""
-    writes = list(_writes(chunk_events(chunks)))
+    writes = list(_writes(chunk_events(chunks))) or [b""]
     if len(writes) > 1:
         return None
     return Response(writes[0], media_type=_MEDIA_TYPE, headers={**_HEADERS, **headers})
@@ -200,7 +200,8 @@ def _writes(events: Sequence[bytes]) -> Iterator[bytes]:
     """The events as few writes of bounded size; one is never cut."""
     joined = b"".join(events)
     if len(joined) <= _LARGEST_WRITE:  # nearly always
-        yield joined
+        if joined:
+            yield joined
         return
     begin, size = 0, 0
     for at, event in enumerate(events):

@@ -26,6 +26,7 @@ from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.chain import Chain, Said, plain
 
 _MOST_COMPARED = 20  # runs with the same words before them; the latest
+_MOST_SEARCHED = 10  # conversations of a name; the latest
 
 
 class Place(NamedTuple):
@@ -125,7 +126,7 @@ class Placing:
         if found is not None:
             return await self._behind(found)
         if self._chain.is_named and self._chain.before and latest is not None:
-            return await self._in_the_middle(latest)
+            return await self._in_the_middle()
         return None
 
     async def _behind(self, run: RunRecord) -> _Followed:
@@ -159,14 +160,16 @@ class Placing:
                 after = n
         return answer.text
 
-    async def _in_the_middle(self, latest: RunRecord) -> _Followed | None:
-        """The place behind the user's texts in the conversation of the latest run, wherever they begin there."""
+    async def _in_the_middle(self) -> _Followed | None:
+        """The place behind the user's texts in a conversation of the same name, wherever they begin there."""
+        store = self._parts.store
         texts = [text for each in self._said if each.role == "user" and (text := plain(each.text))]
-        asked = list(await self._parts.store.conversations.asked(self._user_id, latest.context_id))
-        if latest.status != "finished" and all(each.run_id != latest.id for each in asked):
-            asked.append(AskedBefore(latest.id, str(latest.input.get("question", ""))))
-        for end in range(len(asked), len(texts) - 1, -1):
-            if [plain(each.question) for each in asked[end - len(texts) : end]] == texts:
-                before = asked[end].run_id if end < len(asked) else None
-                return _Followed(latest.context_id, before=before)
+        for context_id in await store.client_runs.conversations(self._chain.key, limit=_MOST_SEARCHED):
+            asked = list(await store.conversations.asked(self._user_id, context_id))
+            under_way = await store.runs.open_of(context_id)
+            if under_way is not None:
+                asked.append(AskedBefore(under_way.id, str(under_way.input.get("question", ""))))
+            for end in range(len(asked), len(texts) - 1, -1):
+                if [plain(each.question) for each in asked[end - len(texts) : end]] == texts:
+                    return _Followed(context_id, before=asked[end].run_id if end < len(asked) else None)
         return None

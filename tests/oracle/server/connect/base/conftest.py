@@ -1,5 +1,6 @@
 """A client of the protocol `plain`."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from oracle.runs.storage.client_runs import ClientRuns
 from oracle.server.api.adapters import Adapter
 from tests.oracle.server.api.conftest import Service
 
@@ -90,3 +92,17 @@ def plain(start, database_url):
         return Plain(await start(turns, url=options.pop("url", database_url), adapters=(PLAIN,), **options))
 
     return begin
+
+
+@pytest.fixture
+def looked_up_together(monkeypatch):
+    """The first four look-ups of what is known have all been made before any of them is answered."""
+    known, together = ClientRuns.known, asyncio.Barrier(4)
+
+    async def known_by_all(self, key, said):
+        found = await known(self, key, said)
+        if not found.last_n:
+            await together.wait()
+        return found
+
+    monkeypatch.setattr(ClientRuns, "known", known_by_all)

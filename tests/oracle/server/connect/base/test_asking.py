@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from sqlalchemy import func, select
 
-from oracle.runs.storage.client_runs import ClientRuns
 from oracle.runs.storage.schema import client_run
 from oracle.testing import ScriptedTurn
 from signals import as_plain_text
@@ -80,20 +79,6 @@ async def test_a_request_that_is_sent_again_gets_the_run_of_the_first(plain):
         again = await until(incoming, b"here")
     assert again == first
     assert len(client.service.model.requests) == 1
-
-
-@pytest.fixture
-def looked_up_together(monkeypatch):
-    """The first four look-ups of what is known have all been made before any of them is answered."""
-    known, together = ClientRuns.known, asyncio.Barrier(4)
-
-    async def known_by_all(self, key, said):
-        found = await known(self, key, said)
-        if not found.last_n:
-            await together.wait()
-        return found
-
-    monkeypatch.setattr(ClientRuns, "known", known_by_all)
 
 
 @pytest.mark.usefixtures("looked_up_together")

@@ -1,7 +1,10 @@
 """Streams of adapters: the translator's frames, whole or from anywhere on."""
 
 from oracle.testing import ScriptedTurn
+from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import HANGS
+from tests.oracle.server.api.test_parked import answer, parked
+from tests.oracle.server.connect.base.adapter import PlainTranslator
 from tests.oracle.server.connect.base.conftest import frames_of, until
 
 
@@ -39,3 +42,33 @@ async def test_a_live_stream_goes_on_behind_what_the_client_has(plain):
 async def test_a_whole_answer_is_what_the_chunks_come_to(plain):
     client = await plain([ScriptedTurn(text=("One ", "two."))])
     assert (await client.ask("hi"))["text"] == "One two."
+
+
+async def test_a_stream_ends_where_its_run_waits_for_a_person_and_goes_on_when_that_was_answered(plain, tmp_path):
+    write_trees(tmp_path)
+    client = await plain()
+    waiting = await client.post("hi", tree="question")
+    opening, *_, end, last = frames_of(waiting.content)
+    assert (end, last) == ({"end": "waiting"}, "[DONE]")
+    again = await client.service.client.get(f"/plain/runs/{opening['run']}")
+    assert again.content == waiting.content
+    async with client.service.client.stream("GET", f"/plain/runs/{opening['run']}?after=1") as response:
+        assert await anext(response.aiter_raw()) == b"".join(
+            frame + b"\n\n" for frame in waiting.content.split(b"\n\n")[1:-1]
+        )
+    await answer(client.service, opening["run"], decision="answer", answer="main")
+    rest = await client.service.client.get(f"/plain/runs/{opening['run']}")
+    first, text, end, last = frames_of(rest.content)
+    assert (first, text["text"], end, last) == (opening, "It is main.", {"end": "completed"}, "[DONE]")
+
+
+async def test_a_run_whose_protocol_has_no_word_for_that_is_waited_for(plain, tmp_path, monkeypatch):
+    monkeypatch.setattr(PlainTranslator, "parked", lambda _: ())
+    write_trees(tmp_path)
+    client = await plain()
+    async with client.asking("hi", tree="question") as incoming:
+        opening = frames_of(await until(incoming, b"run"))[0]
+        await parked(client.service, opening["run"])
+        await answer(client.service, opening["run"], decision="answer", answer="main")
+        body = b"".join([part async for part in incoming])
+    assert frames_of(body)[-2:] == [{"end": "completed"}, "[DONE]"]
