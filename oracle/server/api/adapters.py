@@ -47,6 +47,7 @@ class Adapter(NamedTuple):
 ADAPTERS: Final[tuple[Adapter, ...]] = (
     Adapter("/v1", "oracle.server.connect.openai.routes"),
     Adapter("/api/chat", "oracle.server.connect.ai_sdk.routes"),
+    Adapter("/agui", "oracle.server.connect.ag_ui.routes"),
 )
 """Of several that have a path the first one counts."""
 

@@ -304,7 +304,7 @@ SCRIPTED: tuple[Scripted, ...] = (
             Content("It is written down."),
             done(turns=3, tokens=2_345),
         ),
-        parked_at=(9,),
+        parked_at=(10,),
     ),
 )
 """The rows; those whose last chunk is no `done` still wait for a person."""
