@@ -23,6 +23,7 @@ def adapted_stream(
     translator: Translator,
     *,
     after: int = 0,
+    is_over: Callable[[], bool] = bool,
     headers: Mapping[str, str] = {},
 ) -> EventStreamResponse[Sequence[bytes]]:
     """The run as a stream of the translator's frames.
@@ -32,10 +33,11 @@ def adapted_stream(
         run: the run; its log is read from the first chunk on.
         translator: makes the frames.
         after: how many frames the client has; they are made again and not sent.
+        is_over: whether the translator's message has ended, where one run has several.
         headers: further ones.
     """
     return EventStreamResponse(
-        _frames(parts, run, translator, after=after),
+        _frames(parts, run, translator, after=after, is_over=is_over),
         events=_as_they_are,
         headers={"X-Run-Id": run.id, **headers},
         reading=reading(parts, run),
@@ -70,7 +72,7 @@ def _as_they_are(frames: Sequence[bytes]) -> Sequence[bytes]:
 
 
 async def _frames(
-    parts: ServiceParts, run: RunRecord, translator: Translator, *, after: int
+    parts: ServiceParts, run: RunRecord, translator: Translator, *, after: int, is_over: Callable[[], bool]
 ) -> AsyncIterator[Sequence[bytes]]:
     frames = list(translator.opening())
     pending: set[str] = set()
@@ -89,7 +91,7 @@ async def _frames(
                 continue
             yield frames[left:]
             left = max(0, left - len(frames))
-            if not batch:
+            if not batch or is_over():
                 return
 
 
