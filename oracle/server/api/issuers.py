@@ -73,7 +73,7 @@ def _checked(token: str, key: PyJWK, issuer: Issuer) -> Mapping[str, Any]:
         claims: Mapping[str, Any] = jwt.decode(
             token,
             key,
-            algorithms=list(ALGORITHMS),
+            algorithms=[key.algorithm_name],
             audience=list(issuer.audiences),
             issuer=issuer.url,
             leeway=LEEWAY_S,

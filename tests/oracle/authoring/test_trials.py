@@ -60,7 +60,10 @@ async def test_without_scenarios_there_is_no_trial(folder):
 
 
 async def test_a_trial_gets_no_keys_and_no_tokens(monkeypatch):
-    secrets = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ORACLE_JWT_SECRET", "ORACLE_TOKENS")
+    secrets = (
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        *("ORACLE_JWT_SECRET", "ORACLE_TOKENS", "ORACLE_OPENWEBUI_JWT_SECRET"),
+    )
     for name in secrets:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("ORACLE_DATABASE_URL", "postgresql://somewhere")
