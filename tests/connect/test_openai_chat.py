@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -94,6 +96,16 @@ async def test_a_whole_answer_is_the_native_one(stage: Stage) -> None:
     assert choice.message.reasoning_content.startswith("They ask about login.")
     assert choice.finish_reason == "stop"
     await check_usage(stage, run_id, completion.usage.model_dump())
+
+
+async def test_the_page_about_connecting_works_as_it_is_written(stage: Stage) -> None:
+    page = Path(__file__).parents[2] / "docs" / "connecting.md"
+    [code] = re.findall(r"```python\n(.+?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    stage.desk.play(ANSWER)
+    code = code.replace("https://oracle.example.com", stage.url).replace("the key", token("alice"))
+    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    out, _ = await ended.communicate()
+    assert out.decode() == "".join(ANSWER.text)
 
 
 async def test_the_models_are_the_trees_and_what_may_be_named_under_them(stage: Stage) -> None:
@@ -274,6 +286,9 @@ async def test_the_javascript_sdk_raises_its_own_errors(stage: Stage, node: Node
     for name, (key, what, body) in wanted.items():
         [said] = await node.run("openai_chat.mjs", stage.url, key, what, _json(body=body))
         assert said["error"] == name, said
+    stage.desk.play(HttpError("authentication_error", "invalid x-api-key"))
+    [said] = await node.run("openai_chat.mjs", stage.url, token("alice"), "whole", _json(body={"messages": ASKED}))
+    assert said["error"] == "InternalServerError", said
     stage.desk.play(FAILS)
     *_, said = await node.run("openai_chat.mjs", stage.url, token("alice"), "stream", _json(body={"messages": ASKED}))
     assert said["error"] == "APIError", said

@@ -39,6 +39,8 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
         metadata=wanted.metadata,
         instructions=wanted.instructions or None,
         is_repeat=is_repeat(request),
+        # Products, which send headers, send their history; who names the conversation otherwise may leave that to us.
+        is_whole=bool(wanted.said) or conversation_of(request, parts, {}) is not None,
     )
     run = (await begin(asked, request, parts, caller, protocol="openai")).run
     activity = parts.settings.openai_activity

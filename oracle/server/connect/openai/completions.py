@@ -101,11 +101,16 @@ class Completion:
         return ()
 
     def whole(self) -> dict[str, Any]:
-        """The completion as one object, once its last chunk was seen."""
+        """The completion as one object, with what was said so far where the run waits for a person."""
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._said), "refusal": None}
         if self._thought:
             message["reasoning_content"] = "".join(self._thought)
-        choice = {"index": 0, "message": message | self._cited(), "logprobs": None, "finish_reason": self._reason()}
+        choice = {
+            "index": 0,
+            "message": message | self._cited(),
+            "logprobs": None,
+            "finish_reason": self._reason() or "stop",
+        }
         whole = {**self._fields, "object": "chat.completion", "choices": [choice]}
         return whole if self._done is None else whole | {"usage": usage_of(self._done)}
 

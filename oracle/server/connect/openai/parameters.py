@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from oracle.core.encoding import to_json
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.connect.base.chain import Said
-from oracle.server.connect.openai.requests import IGNORED
+from oracle.server.connect.openai.requests import IGNORED, metadata_of
 
 _READ: Final = frozenset({"messages", "model", "stream", "stream_options", "metadata", "n", "response_format"})
 _REFUSED: Final[Mapping[str, str]] = {
@@ -76,7 +76,7 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
         instructions=instructions,
         streams=streams,
         with_usage=bool(options.get("include_usage")),
-        metadata=_metadata(body),
+        metadata=metadata_of(body),
         response_format=_response_format(body),
     )
 
@@ -131,13 +131,6 @@ def _parts(content: Sequence[Any], message: Mapping[str, Any], n: int) -> Iterat
             yield part["text"]
         elif kind != "refusal" or message["role"] != "assistant":
             raise _wrong(f"parts of content are texts here; {bounded(kind)!r} cannot be read", *place)
-
-
-def _metadata(body: Mapping[str, Any]) -> dict[str, str]:
-    given = body.get("metadata") or {}
-    if not isinstance(given, dict):
-        raise _wrong("this is to be an object of texts", "metadata")
-    return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
 def _response_format(body: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ log = structlog.get_logger(__name__)
 
 _MOST_NAMES: Final = 200
 _LONGEST_NAME: Final = 64
+_MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512  # OpenAI's own bounds of `metadata`
 _UNNAMED: Final = frozenset({"", "new", "null", "none", "undefined"})
 """What products send in place of a name that there is not yet."""
 
@@ -48,6 +49,22 @@ async def json_object(request: Request) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise InvalidRequestError("the body is to be a JSON object", loc=("body",))
     return body
+
+
+def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
+    """The pairs of texts that are to be kept with what is asked.
+
+    Raises:
+        InvalidRequestError: they are no texts, too many, or too long.
+    """
+    given = body.get("metadata") or {}
+    pairs = given.items() if isinstance(given, dict) and len(given) <= _MOST_PAIRS else [("", None)]
+    if not all(
+        isinstance(text, str) and len(text) <= _LONGEST_VALUE and len(key) <= _LONGEST_KEY for key, text in pairs
+    ):
+        bounds = f"keys of {_LONGEST_KEY} characters, and texts of {_LONGEST_VALUE}"
+        raise InvalidRequestError(f"this is an object of at most {_MOST_PAIRS} {bounds}", loc=("body", "metadata"))
+    return dict(pairs)
 
 
 def is_repeat(request: Request) -> bool:

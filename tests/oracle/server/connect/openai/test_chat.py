@@ -82,6 +82,9 @@ REFUSED = {
     "a stream of another kind": ({"stream": "yes"}, "stream"),
     "options of another kind": ({"stream_options": [1]}, "stream_options"),
     "metadata of another kind": ({"metadata": "x"}, "metadata"),
+    "metadata that is no text": ({"metadata": {"a": 1}}, "metadata"),
+    "much metadata": ({"metadata": {str(n): "" for n in range(17)}}, "metadata"),
+    "long metadata": ({"metadata": {"a": "x" * 513}}, "metadata"),
     "no model": ({"model": None}, None),
 }
 
@@ -192,6 +195,15 @@ async def test_a_client_may_name_its_conversation(start, names):
     await post(service, user("first?"), assistant("It has changed our answer."), user("second?"), **names)
     conversations = (await service.client.get("/api/oracle/conversations")).json()["conversations"]
     assert len(conversations) == 1
+
+
+async def test_who_names_the_conversation_in_metadata_may_send_the_question_alone(start):
+    service = await start(ANSWERS)
+    for question in ("first?", "second?"):
+        await post(service, user(question), metadata={"conversation_id": "chat-1"})
+    [conversation] = (await service.client.get("/api/oracle/conversations")).json()["conversations"]
+    found = (await service.client.get(f"/api/oracle/conversations/{conversation['context_id']}")).json()
+    assert [message["content"] for message in found["messages"]] == ["first?", "Answer 1.", "second?", "Answer 2."]
 
 
 @pytest.mark.parametrize("name", ["", "new", "{{LIBRECHAT_BODY_CONVERSATIONID}}", "undefined"])

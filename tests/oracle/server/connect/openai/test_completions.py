@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import httpx2
+import openai
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
@@ -43,6 +45,32 @@ def test_the_chunks_are_those_of_the_sdk(row):
             ChatCompletionChunk.model_validate(chunk, strict=True)
             assert (chunk["id"], chunk["created"], chunk["model"]) == (f"chatcmpl-{RUN_ID}", int(CREATED_AT), "oracle")
     assert found[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+
+
+def sdk(frames: list[bytes]) -> openai.OpenAI:
+    """The SDK, connected to a service that answers with these frames."""
+    answer = httpx2.Response(200, headers={"Content-Type": "text/event-stream"}, content=b"".join(frames))
+    http = httpx2.Client(transport=httpx2.MockTransport(lambda _: answer), trust_env=False, verify=False)
+    return openai.OpenAI(base_url="http://oracle/v1", api_key="key", http_client=http)
+
+
+@each_ended
+def test_the_sdk_puts_the_chunks_together(row):
+    frames = played(Completion.of_run(row.run, with_usage=True), row)
+    with sdk(frames).chat.completions.stream(model="oracle", messages=[]) as stream:
+        if row.name in FAILED:
+            with pytest.raises(openai.APIError, match="The"):
+                stream.until_done()
+            return
+        if row.name in LENGTH:  # what this helper of the SDK makes of each answer that was cut off
+            with pytest.raises(openai.LengthFinishReasonError) as raised:
+                stream.get_final_completion()
+            completion = raised.value.completion
+        else:
+            completion = stream.get_final_completion()
+    assert completion.choices[0].message.content == row.answer.text
+    assert completion.usage is not None
+    assert completion.usage.total_tokens == row.answer.done.tokens_used
 
 
 @each_row
@@ -133,3 +161,14 @@ def test_a_line_of_activity_is_one_line_of_bounded_length():
 
 def test_a_run_that_waits_keeps_its_stream_open():
     assert list(Completion.of_run(ROWS["approval"].run).parked()) == []
+
+
+def test_the_whole_of_a_run_that_waits_is_what_was_said_so_far():
+    completion = Completion.of_run(ROWS["approval"].run)
+    played(completion, ROWS["approval"])
+    whole = completion.whole()
+    ChatCompletion.model_validate_json(to_json(whole), strict=True)
+    [choice] = whole["choices"]
+    assert choice["message"]["content"] == "I write that down. "
+    assert choice["message"]["reasoning_content"].endswith("Waiting for approval: May write_note be called?\n")
+    assert choice["finish_reason"] == "stop"

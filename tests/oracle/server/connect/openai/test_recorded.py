@@ -61,6 +61,10 @@ async def test_questions_make_runs_and_what_the_product_asks_for_itself_makes_no
         if row["makes"] == "fork":
             assert len(now) == len(known) + 1, row["name"]
             assert {name: now[name] for name in known} == known, row["name"]
+            [forked] = [texts for name, texts in now.items() if name not in known]
+            assert forked[:2] == ["Where does login begin?", "Answer 1."], row["name"]
+            assert forked[2] == row["body"]["messages"][-1]["content"]
+            assert len(forked) == 4
 
 
 @pytest.mark.parametrize("product", ["open_webui", "librechat"])
