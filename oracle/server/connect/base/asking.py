@@ -23,6 +23,7 @@ from oracle.runs.storage.errors import ConversationMovedError, StoreUnavailableE
 from oracle.runs.storage.records import Origin, RunRecord
 from oracle.server.api.access import with_texts
 from oracle.server.api.auth import Caller
+from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, trace_of
 from oracle.server.api.user_limits import config_of
@@ -32,6 +33,7 @@ from oracle.server.connect.base.placing import Placing
 log = structlog.get_logger(__name__)
 
 _told: set[str] = set()
+_MOST_METADATA, _LONGEST_NAME, _LONGEST_TEXT = 16, 64, 512  # OpenAI's bounds
 _MOST_TRIES = 5  # while other requests begin runs of the same conversation
 
 
@@ -48,7 +50,7 @@ class Asked:
         model: the provider's model; `None`: the configured one.
         limits: `AgentConfig` fields for this question.
         tools: those that the client runs.
-        metadata: kept with the run (`input["metadata"]`).
+        metadata: kept with the run (`input["metadata"]`), at most 16 names of 64 characters with texts of 512.
         instructions: what the client's system messages say; ignored.
         is_detached: its run needs no reader.
         is_repeat: the client's library has sent the request before, and its answer was lost.
@@ -92,6 +94,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
 
     Raises:
         OracleError: the question is refused, as `RunManager.start` says, or the model may not be used.
+        InvalidRequestError: there is more metadata than is kept.
     """
     chain = chain_of(
         asked.said,
@@ -110,6 +113,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
         is_whole=asked.is_whole,
         is_anew=asked.is_forked,
     )
+    _check_metadata(asked.metadata)
     _note_ignored(asked, protocol)
     seen: int | None = None
     for _ in range(_MOST_TRIES):
@@ -144,6 +148,16 @@ def _earlier(asked: Asked, chain: Chain, known: KnownRuns, seen: int | None) -> 
         if (asked.is_repeat and is_latest) or (seen is not None and run.n > seen):
             return run.run_id
     return None
+
+
+def _check_metadata(metadata: Mapping[str, str]) -> None:
+    names, texts = max(map(len, metadata), default=0), max(map(len, metadata.values()), default=0)
+    if len(metadata) > _MOST_METADATA or names > _LONGEST_NAME or texts > _LONGEST_TEXT:
+        raise InvalidRequestError(
+            f"metadata has at most {_MOST_METADATA} names of up to {_LONGEST_NAME} characters, with texts of up to "
+            f"{_LONGEST_TEXT}; here are {len(metadata)} names of up to {names}, with texts of up to {texts}",
+            loc=("body", "metadata"),
+        )
 
 
 def _note_ignored(asked: Asked, protocol: str) -> None:

@@ -16,8 +16,6 @@ from typing import Literal, NamedTuple
 
 from oracle.core.encoding import to_json
 
-_LONGEST_NAME = 1_000
-
 
 class Said(NamedTuple):
     """Something that was said, as the client has it."""
@@ -63,7 +61,7 @@ def chain_of(
     if after_run is not None:
         named = ["after", after_run]
     elif conversation is not None:
-        named = ["named", conversation[:_LONGEST_NAME]]
+        named = ["named", conversation]
     else:
         named = ["texts", next((text for role, text in texts if role == "user"), plain(question))]
     key = at = _digest([user_id, protocol, *named])

@@ -25,7 +25,7 @@ from oracle.server.api.forking import fork
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.chain import Chain, Said, plain
 
-_MOST_COMPARED = 20  # runs with the same words before them; the latest
+_MOST_COMPARED = 20  # runs whose answers are compared with the client's copies
 _MOST_SEARCHED = 10  # conversations of a name; the latest
 
 
@@ -134,8 +134,10 @@ class Placing:
 
     async def _known_beginning(self, known: KnownRuns) -> RunRecord | None:
         chain = self._chain
+        compared = 0
         for digest, copy in zip(reversed(chain.before), reversed(chain.answers), strict=True):
-            candidates = known.runs.get(digest, [])[:_MOST_COMPARED]
+            candidates = known.runs.get(digest, [])[: _MOST_COMPARED - compared]
+            compared += len(candidates)
             found = [run for each in candidates if (run := await self._parts.store.runs.find(each.run_id)) is not None]
             for run in found:
                 if await self._is_answer_of(run, copy):
