@@ -9,20 +9,18 @@ Rules:
 - No header's value is in a message or in the log.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from typing import Final
 
 from oracle.server.api.named import BadTokenError, NamedUser, NamingError, is_name
 
-if TYPE_CHECKING:  # loaded where there are such tokens
-    from oracle.server.api.issuers import IssuerTokens
-    from oracle.server.api.signed import SignedTokens
-
-_SIGNED: Final = "X-OpenWebUI-User-Jwt"
+SIGNED: Final = "X-OpenWebUI-User-Jwt"
 _OPEN_WEBUI: Final = frozenset(b"x-openwebui-user-" + part for part in (b"jwt", b"id", b"email", b"name", b"role"))
 _LONGEST_HEADER: Final = 16_384
 
 Headers = Collection[tuple[bytes, bytes]]
+Read = Callable[[str], Awaitable[NamedUser]]
+"""Makes a user of the text of a header, or raises `BadTokenError`."""
 
 
 class ChatBackends:
@@ -30,31 +28,15 @@ class ChatBackends:
 
     Args:
         names: users of fixed tokens that are backends.
-        signed: checks Open WebUI's header; `None`: it is not taken.
-        token_header: that has the user's access token; `None`: there is none.
-        user_header: that has the user's name in plain words; `None`: there is none.
-        issuers: check access tokens.
+        ways: headers that name users, the strongest first, and what reads them.
     """
 
-    def __init__(
-        self,
-        names: Iterable[str] = (),
-        *,
-        signed: "SignedTokens | None" = None,
-        token_header: str | None = None,
-        user_header: str | None = None,
-        issuers: "IssuerTokens | None" = None,
-    ) -> None:
+    def __init__(self, names: Iterable[str] = (), *, ways: Iterable[tuple[str, Read]] = ()) -> None:
         self.names = frozenset(names)
-        self._signed = signed
-        self._issuers = issuers
-        self._ways = {
-            header.lower().encode(): header
-            for header, on in ((_SIGNED, signed), (token_header, issuers), (user_header, user_header))
-            if header and on
-        }
+        self._ways: dict[bytes, tuple[str, Read]] = {}
+        for header, read in ways:
+            self._ways.setdefault(header.lower().encode(), (header, read))
         self._naming = _OPEN_WEBUI.union(self._ways)
-        self._token_header, self._user_header = token_header, user_header
 
     def refuse_naming(self, headers: Headers) -> None:
         """Refuse what only a backend may send.
@@ -86,37 +68,35 @@ class ChatBackends:
             NamingError: the request names no user, or in a way that is wrong.
         """
         sent = {name for name, _ in headers}
-        if _SIGNED.lower().encode() in sent and self._signed is None:
+        if (signed := SIGNED.lower().encode()) in sent and signed not in self._ways:
             raise NamingError(
-                f"{_SIGNED} cannot be checked: the operator sets ORACLE_OPENWEBUI_JWT_SECRET to the backend's "
+                f"{SIGNED} cannot be checked: the operator sets ORACLE_OPENWEBUI_JWT_SECRET to the backend's "
                 "FORWARD_USER_INFO_HEADER_JWT_SECRET."
             )
-        found = next(((key, header) for key, header in self._ways.items() if key in sent), None)
-        if found is None and may_be_nobody:
+        key = next((key for key in self._ways if key in sent), None)
+        if key is None and may_be_nobody:
             return None
-        if found is None:
+        if key is None:
+            known = " or ".join(header for header, _ in self._ways.values())
             raise NamingError(
-                f"A chat backend's request names its user: {' or '.join(self._ways.values())} header. Without it all "
-                "users of the chat would be one. Other headers that may name users are set by the operator "
-                "(ORACLE_OPENWEBUI_JWT_SECRET, ORACLE_USER_TOKEN_HEADER, ORACLE_USER_HEADER)."
+                f"A chat backend's request names its user: {known} header. Without it all users of the chat would be "
+                "one. Other headers that may name users are set by the operator (ORACLE_OPENWEBUI_JWT_SECRET, "
+                "ORACLE_USER_TOKEN_HEADER, ORACLE_USER_HEADER)."
             )
-        key, header = found
+        header, read = self._ways[key]
         try:
-            user, is_operator = await self._named(header, _text([value for name, value in headers if name == key]))
+            user = await read(_text([value for name, value in headers if name == key]))
         except BadTokenError as error:
             raise NamingError(f"The {header} header is not valid: {error}.") from None
-        name = f"{backend}:{user}"
-        if not user or not is_name(name):
+        name = f"{backend}:{user.name}"
+        if not user.name or not is_name(name):
             raise NamingError(f"The {header} header is not valid: its user must be 1-190 printable characters.")
-        return NamedUser(name, is_operator, is_proven=header != self._user_header)
+        return user._replace(name=name)
 
-    async def _named(self, header: str, value: str) -> tuple[str, bool]:
-        if header == _SIGNED and self._signed is not None:
-            return str(self._signed.user_of(value)), False
-        if header == self._token_header and self._issuers is not None:
-            user = await self._issuers.user_of(value.removeprefix("Bearer ").strip())
-            return user.name, user.is_operator
-        return value, False
+
+async def by_word(value: str) -> NamedUser:
+    """The user whom plain words name."""
+    return NamedUser(value, is_proven=False)
 
 
 def _text(values: Sequence[bytes]) -> str:

@@ -44,11 +44,12 @@ class IssuerTokens:
         self._issuers = {each.url: (each, IssuerKeys(each, clock=clock)) for each in issuers}
 
     async def user_of(self, token: str) -> NamedUser:
-        """The user of a token.
+        """The user of a token, which may stand behind `Bearer`.
 
         Raises:
             BadTokenError: it is not valid, or cannot be checked at the moment.
         """
+        token = token.removeprefix("Bearer ").strip()
         try:
             read = jwt.decode_complete(token, options={"verify_signature": False})
         except BAD_TOKEN:

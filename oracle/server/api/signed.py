@@ -7,12 +7,20 @@ from typing import Any, Final
 
 import jwt
 
-from oracle.server.api.named import BadTokenError
+from oracle.server.api.named import BadTokenError, NamedUser
 
 LEEWAY_S: Final = 60
 """How far clocks of others may differ."""
 BAD_TOKEN: Final = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
 """What reading a token may raise: its claims may be anything."""
+_TOLD: Final[dict[type[Exception], str]] = {
+    jwt.ExpiredSignatureError: "it has expired",
+    jwt.ImmatureSignatureError: "it is not valid yet",
+    jwt.InvalidAudienceError: "it is for another audience ('aud')",
+    jwt.InvalidIssuerError: "it is of another issuer ('iss')",
+    jwt.InvalidAlgorithmError: "it is signed with another algorithm ('alg')",
+    jwt.InvalidSignatureError: "its signature is wrong",
+}
 
 
 class SignedTokens:
@@ -50,22 +58,13 @@ class SignedTokens:
             raise BadTokenError(told(error)) from None
         return claims["sub"]
 
+    async def named(self, token: str) -> NamedUser:
+        """The same as a user."""
+        return NamedUser(str(self.user_of(token)))
+
 
 def told(error: Exception) -> str:
     """What is wrong with a token, without a word of it."""
-    match error:
-        case jwt.ExpiredSignatureError():
-            return "it has expired"
-        case jwt.ImmatureSignatureError():
-            return "it is not valid yet"
-        case jwt.InvalidAudienceError():
-            return "it is for another audience ('aud')"
-        case jwt.InvalidIssuerError():
-            return "it is of another issuer ('iss')"
-        case jwt.MissingRequiredClaimError(claim=claim):
-            return f"it has no {claim!r}"
-        case jwt.InvalidAlgorithmError():
-            return "it is signed with another algorithm ('alg')"
-        case jwt.InvalidSignatureError():
-            return "its signature is wrong"
-    return "it is not formed as it must be"
+    if isinstance(error, jwt.MissingRequiredClaimError):
+        return f"it has no {error.claim!r}"
+    return _TOLD.get(type(error), "it is not formed as it must be")

@@ -6,9 +6,7 @@ Names of issuers and backends stand before a colon in the names of their users, 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final, TypeGuard
-from urllib.parse import urlsplit
 
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
@@ -16,7 +14,9 @@ from oracle.server.settings.reading import SettingsError
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
 _TAKEN: Final = frozenset({"authorization", "cookie", "host", "content-length", "content-type", "transfer-encoding"})
-_ISSUER_FORM: Final = "'name=https://login.example.com/realms/team'"
+_GUARDED: Final = re.compile(
+    r"(https://[^\s@#/?]+|http://(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?)([/?][^\s#]*)?", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Issuer:
     name: str
     url: str
     audiences: tuple[str, ...]
-    operators: tuple[tuple[str, str], ...] = ()
+    operators: tuple[tuple[str, ...], ...] = ()
 
 
 def read_issuers(entries: Sequence[str], *, audiences: Sequence[str], operators: Sequence[str]) -> tuple[Issuer, ...]:
@@ -52,53 +52,34 @@ def read_issuers(entries: Sequence[str], *, audiences: Sequence[str], operators:
         name, _, url = entry.partition("=")
         if not _NAME.fullmatch(name) or not is_guarded(url) or name in urls or url in urls.values():
             raise ValueError(
-                f"ORACLE_OIDC_ISSUERS must be entries like {_ISSUER_FORM}, each name and address once, https except on "
-                f"this machine, not {entry[:200]!r}"
+                "ORACLE_OIDC_ISSUERS must be entries like 'name=https://login.example.com/realms/team', each name and "
+                f"address once, https except on this machine, not {entry[:200]!r}"
             )
         urls[name] = url
     meant = _of_issuers("ORACLE_OIDC_AUDIENCES", audiences, urls, form="name=audience")
     powers = _of_issuers("ORACLE_OIDC_OPERATORS", operators, urls, form="name=claim=value")
-    found = []
-    for name, url in urls.items():
-        if not meant[name]:
-            raise ValueError(f"ORACLE_OIDC_AUDIENCES must say what tokens of {name!r} are for, as '{name}=audience'")
-        claims = [tuple(each.split("=", 1)) for each in powers[name]]
-        if not all(len(each) == 2 and all(each) for each in claims):
-            raise ValueError(f"ORACLE_OIDC_OPERATORS must be entries like '{name}=groups=oracle-operators'")
-        found.append(Issuer(name, url, meant[name], tuple((claim, value) for claim, value in claims)))
-    return tuple(found)
+    if missing := [name for name in urls if not meant[name]]:
+        raise ValueError(f"ORACLE_OIDC_AUDIENCES must say what tokens are for, as '{missing[0]}=audience'")
+    return tuple(
+        Issuer(name, url, tuple(audience for (audience,) in meant[name]), powers[name]) for name, url in urls.items()
+    )
 
 
 def _of_issuers(
     variable: str, entries: Sequence[str], names: Collection[str], *, form: str
-) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    found: dict[str, tuple[tuple[str, ...], ...]] = dict.fromkeys(names, ())
     for entry in entries:
-        name, _, value = entry.partition("=")
-        if name not in found or not value:
+        name, *rest = entry.split("=", form.count("="))
+        if name not in found or len(rest) < form.count("=") or not all(rest):
             raise ValueError(f"{variable} must be '{form}' with a name of ORACLE_OIDC_ISSUERS, not {entry[:200]!r}")
-        found[name] = (*found[name], value)
+        found[name] = (*found[name], tuple(rest))
     return found
 
 
 def is_guarded(url: object) -> TypeGuard[str]:
     """Whether what an address answers can be trusted to come from there: by https, or from this machine."""
-    if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
-        return False
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    is_plain = not (parts.username or parts.password or parts.fragment)
-    return bool(host) and is_plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_here(host)))
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return isinstance(url, str) and url.isascii() and url.isprintable() and _GUARDED.fullmatch(url) is not None
 
 
 def check_callers(settings: Settings) -> tuple[Issuer, ...]:
@@ -133,8 +114,6 @@ def _problems(settings: Settings, issuers: Sequence[Issuer]) -> Iterator[str]:
             yield f"{variable} must be the name of a header of its own, like 'X-User-Id', not {header[:200]!r}"
     if token_header is not None and not issuers:
         yield "ORACLE_OIDC_ISSUERS must name the issuer whose tokens are in the header of ORACLE_USER_TOKEN_HEADER"
-    if token_header is not None and user_header is not None and token_header.lower() == user_header.lower():
-        yield "ORACLE_USER_TOKEN_HEADER and ORACLE_USER_HEADER must be two headers"
     if backends and not (settings.openwebui_jwt_secret or token_header or user_header):
         yield (
             "ORACLE_CHAT_BACKENDS needs a way to name users: ORACLE_OPENWEBUI_JWT_SECRET, ORACLE_USER_TOKEN_HEADER or "

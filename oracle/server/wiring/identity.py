@@ -1,17 +1,12 @@
 """Who may ask, according to the settings; PyJWT is loaded where tokens are to be checked with it."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from oracle.server.api.auth import Authenticator
-from oracle.server.api.backends import ChatBackends
+from oracle.server.api.backends import SIGNED, ChatBackends, Read, by_word
 from oracle.server.settings.fields import Settings
-from oracle.server.settings.identity import Issuer, check_callers
+from oracle.server.settings.identity import check_callers
 from oracle.server.settings.reading import SettingsError
-
-if TYPE_CHECKING:  # loaded where they are wanted
-    from oracle.server.api.issuers import IssuerTokens
-    from oracle.server.api.signed import SignedTokens
 
 _OPEN_WEBUI: Final = "open-webui"
 
@@ -23,40 +18,32 @@ def authenticator(settings: Settings) -> Authenticator:
         SettingsError: what is set of callers cannot be used, or a package for it is missing.
     """
     found = check_callers(settings)
-    issuers = _issuers(found) if found else None
-    secret = settings.jwt_secret
+    issuers, ways = None, list[tuple[str, Read]]()
+    if found:
+        from jwt.algorithms import has_crypto  # noqa: PLC0415
+
+        from oracle.server.api.issuers import IssuerTokens  # noqa: PLC0415
+
+        if not has_crypto:
+            raise SettingsError(
+                "ORACLE_OIDC_ISSUERS needs a package that is not installed (cryptography); install it with "
+                "`pip install 'oracle-bt[oidc]'`"
+            )
+        issuers = IssuerTokens(found)
+    if settings.openwebui_jwt_secret is not None:
+        from oracle.server.api.signed import SignedTokens  # noqa: PLC0415
+
+        secret = settings.openwebui_jwt_secret.get_secret_value()
+        ways.append((SIGNED, SignedTokens(secret, issuer=_OPEN_WEBUI).named))
+    if settings.user_token_header and issuers is not None:
+        ways.append((settings.user_token_header, issuers.user_of))
+    if settings.user_header:
+        ways.append((settings.user_header, by_word))
     return Authenticator(
         tokens=settings.tokens,
-        jwt_secret=None if secret is None else secret.get_secret_value(),
+        jwt_secret=None if settings.jwt_secret is None else settings.jwt_secret.get_secret_value(),
         operators=settings.operators,
         issuers=issuers,
-        backends=ChatBackends(
-            settings.chat_backends,
-            signed=_signed(settings),
-            token_header=settings.user_token_header,
-            user_header=settings.user_header,
-            issuers=issuers,
-        ),
+        backends=ChatBackends(settings.chat_backends, ways=ways),
         reserved=(*settings.chat_backends, *(each.name for each in found)),
     )
-
-
-def _signed(settings: Settings) -> "SignedTokens | None":
-    if settings.openwebui_jwt_secret is None:
-        return None
-    from oracle.server.api.signed import SignedTokens  # noqa: PLC0415
-
-    return SignedTokens(settings.openwebui_jwt_secret.get_secret_value(), issuer=_OPEN_WEBUI)
-
-
-def _issuers(found: Sequence[Issuer]) -> "IssuerTokens":
-    from jwt.algorithms import has_crypto  # noqa: PLC0415
-
-    from oracle.server.api.issuers import IssuerTokens  # noqa: PLC0415
-
-    if not has_crypto:
-        raise SettingsError(
-            "ORACLE_OIDC_ISSUERS needs a package that is not installed (cryptography); install it with "
-            "`pip install 'oracle-bt[oidc]'`"
-        )
-    return IssuerTokens(found)
