@@ -100,7 +100,7 @@ async def test_a_whole_answer_is_the_native_one(stage: Stage) -> None:
 
 async def test_the_page_about_connecting_works_as_it_is_written(stage: Stage) -> None:
     page = Path(__file__).parents[2] / "docs" / "connecting.md"
-    [code] = re.findall(r"```python\n(.+?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.+?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     stage.desk.play(ANSWER)
     code = code.replace("https://oracle.example.com", stage.url).replace("the key", token("alice"))
     ended = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)

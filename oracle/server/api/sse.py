@@ -100,6 +100,7 @@ class EventStreamResponse(Response, Generic[BatchT]):
         timing: the heartbeats and timeouts of the stream.
         streams: where it counts as open, and who may close it.
         is_stalled: asked at each heartbeat; a true answer ends the stream.
+        interrupted: the last words where the stream ends before the batches do.
     """
 
     media_type = _MEDIA_TYPE
@@ -114,6 +115,7 @@ class EventStreamResponse(Response, Generic[BatchT]):
         timing: StreamTiming,
         streams: OpenStreams,
         is_stalled: Callable[[], bool],
+        interrupted: bytes = b"",
     ) -> None:
         super().__init__(headers={**_HEADERS, **headers})
         del self.headers["content-length"]
@@ -123,6 +125,7 @@ class EventStreamResponse(Response, Generic[BatchT]):
         self._timing = timing
         self._streams = streams
         self._is_stalled = is_stalled
+        self._interrupted = interrupted
         self._sent_at = 0.0
         self._sending_since: float | None = None  # of a batch
 
@@ -143,7 +146,8 @@ class EventStreamResponse(Response, Generic[BatchT]):
                 if isinstance(outcome, Exception) and not isinstance(outcome, StorageError):
                     raise outcome
             if gone is not None:  # otherwise the client has disconnected
-                await self._send(send, {"type": "http.response.body", "body": b"", "more_body": False})
+                last = b"" if pumped is None else self._interrupted
+                await self._send(send, {"type": "http.response.body", "body": last, "more_body": False})
 
     async def _pump(self, send: Send) -> None:
         """Send the batches; `_beat` looks how long each takes, as a timeout for each would cost a tenth of it all."""

@@ -33,7 +33,7 @@ from oracle.server.connect.base.placing import Placing
 log = structlog.get_logger(__name__)
 
 _told: set[str] = set()
-_MOST_METADATA, _LONGEST_NAME, _LONGEST_TEXT = 16, 64, 512  # OpenAI's bounds
+_MOST_METADATA, _LONGEST_NAME, _LONGEST_TEXT = 17, 64, 512  # OpenAI's bounds, and one name of an adapter's own
 _MOST_TRIES = 5  # while other requests begin runs of the same conversation
 
 

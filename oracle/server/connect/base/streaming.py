@@ -25,6 +25,7 @@ def adapted_stream(
     after: int = 0,
     is_over: Callable[[], bool] = bool,
     headers: Mapping[str, str] = {},
+    interrupted: bytes = b"",
 ) -> EventStreamResponse[Sequence[bytes]]:
     """The run as a stream of the translator's frames.
 
@@ -35,6 +36,7 @@ def adapted_stream(
         after: how many frames the client has; they are made again and not sent.
         is_over: whether the translator's message has ended, where one run has several.
         headers: further ones.
+        interrupted: the frames where the service stops before the run has ended, for clients that cannot come back.
     """
     return EventStreamResponse(
         _frames(parts, run, translator, after=after, is_over=is_over),
@@ -44,6 +46,7 @@ def adapted_stream(
         timing=parts.timing,
         streams=parts.streams,
         is_stalled=lambda: is_stalled(parts),
+        interrupted=interrupted,
     )
 
 

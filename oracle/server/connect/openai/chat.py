@@ -46,7 +46,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     activity = parts.settings.openai_activity
     completion = Completion.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
     if wanted.streams:
-        return adapted_stream(parts, run, completion)
+        return adapted_stream(parts, run, completion, interrupted=completion.interrupted())
     answer = await folded(request, parts, run, heard=completion.frames)
     return Response(status_code=204) if answer is None else _whole(completion, run_id=run.id)
 

@@ -37,6 +37,7 @@ from oracle.server.connect.openai.models import model_of
 _END: Final = b"data: [DONE]\n\n"
 _LIMITED: Final[frozenset[TerminationReason]] = frozenset({"max_iterations", "token_budget", "timeout"})
 _LONGEST_LINE: Final = 200
+_STOPPING: Final = Failed("The service is stopping; the answer goes on without this stream.", "service_stopping")
 
 
 class Completion:
@@ -99,6 +100,10 @@ class Completion:
     def parked(self) -> Iterable[bytes]:
         """None: a client of this protocol can decide nothing, so the stream stays open until a person has."""
         return ()
+
+    def interrupted(self) -> bytes:
+        """The frames where the service stops before the run ends; a mere end the SDKs take for that of the answer."""
+        return b"data: %b\n\n%b" % (to_json(failure(_STOPPING).body), _END)
 
     def whole(self) -> dict[str, Any]:
         """The completion as one object, with what was said so far where the run waits for a person."""

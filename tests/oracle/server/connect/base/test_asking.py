@@ -96,7 +96,7 @@ async def test_metadata_stays_with_the_run(plain):
     run = await client.service.parts.store.runs.find((await client.ask("hi", metadata={"topic": "login"}))["run"])
     assert run is not None
     assert run.input["metadata"] == {"topic": "login"}
-    for metadata in ({"a": "x" * 513}, {"n" * 65: ""}, {str(n): "" for n in range(17)}):
+    for metadata in ({"a": "x" * 513}, {"n" * 65: ""}, {str(n): "" for n in range(18)}):
         refused = await client.post("hi", metadata=metadata)
         assert (refused.status_code, refused.json()["fault"]["where"]) == (422, ["body", "metadata"])
 

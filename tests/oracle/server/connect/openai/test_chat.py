@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from oracle.testing import ScriptedTurn
-from tests.oracle.server.api.conftest import ALICE, BOB, TOKENS
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS
 from tests.oracle.server.connect.openai.conftest import (
     COMPLETIONS,
     assistant,
@@ -19,6 +19,7 @@ from tests.oracle.server.connect.openai.conftest import (
 
 ANSWERS = [ScriptedTurn(text=f"Answer {n}.") for n in range(1, 9)]
 HELLO = user("hello?")
+ASKED = {"model": "oracle", "messages": [HELLO]}
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 
 
@@ -230,3 +231,18 @@ async def test_the_same_request_of_another_user_has_another_run(start):
     first = await post(service, HELLO, headers=ALICE)
     again = await post(service, HELLO, headers={**BOB, "x-stainless-retry-count": "1"})
     assert first.json()["id"] != again.json()["id"]
+
+
+async def test_a_stream_that_the_service_closes_before_its_end_is_no_answer(start):
+    service = await start([HANGS])
+    async with service.client.stream("POST", COMPLETIONS, json={**ASKED, "stream": True}) as response:
+        incoming = response.aiter_raw()
+        read = b""
+        while b"here " not in read:
+            read += await anext(incoming)
+        service.parts.streams.close()
+        async for piece in incoming:
+            read += piece
+    chunks = chunks_of(read)
+    assert text_of(chunks) == "It begins here "
+    assert chunks[-1]["error"]["code"] == "service_stopping"
