@@ -36,30 +36,32 @@ class Issuer:
     operators: tuple[tuple[str, ...], ...] = ()
 
 
-def read_issuers(entries: Sequence[str], *, audiences: Sequence[str], operators: Sequence[str]) -> tuple[Issuer, ...]:
-    """The issuers that the settings name.
-
-    Args:
-        entries: `name=url`.
-        audiences: `name=audience`.
-        operators: `name=claim=value`.
+def check_callers(settings: Settings) -> tuple[Issuer, ...]:
+    """The issuers, if all that is set of callers can be used, and no two of them have the same name.
 
     Raises:
-        ValueError: an entry is wrong; the message has the variable, the entry, and what would be right.
+        SettingsError: with a sentence for each mistake.
     """
+    issuers = _read_issuers(settings)
+    if problems := list(_problems(settings, issuers)):
+        raise SettingsError("\n".join(problems))
+    return issuers
+
+
+def _read_issuers(settings: Settings) -> tuple[Issuer, ...]:
     urls: dict[str, str] = {}
-    for entry in entries:
+    for entry in settings.oidc_issuers:
         name, _, url = entry.partition("=")
         if not _NAME.fullmatch(name) or not is_guarded(url) or name in urls or url in urls.values():
-            raise ValueError(
+            raise SettingsError(
                 "ORACLE_OIDC_ISSUERS must be entries like 'name=https://login.example.com/realms/team', each name and "
                 f"address once, https except on this machine, not {entry[:200]!r}"
             )
         urls[name] = url
-    meant = _of_issuers("ORACLE_OIDC_AUDIENCES", audiences, urls, form="name=audience")
-    powers = _of_issuers("ORACLE_OIDC_OPERATORS", operators, urls, form="name=claim=value")
+    meant = _of_issuers("ORACLE_OIDC_AUDIENCES", settings.oidc_audiences, urls, form="name=audience")
+    powers = _of_issuers("ORACLE_OIDC_OPERATORS", settings.oidc_operators, urls, form="name=claim=value")
     if missing := [name for name in urls if not meant[name]]:
-        raise ValueError(f"ORACLE_OIDC_AUDIENCES must say what tokens are for, as '{missing[0]}=audience'")
+        raise SettingsError(f"ORACLE_OIDC_AUDIENCES must say what tokens are for, as '{missing[0]}=audience'")
     return tuple(
         Issuer(name, url, tuple(audience for (audience,) in meant[name]), powers[name]) for name, url in urls.items()
     )
@@ -72,7 +74,7 @@ def _of_issuers(
     for entry in entries:
         name, *rest = entry.split("=", form.count("="))
         if name not in found or len(rest) < form.count("=") or not all(rest):
-            raise ValueError(f"{variable} must be '{form}' with a name of ORACLE_OIDC_ISSUERS, not {entry[:200]!r}")
+            raise SettingsError(f"{variable} must be '{form}' with a name of ORACLE_OIDC_ISSUERS, not {entry[:200]!r}")
         found[name] = (*found[name], tuple(rest))
     return found
 
@@ -80,23 +82,6 @@ def _of_issuers(
 def is_guarded(url: object) -> TypeGuard[str]:
     """Whether what an address answers can be trusted to come from there: by https, or from this machine."""
     return isinstance(url, str) and url.isascii() and url.isprintable() and _GUARDED.fullmatch(url) is not None
-
-
-def check_callers(settings: Settings) -> tuple[Issuer, ...]:
-    """The issuers, if all that is set of callers can be used, and no two of them have the same name.
-
-    Raises:
-        SettingsError: with a sentence for each mistake.
-    """
-    try:
-        issuers = read_issuers(
-            settings.oidc_issuers, audiences=settings.oidc_audiences, operators=settings.oidc_operators
-        )
-    except ValueError as error:
-        raise SettingsError(str(error)) from None
-    if problems := list(_problems(settings, issuers)):
-        raise SettingsError("\n".join(problems))
-    return issuers
 
 
 def _problems(settings: Settings, issuers: Sequence[Issuer]) -> Iterator[str]:
