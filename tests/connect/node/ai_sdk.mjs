@@ -48,7 +48,7 @@ async function line(address, init) {
   let rest = "", seen = 0;
   const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
     new TransformStream({
-      transform(text, out) {
+      async transform(text, out) {
         const frames = (rest + text).split("\n\n");
         rest = frames.pop();
         for (const frame of frames) {
@@ -61,6 +61,7 @@ async function line(address, init) {
           parts += 1;
           onPart(frame);
           if (most !== null && seen >= most) {
+            await new Promise((resolve) => setTimeout(resolve, 20)); // an error overtakes what was not read yet
             own.abort();
             out.error(new TypeError("network error"));
             return;
@@ -116,15 +117,18 @@ const DO = {
   decide: (at, approved, reason) => chat.addToolApprovalResponse({ id: approvals()[at].approval.id, approved, reason }),
   output: (output, name) => chat.addToolOutput({ toolCallId: waitingCall(name).toolCallId, output }),
   tamper: (input) => change((part) => (part.state === "approval-requested" ? { ...part, input } : part)),
-  // Sends a question, and does something when a part comes that has these words.
-  sendUntil: async (text, words, then) => {
+  // Sends a question; when a part comes that has these words, does something else meanwhile.
+  meanwhile: async (text, words, did, ...given) => {
     const reached = new Promise((resolve) => (onPart = (frame) => frame.includes(words) && resolve()));
     const sent = chat.sendMessage({ text });
     await reached;
-    if (then === "stop") await chat.stop();
-    else if (then === "print") return print({ did: "reached" });
+    print({ did: "reached" });
+    await DO[did](...given);
     await sent;
   },
+  leave: () => chat.stop(),
+  nothing: () => {},
+  wait: () => new Promise((resolve) => process.stdin.once("data", resolve)),
   stop: async () => {
     const response = await fetch(`${url}/api/chat/${chat.id}/stop`, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);

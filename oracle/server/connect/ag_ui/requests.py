@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Annotated, Any, Literal
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from oracle.agent.client_tools import ClientTool, client_answer
-from oracle.core.encoding import to_json
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.errors import InvalidRequestError
-from oracle.server.api.people import DeliveryBody
 from oracle.server.connect.base.asking import Asked
 from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.returning import delivery, result_of_call
 
 _NOT_DONE = "The user has not run this."
 _HOW_APPROVED = "an approval is answered with the payload true, false, or {approved, arguments, comment}"
@@ -145,22 +143,20 @@ def decisions(
         if found is None:
             raise InvalidRequestError("nothing is asked under this id", loc=("body", "resume"), value=entry.interruptId)
         if entry.status == "resolved":
-            yield _delivery(found.id, **_resolved(found, entry.payload))
+            yield delivery(found.id, **_resolved(found, entry.payload))
         elif found.status not in ("expired", "withdrawn") and (found.answered_by or found.expires_at > time.time()):
             yield _cancelled(found)
     for each in kept.values():
         call_id = str(each.data.get("tool_call_id"))
         if each.reason == "input_required" and call_id in results:
-            yield _delivery(each.id, decision="answer", answer=client_answer(results[call_id]))
+            yield delivery(each.id, **result_of_call(results[call_id]))
 
 
 def _resolved(found: KeptInterrupt, payload: Any) -> dict[str, Any]:  # noqa: ANN401  JSON data
     given = payload if isinstance(payload, dict) else {}
     if found.reason == "input_required":
         if "tool_call_id" in found.data:
-            output = given.get("output", payload)
-            text = output if isinstance(output, str) else to_json(output).decode()
-            payload = client_answer(text, is_error=given.get("is_error") is True)
+            return result_of_call(given.get("output", payload), is_error=given.get("is_error") is True)
         return {"decision": "answer", "answer": payload}
     comment, approved = given.get("comment"), given.get("approved", payload)
     if type(approved) is not bool:
@@ -175,13 +171,6 @@ def _cancelled(found: KeptInterrupt) -> Delivery:
     if "refuse" in found.data["may"]:
         return Delivery(found.id, "refuse")
     return Delivery(found.id, "answer", answer=client_answer(_NOT_DONE, is_error=True))
-
-
-def _delivery(interrupt_id: str, **said: Any) -> Delivery:  # noqa: ANN401  JSON data
-    try:
-        return Delivery(**DeliveryBody(id=interrupt_id, **said).model_dump())
-    except ValidationError as error:
-        raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
 
 def _type_of(part: object) -> object:

@@ -12,7 +12,6 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import read_chunk
 from oracle.core.encoding import from_json
 from oracle.runs.storage.conversation_pages import StoredMessage
-from oracle.runs.storage.interrupts import Answerer
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
 from oracle.server.api.adapters import Refusal
@@ -24,7 +23,7 @@ from oracle.server.api.reading import chunks_of
 from oracle.server.connect.ag_ui.events import AgUiEvents, Event, question_id, spoken_question
 from oracle.server.connect.ag_ui.requests import AgUiMessage, RunAgentInput, decisions
 from oracle.server.connect.base.asking import begin
-from oracle.server.connect.base.chain import chain_of
+from oracle.server.connect.base.returning import deliver, latest_run
 from oracle.server.connect.base.streaming import adapted_stream, folded
 
 router = APIRouter(prefix="/agui")
@@ -93,9 +92,7 @@ async def _latest(thread_id: str, parts: ServiceParts, caller: Caller) -> RunRec
     Raises:
         UnknownConversationError: the user has no such thread.
     """
-    named = chain_of((), "", user_id=caller.user_id, protocol=_PROTOCOL, conversation=thread_id, after_run=None)
-    latest = (await parts.store.client_runs.known(named.key, ())).latest
-    run = None if latest is None else await parts.store.runs.find(latest.run_id, user_id=caller.user_id)
+    run = await latest_run(thread_id, parts, caller, protocol=_PROTOCOL)
     if run is None:
         raise UnknownConversationError(thread_id)
     return run
@@ -120,9 +117,7 @@ async def _go_on(body: RunAgentInput, run: RunRecord, parts: ServiceParts, calle
     resumed = {*(entry.interruptId for entry in body.resume), *(each.id for each in decided)}
     if not resumed:
         raise InvalidRequestError("the run waits for no such result", loc=("body", "messages"))
-    if decided:
-        by = Answerer(caller.user_id, is_operator=caller.is_operator)
-        await parts.store.interrupts.answer(run.id, decided, by=by)
+    await deliver(run, decided, parts, caller)
     events = AgUiEvents(run, thread=body.threadId, name=body.runId, resumed=resumed, given=body.results)
     return adapted_stream(parts, run, events)
 

@@ -9,9 +9,8 @@ One run is one assistant message, whose id is the run's. Rules:
   runs it at once.
 - Of identical calls people are asked about the first one alone. The others are shown with their results: they would
   seem to wait for ever.
-- A step is a turn: a new one begins with the first text, thought or call after the results of all calls. What people
-  have answered is never in the last step of a message that is complete, or else `sendAutomaticallyWhen` would send it
-  again and again.
+- A step is a turn: it ends with the results of all calls, or with the run. What people have answered is never in the
+  last step of a message that is complete, or else `sendAutomaticallyWhen` would send it again and again.
 - The client gives up at an `error`, so it is the last part.
 
 The parts are those that `uiMessageChunkSchema` of `ai` 7 takes, and `processUIMessageStream` builds a message of.
@@ -66,7 +65,7 @@ class UIMessageStream:
         self._n = self._made = 0  # the chunk, and events of the whole stream
         self._events: list[bytes] = []
         self._speaking, self._speech = "", ""  # the part that is open: "text" or "reasoning", and its id
-        self._in_step = self._has_calls = self._has_answers = False
+        self._in_step = False
         self._open: dict[str, ToolCall] = {}
         self._unshown: set[str] = set()
         self._denied: set[str] = set()
@@ -77,7 +76,7 @@ class UIMessageStream:
         """The `start`; it has no number for a client that goes on with its message."""
         known = {"run_id": self._run.id, "context_id": self._run.context_id}
         self._put("start", messageId=self._run.id, messageMetadata=known)
-        return [event[event.index(b"data:") :] if self._is_rest else event for event in self._events]
+        return map(_unnumbered, self._events) if self._is_rest else self._events
 
     def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:
         """The events of the next chunk."""
@@ -92,9 +91,10 @@ class UIMessageStream:
         """The events of a run that goes on when the user has answered, which say what is seen by then."""
         if not any(self._asked.values()):
             return ()
-        finish = {"type": "finish", "finishReason": "tool-calls", "messageMetadata": {"seen": self._n}}
-        end = [{"type": f"{self._speaking}-end", "id": self._speech}] if self._speaking else []
-        return [*(b"data: %b\n\n" % to_json(part) for part in (*end, {"type": "finish-step"}, finish)), _DONE]
+        self._events = []
+        self._end_step()
+        self._put("finish", finishReason="tool-calls", messageMetadata={"seen": self._n})
+        return [*map(_unnumbered, self._events), _DONE]
 
     def _put(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  JSON data
         self._made += 1
@@ -138,19 +138,21 @@ class UIMessageStream:
         self._speaking = ""
 
     def _step(self) -> None:
-        """End what is open, and begin a step unless this one still waits for results."""
+        """End what is open, and begin a step unless there is one."""
         self._silence()
-        if self._in_step and self._has_calls and not self._open:
-            self._put("finish-step")
-            self._in_step = False
         if not self._in_step:
             self._put("start-step")
-            self._in_step, self._has_calls, self._has_answers = True, False, False
+        self._in_step = True
+
+    def _end_step(self) -> None:
+        self._silence()
+        self._put("finish-step")
+        self._in_step = False
 
     def _call(self, call: ToolCall) -> None:
         self._step()
         is_repeated = any((each.name, each.arguments) == (call.name, call.arguments) for each in self._open.values())
-        self._open[call.id], self._has_calls = call, True
+        self._open[call.id] = call
         if is_repeated or call.name in self._client_tools:
             self._unshown.add(call.id)
         else:
@@ -169,6 +171,8 @@ class UIMessageStream:
             self._put("tool-output-error", toolCallId=call_id, errorText=output)
         else:
             self._put("tool-output-available", toolCallId=call_id, output=output)
+        if not self._open:
+            self._end_step()
 
     def _ask(self, interrupt: Interrupt, call: ToolCall, **automatic: bool) -> None:
         is_for_client, is_known = interrupt.reason == "input_required", call.id in self._open
@@ -182,27 +186,23 @@ class UIMessageStream:
         elif is_for_client or not is_known or call.id in self._unshown:
             self._show(call, dynamic=True, providerExecuted=not is_for_client)
         self._unshown.discard(call.id)
-        self._has_calls = self._has_answers = True
         if not is_for_client:
-            known = {"approvalId": interrupt.id, "toolCallId": call.id, "reason": interrupt.message}
             terms = {"answerers": interrupt.answerers, "expires_at": interrupt.expires_at}
-            self._put(
-                "tool-approval-request", **known, **automatic, **({} if automatic else {"approvalDescriptor": terms})
-            )
+            known = {"toolCallId": call.id, "reason": interrupt.message, "approvalDescriptor": terms}
+            self._put("tool-approval-request", approvalId=interrupt.id, **known, **automatic)
 
     def _settle(self, answered: chunks.Answered, interrupt: Interrupt, call: ToolCall) -> None:
         self._silence()  # as where the stream has ended while it was waited for
-        if call.id not in self._open:
-            return
-        if interrupt.id not in self._asked:  # it was allowed before
+        if interrupt.id not in self._asked and call.id in self._open:  # it was allowed before
             self._ask(interrupt, call, isAutomatic=True)
         self._asked[interrupt.id], is_allowed = False, interrupt.status in ("approved", "edited")
+        if call.id not in self._open:
+            return
         if interrupt.reason != "input_required":
             if answered.arguments is not None:
                 self._show(ToolCall(call.id, call.name, answered.arguments))
             self._denied |= set() if is_allowed else {call.id}
-            why = answered.comment or (interrupt.status if interrupt.status in ("expired", "withdrawn") else "")
-            reason = {"reason": why} if why else {}
+            reason = {"reason": answered.comment} if answered.comment else {}
             self._put("tool-approval-response", approvalId=interrupt.id, approved=is_allowed, **reason)
         if interrupt.tool_call_id is None:
             is_error = not is_allowed and answered.answer is None
@@ -216,12 +216,8 @@ class UIMessageStream:
             self._put("source-document", **known, mediaType="text/plain", title=source.path, filename=source.path)
 
     def _finish(self, done: chunks.Done) -> None:
-        self._silence()
-        if self._has_answers:
-            self._open.clear()
-            self._step()
-        if self._in_step:
-            self._put("finish-step")
+        self._step()
+        self._end_step()
         if done.termination_reason == "user_cancelled":
             self._put("abort", reason=done.termination_reason)
         reason, known = _FINISHES.get(done.termination_reason, "other"), _fields(done) | {"seen": self._n}
@@ -229,6 +225,10 @@ class UIMessageStream:
         if self._failed is not None and reason == "error":
             self._put("error", errorText=self._failed.error)
         self._events.append(_DONE)
+
+
+def _unnumbered(event: bytes) -> bytes:
+    return event[event.index(b"data:") :]
 
 
 def _fields(chunk: chunks.SystemNotice | chunks.Done) -> dict[str, Any]:

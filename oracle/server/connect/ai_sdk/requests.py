@@ -4,20 +4,19 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from oracle.agent.client_tools import ClientTool, client_answer
+from oracle.agent.client_tools import ClientTool
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import to_json
 from oracle.core.json_schemas import is_deeper
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.bodies import ClientToolBody, Limits, Name
 from oracle.server.api.errors import InvalidRequestError
-from oracle.server.api.people import DeliveryBody
 from oracle.server.connect.ai_sdk.parts import shown_call
 from oracle.server.connect.base.asking import Asked
 from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.returning import delivery, result_of_call
 
 _DEEPEST: Final = 200
 _NO_QUESTION = "the last message is to be the user's, of text alone: files cannot be read"
@@ -102,10 +101,7 @@ def decisions(message: UIMessage, kept: Mapping[str, KeptInterrupt]) -> Iterator
         name = part.get("toolName") or str(part.get("type")).removeprefix("tool-")
         if name != call.name or not _is_same(part.get("input"), call.arguments):
             raise InvalidRequestError(_OTHER_CALL, loc=("body", "messages"), value=part.get("input"))
-        try:
-            yield Delivery(**DeliveryBody(id=each.id, **said).model_dump())
-        except ValidationError as error:
-            raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
+        yield delivery(each.id, **said)
 
 
 def _said(part: Mapping[str, Any], asked: KeptInterrupt) -> dict[str, Any] | None:
@@ -114,14 +110,10 @@ def _said(part: Mapping[str, Any], asked: KeptInterrupt) -> dict[str, Any] | Non
     match part:
         case {"state": "approval-responded", "approval": {"id": asked.id, "approved": bool(is_approved), **more}}:
             return {"decision": "approve" if is_approved else "refuse", "comment": more.get("reason")}
-        case {"state": "output-available", "output": output} if is_open and not is_call:
-            return {"decision": "answer", "answer": output}
-        case {"state": "output-available", "output": output} | {"state": "output-error", "errorText": output} if (
-            is_open
-        ):
-            text = output if isinstance(output, str) else to_json(output).decode()
-            answer = client_answer(text, is_error=part["state"] == "output-error")
-            return {"decision": "answer", "answer": answer} if is_call else {"decision": "refuse", "comment": text}
+        case {"state": "output-available", "output": output} if is_open:
+            return result_of_call(output) if is_call else {"decision": "answer", "answer": output}
+        case {"state": "output-error", "errorText": text} if is_open:
+            return result_of_call(text, is_error=True) if is_call else {"decision": "refuse", "comment": text}
     return None
 
 

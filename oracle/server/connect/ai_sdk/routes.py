@@ -7,8 +7,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from oracle.runs.storage.errors import ConversationWaitsError
-from oracle.runs.storage.interrupts import Answerer
-from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.reading import AfterId, LastEventId, last_seen
@@ -16,7 +14,7 @@ from oracle.server.api.runs import cancel_run
 from oracle.server.connect.ai_sdk.parts import UIMessageStream
 from oracle.server.connect.ai_sdk.requests import ChatBody, UIMessage, decisions
 from oracle.server.connect.base.asking import begin
-from oracle.server.connect.base.chain import chain_of
+from oracle.server.connect.base.returning import deliver, latest_run
 from oracle.server.connect.base.streaming import adapted_stream
 
 router = APIRouter(prefix="/api/chat")
@@ -48,9 +46,7 @@ async def _go_on(message: UIMessage, parts: Parts, caller: CallerNow) -> Respons
     pending = {each.id for each in kept.values() if each.status == "pending"}
     if pending and pending.isdisjoint(each.id for each in decided):
         raise ConversationWaitsError(f"the answer waits for a decision on {', '.join(sorted(pending))}")
-    if decided:
-        by = Answerer(caller.user_id, is_operator=caller.is_operator)
-        await parts.store.interrupts.answer(run.id, decided, by=by)
+    await deliver(run, decided, parts, caller)
     rest = UIMessageStream(run, seen=message.seen, answered=[each.id for each in decided])
     return adapted_stream(parts, run, rest, headers=_HEADERS)
 
@@ -63,7 +59,7 @@ async def resume(
 
     A client that goes on where it was says which part was the last, and is answered however long ago that was.
     """
-    seen, run = last_seen(last_event_id, after), await _last_run(chat_id, parts, caller)
+    seen, run = last_seen(last_event_id, after), await latest_run(chat_id, parts, caller, protocol=_PROTOCOL)
     is_over = run is not None and not seen and (run.finished_at or time.time()) < time.time() - _ACTIVE_S
     if run is None or run.kept != "whole" or is_over:
         return Response(status_code=204)
@@ -73,11 +69,5 @@ async def resume(
 @router.post("/{chat_id}/stop")
 async def stop(chat_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Stop the answer; what it has so far is kept. `stop()` of the client closes its connection alone."""
-    run = await _last_run(chat_id, parts, caller)
+    run = await latest_run(chat_id, parts, caller, protocol=_PROTOCOL)
     return Response(status_code=204) if run is None else await cancel_run(run, parts)
-
-
-async def _last_run(chat_id: str, parts: Parts, caller: CallerNow) -> RunRecord | None:
-    named = chain_of((), "", user_id=caller.user_id, protocol=_PROTOCOL, conversation=chat_id, after_run=None)
-    latest = (await parts.store.client_runs.known(named.key, ())).latest
-    return None if latest is None else await parts.store.runs.find(latest.run_id, user_id=caller.user_id)

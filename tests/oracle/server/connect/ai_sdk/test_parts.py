@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from oracle.core.chunks import (
+    Answer,
     Answered,
     ApprovalRequested,
     Chunk,
@@ -27,7 +28,7 @@ from oracle.core.chunks import (
 )
 from oracle.core.encoding import to_json
 from oracle.server.connect.ai_sdk.parts import UIMessageStream
-from tests.oracle.server.connect.scripted import SCRIPTED
+from tests.oracle.server.connect.scripted import SCRIPTED, Scripted, played
 
 WRITE = Interrupt(
     "r.1",
@@ -186,7 +187,7 @@ def test_a_turn_is_a_step() -> None:
 
 
 def test_tools_of_the_service_are_never_for_the_client() -> None:
-    call, result = parts(called("a", x=1), returned("a", "No.", is_error=True))[2:]
+    call, result = parts(called("a", x=1), returned("a", "No.", is_error=True))[2:4]
     assert call == {
         "type": "tool-input-available",
         "toolCallId": "a",
@@ -222,7 +223,7 @@ def test_of_a_refused_call_the_client_hears_that_it_was_denied() -> None:
     made = parts(
         called("c2", "write", path="a"), ApprovalRequested(WRITE), refused, returned("c2", "Not run.", is_error=True)
     )
-    assert made[-2:] == [
+    assert made[-3:-1] == [
         {
             "type": "tool-approval-response",
             "approvalId": "r.1",
@@ -242,7 +243,12 @@ def test_arguments_that_a_person_has_changed_are_shown() -> None:
 
 def test_what_was_allowed_before_is_shown_as_approved() -> None:
     made = parts(called("c2", "write", path="a"), Answered(replace(WRITE, status="approved")), returned("c2"))
-    assert kinds(made)[3:] == ["tool-approval-request", "tool-approval-response", "tool-output-available"]
+    assert kinds(made)[3:] == [
+        "tool-approval-request",
+        "tool-approval-response",
+        "tool-output-available",
+        "finish-step",
+    ]
     assert made[3]["isAutomatic"] is True
     assert kinds(parts(Answered(replace(CONFIRM, status="approved")))) == ["start"]
 
@@ -310,15 +316,41 @@ def test_what_the_client_has_decided_it_has_seen() -> None:
     assert frames_of(CHUNKS, answered=["r.1"]) == frames_of(CHUNKS, seen=asked)
 
 
-@pytest.mark.parametrize("chunks", [[*CHUNKS[:n], done()] for n in range(len(CHUNKS))])
-def test_nothing_that_was_answered_is_in_the_last_step(chunks: list[Chunk]) -> None:
+def ended(given: Sequence[Chunk]) -> list[Chunk]:
+    """The log of a run that was stopped there: calls have their results, and what was asked is withdrawn."""
+    answer = Answer()
+    for chunk in given:
+        answer.add(chunk)
+    results = [returned(call.id, "Not run.", is_error=True) for call in answer.open_calls]
+    return [*given, *results, *(Answered(replace(each, status="withdrawn")) for each in answer.pending), done()]
+
+
+@pytest.mark.parametrize(
+    "chunks", [*(ended(CHUNKS[:n]) for n in range(len(CHUNKS))), *(row.chunks for row in SCRIPTED)]
+)
+def test_nothing_that_was_answered_is_in_the_last_step(chunks: Sequence[Chunk]) -> None:
     """`sendAutomaticallyWhen` looks there, and would send the message again and again."""
     made = parts_of(frames_of(chunks))
-    last = made[max((n for n, part in enumerate(made) if part["type"] == "start-step"), default=0) :]
-    own = [part for part in last if part["type"] == "tool-input-available" and not part.get("providerExecuted")]
-    assert not own
-    assert "tool-approval-request" not in kinds(last)
+    if not isinstance(chunks[-1], Done):
+        return
+    last = made[max(n for n, part in enumerate(made) if part["type"] == "start-step") :]
+    assert not [part for part in last if part["type"].startswith("tool-")]
     assert kinds(made).count("start-step") == kinds(made).count("finish-step")
+
+
+@pytest.mark.parametrize("row", SCRIPTED, ids=[row.name for row in SCRIPTED])
+def test_the_shared_rows_say_what_they_say(row: Scripted) -> None:
+    made = parts_of(played(UIMessageStream(row.run), row))
+    answer = row.answer
+    assert "".join(part["delta"] for part in made if part["type"] == "text-delta") == answer.text
+    assert len([part for part in made if part["type"].startswith("source-")]) == len(answer.sources)
+    outputs = [part for part in made if part["type"].startswith("tool-output")]
+    assert {part["toolCallId"] for part in outputs} >= answer.results.keys()
+    if row.is_parked:
+        assert made[-1]["finishReason"] == "tool-calls"
+        assert made[-1]["messageMetadata"] == {"seen": len(row.chunks)}
+    elif answer.failed is not None:
+        assert made[-1] == {"type": "error", "errorText": answer.failed.error}
 
 
 def test_a_run_that_waits_for_somebody_else_leaves_the_stream_open() -> None:
