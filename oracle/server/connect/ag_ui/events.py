@@ -93,6 +93,8 @@ class AgUiEvents:
 
     def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:
         """The events of a chunk."""
+        if isinstance(chunk, Content) and self._text and not self._is_behind and not self._has_results:  # nearly always
+            return (_frame({"type": "TEXT_MESSAGE_CONTENT", "messageId": self._text, "delta": chunk.content}),)
         is_answer = isinstance(chunk, Answered) and chunk.interrupt.id in self._resumed
         if self._is_behind and (is_answer or isinstance(chunk, Done)):
             self._forget_open()
