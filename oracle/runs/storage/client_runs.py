@@ -3,8 +3,8 @@
 Rules:
 
 - A row has digests alone. It goes when the texts of its run go.
-- It is written in the transaction that begins the run. The numbers of a key have no gap that two could fill: of two
-  requests that have looked at the same rows one begins its run, and the other one has to look again.
+- It is written in the transaction that begins the run. A number of a key is one run's: of two requests that have looked
+  at the same rows, and want the next number, one begins its run, and the other one has to look again.
 """
 
 from collections.abc import Sequence
@@ -89,8 +89,12 @@ def note_origin(connection: Connection, origin: Origin, *, dialect: Dialect, run
     Raises:
         ConversationMovedError: another run was begun under the key.
     """
-    row = {"run_id": run_id, "key": origin.key, "n": origin.n, "said": origin.said}
-    if not connection.execute(dialect.insert(_client_run), row).rowcount:
+    row = {"run_id": run_id, "key": origin.key, "said": origin.said}
+    insert = dialect.insert(_client_run)  # waits for another worker that is inserting the same number
+    last = select(func.max(_client_run.c.n)).where(_client_run.c.key == origin.key)
+    while not connection.execute(insert, {**row, "n": origin.n or (connection.scalar(last) or 0) + 1}).rowcount:
+        if origin.n is None:
+            continue
         raise ConversationMovedError(f"another run was begun under the key {origin.key!r}")
 
 

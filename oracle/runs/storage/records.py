@@ -148,13 +148,14 @@ class Origin:
 
     Args:
         key: of the user, the protocol, and what names the conversation there.
-        n: one more than the greatest of that key, as it was looked up.
+        n: one more than the greatest of that key, as it was looked up: the run begins only if nobody else has taken it.
+            `None`: the next one, whatever others begin.
         said: of all that was said in the conversation, up to and with the question.
         metadata: what the client wants kept with the run.
     """
 
     key: str
-    n: int
+    n: int | None
     said: str
     metadata: Mapping[str, str] = field(default_factory=dict)
 

@@ -300,7 +300,11 @@ class Settings(_Ceilings):
         f"{REQUESTS_PER_MINUTE} with authentication, else any number.",
     )
     max_body_bytes: int = Field(
-        default=1_000_000, ge=1_000, le=100_000_000, description="The most bytes that the body of a request may have."
+        default=1_000_000,
+        ge=1_000,
+        le=100_000_000,
+        description="The most bytes that the body of a request may have; in the protocols of other clients, which send "
+        "their whole history, at least 8 MB.",
     )
     reader_grace_s: float = Field(
         default=60,

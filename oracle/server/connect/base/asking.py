@@ -4,7 +4,8 @@ Rules:
 
 - What a client says was said is compared with what was said, and not believed.
 - `oracle.server.connect.base.placing` says in which conversation that is.
-- A request that is sent again gets the run of the first one, and so does one that comes at the same moment.
+- A request that is sent again gets the run of the first one. So does one that comes at the same moment with the same
+  name of the conversation.
 - What the client's system messages say is ignored, and told once in the log.
 """
 
@@ -115,6 +116,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
     )
     _check_metadata(asked.metadata)
     _note_ignored(asked, protocol)
+    is_one = chain.is_named or asked.is_repeat  # without a name, several conversations may begin with the same words
     seen: int | None = None
     for _ in range(_MOST_TRIES):
         known = await parts.store.client_runs.known(chain.key, (*chain.before, chain.said))
@@ -125,7 +127,8 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
         parts.load.admit()
         ask = await _ask(asked, request, parts, caller)
         place = await placing.place(known)
-        origin = Origin(chain.key, known.last_n + 1, chain.said, asked.metadata)
+        n = known.last_n + 1 if is_one else None
+        origin = Origin(chain.key, n, chain.said, asked.metadata)
         try:
             live = await parts.runs.start(replace(ask, context_id=place.context_id), origin=origin)
         except ConversationMovedError:

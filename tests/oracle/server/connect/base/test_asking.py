@@ -84,11 +84,18 @@ async def test_a_request_that_is_sent_again_gets_the_run_of_the_first(plain):
 @pytest.mark.usefixtures("looked_up_together")
 async def test_of_several_that_come_at_once_one_begins_the_run_and_the_others_read_it(plain):
     client = await plain(NUMBERED)
-    for named in ("chat-1", None):
-        client.conversation = named
-        answers = [each.json() for each in await asyncio.gather(*(client.post("hi", stream=False) for _ in range(4)))]
-        assert len({each["run"] for each in answers}) == 1
-        assert sorted(each["is_earlier"] for each in answers) == [False, True, True, True]
+    client.conversation = "chat-1"
+    answers = [each.json() for each in await asyncio.gather(*(client.post("hi", stream=False) for _ in range(4)))]
+    assert len({each["run"] for each in answers}) == 1
+    assert sorted(each["is_earlier"] for each in answers) == [False, True, True, True]
+
+
+@pytest.mark.usefixtures("looked_up_together")
+async def test_without_a_name_several_that_come_at_once_are_conversations_of_their_own(plain):
+    client = await plain(NUMBERED)
+    answers = [each.json() for each in await asyncio.gather(*(client.post("hi", stream=False) for _ in range(4)))]
+    assert len({each["run"] for each in answers}) == len({each["text"] for each in answers}) == 4
+    assert len(await client.conversations()) == 4
 
 
 async def test_metadata_stays_with_the_run(plain):
