@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from oracle.agent.conversations.titles import title_of
 from oracle.core.chunks import Chunk, Content, Done, Failed, TokenUsage
@@ -33,12 +33,7 @@ _SYSTEM: Final = (
 _LATE: Final = Failed("The model took too long.", "provider_overloaded")
 
 # Open WebUI, `TASKS` in `constants.py`; `{{TASK}}` in a custom header is empty for what users ask.
-_NAMED: Final[tuple[tuple[str, Task], ...]] = (
-    ("title", "title"),
-    ("tags", "tags"),
-    ("follow_up", "follow_ups"),
-    ("query", "queries"),
-)
+_NAMED: Final[Mapping[str, Task]] = {"title": "title", "tags": "tags", "follow_up": "follow_ups", "query": "queries"}
 # Open WebUI, `DEFAULT_..._PROMPT_TEMPLATE` in `config.py`: all begin so, say what the JSON is, and quote the chat.
 _TASK: Final = re.compile(r"\s*### Task:\s")
 _QUOTED: Final = "<chat_history>"
@@ -54,11 +49,6 @@ _ALONE: Final[tuple[tuple[str, Task], ...]] = (
     ("Detect user language and write in the same language an extremely concise title for this conversation", "title"),
 )
 _FIRST_QUESTION: Final = re.compile(r"^user: *(.+)$", re.IGNORECASE | re.MULTILINE)
-_NOTHING: Final[Mapping[Task, Mapping[str, Any]]] = {
-    "tags": {"tags": []},
-    "follow_ups": {"follow_ups": []},
-    "queries": {"queries": []},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,7 @@ def auxiliary_of(named: str | None, texts: Sequence[str], *, wants_json: bool = 
     prompt = "\n\n".join(texts)
     is_json = wants_json or _TASK.match(prompt) is not None
     if named:
-        task = next((task for word, task in _NAMED if named.startswith(word)), None)
+        task = next((task for word, task in _NAMED.items() if named.startswith(word)), None)
         return Auxiliary(task or "other", prompt, is_json)
     for text in texts:
         for beginning, known in _ALONE:
@@ -135,7 +125,8 @@ def _known(asked: Auxiliary) -> str:
         found = _FIRST_QUESTION.search(asked.prompt)
         title = title_of(found[1] if found else "") or "Conversation"
         return to_json({"title": title}).decode() if asked.is_json else title
-    return to_json(_NOTHING.get(asked.task, {})).decode() if asked.is_json else ""
+    nothing: dict[str, list[str]] = {} if asked.task == "other" else {asked.task: []}
+    return to_json(nothing).decode() if asked.is_json else ""
 
 
 async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[str | Failed, Usage]:

@@ -10,10 +10,11 @@ Rules:
 - The list of annotations is sent once: the SDKs join lists by an index that annotations do not have.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
 from oracle.core.chunks import (
+    Answer,
     Answered,
     ApprovalRequested,
     Chunk,
@@ -21,7 +22,6 @@ from oracle.core.chunks import (
     Done,
     Failed,
     QuestionAsked,
-    Source,
     SourceFound,
     TerminationReason,
     Thinking,
@@ -60,24 +60,13 @@ class Completion:
         fields = to_json({**self._fields, "object": "chat.completion.chunk"})[:-1]
         self._head = b'data: %b,"choices":[{"index":0,"delta":' % fields
         self._tail = b',"usage":null}\n\n' if with_usage else b"}\n\n"
-        self._said: list[str] = []
-        self._characters = 0
+        self._answer = Answer()
         self._thought: list[str] = []
-        self._sources: list[Source] = []
-        self._annotations: list[dict[str, Any]] = []
-        self._failed: Failed | None = None
-        self._done: Done | None = None
 
     @classmethod
-    def of_run(cls, run: RunRecord, *, tells_activity: bool = True, with_usage: bool = False) -> Self:
+    def of_run(cls, run: RunRecord, **options: bool) -> Self:
         """That of a run."""
-        return cls(
-            run.id,
-            created_at=run.created_at,
-            model=model_of(run),
-            tells_activity=tells_activity,
-            with_usage=with_usage,
-        )
+        return cls(run.id, created_at=run.created_at, model=model_of(run), **options)
 
     def opening(self) -> Iterable[bytes]:
         """The frames before the first chunk."""
@@ -85,13 +74,12 @@ class Completion:
 
     def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:  # noqa: ARG002  none of the frames has a number
         """The frames of the next chunk."""
+        self._answer.add(chunk)
         if isinstance(chunk, Content):  # nearly always
-            self._said.append(chunk.content)
-            self._characters += len(chunk.content)
             return [self._frame(b'{"content":%b}' % to_json(chunk.content))]
         if isinstance(chunk, Done):
             return [*self._ending(chunk), _END]
-        thought = self._thought_of(chunk)
+        thought = chunk.content if isinstance(chunk, Thinking) else self._line(_told(chunk))
         if not thought:
             return []
         self._thought.append(thought)
@@ -107,26 +95,23 @@ class Completion:
 
     def whole(self) -> dict[str, Any]:
         """The completion as one object, with what was said so far where the run waits for a person."""
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._said), "refusal": None}
+        message: dict[str, Any] = {"role": "assistant", "content": self._answer.text, "refusal": None}
         if self._thought:
             message["reasoning_content"] = "".join(self._thought)
-        choice = {
-            "index": 0,
-            "message": message | self._cited(),
-            "logprobs": None,
-            "finish_reason": self._reason() or "stop",
-        }
+        message |= self._cited()
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._reason() or "stop"}
         whole = {**self._fields, "object": "chat.completion", "choices": [choice]}
-        return whole if self._done is None else whole | {"usage": usage_of(self._done)}
+        return whole if self._answer.done is None else whole | {"usage": usage_of(self._answer.done)}
 
     @property
     def failed(self) -> Failed | None:
         """Why there is no answer; `None` if there is one, or if the query goes on."""
-        has_failed = self._done is not None and self._done.termination_reason == "error"
-        return (self._failed or Failed("The query failed.", "internal")) if has_failed else None
+        done = self._answer.done
+        if done is None or done.termination_reason != "error":
+            return None
+        return self._answer.failed or Failed("The query failed.", "internal")
 
     def _ending(self, done: Done) -> Iterator[bytes]:
-        self._done = done
         if cited := self._cited():
             yield self._frame(to_json(cited))
         if self.failed is not None:
@@ -142,42 +127,26 @@ class Completion:
         return b'%b%b,"finish_reason":%b,"logprobs":null}]%b' % (self._head, delta, finish, self._tail)
 
     def _reason(self) -> str | None:
-        if self._done is None:
-            return None
-        return "length" if self._done.termination_reason in _LIMITED else "stop"
+        done = self._answer.done
+        return None if done is None else "length" if done.termination_reason in _LIMITED else "stop"
 
     def _cited(self) -> dict[str, Any]:
         """The fields of a message that has sources."""
-        others = [source.to_wire() for source in self._sources]
-        return ({"annotations": self._annotations} if self._annotations else {}) | (
-            {"sources": others} if others else {}
-        )
-
-    def _thought_of(self, chunk: Chunk) -> str:
-        """What a chunk adds to the reasoning."""
-        if isinstance(chunk, Thinking):
-            return chunk.content
-        if isinstance(chunk, Failed):
-            self._failed = chunk
-        elif isinstance(chunk, SourceFound):
-            return self._source(chunk.source)
-        return self._line(_told(chunk)) if self._tells_activity else ""
-
-    def _source(self, source: Source) -> str:
-        if source.source_type == "web":
-            at = {"start_index": self._characters, "end_index": self._characters}
-            page = {"url": source.path, "title": source.snippet or source.path, **at}
-            self._annotations.append({"type": "url_citation", "url_citation": page})
-            return ""
-        self._sources.append(source)
-        place = source.path if source.line is None else f"{source.path}:{source.line}"
-        return self._line(f"Source: {place}") if self._tells_activity else ""
+        at = len(self._answer.text)  # where in it they count is not known
+        pages, others = [], []
+        for source in self._answer.sources:
+            if source.path.startswith(("https://", "http://")):
+                page = {"url": source.path, "title": source.snippet or source.path, "start_index": at, "end_index": at}
+                pages.append({"type": "url_citation", "url_citation": page})
+            else:
+                others.append(source.to_wire())
+        return ({"annotations": pages} if pages else {}) | ({"sources": others} if others else {})
 
     def _line(self, text: str) -> str:
-        """A line of its own; empty for no text."""
-        if not text:
+        """A line of its own; empty for no text, and where activity is not told."""
+        if not text or not self._tells_activity:
             return ""
-        text = " ".join(text.split())
+        text = " ".join(text[: 4 * _LONGEST_LINE].split())
         text = text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
         starts = not self._thought or self._thought[-1].endswith("\n")
         return f"{text}\n" if starts else f"\n{text}\n"
@@ -187,7 +156,9 @@ def _told(chunk: Chunk) -> str:
     """What a person is told of tools and of what waits; empty: nothing."""
     match chunk:
         case ToolCalled(call):
-            return f"Tool: {call.name} {_arguments(call.arguments)}"
+            return f"Tool: {call.name} {to_json(call.arguments).decode()}"
+        case SourceFound(source) if source.source_type != "web":
+            return f"Source: {source.path}" if source.line is None else f"Source: {source.path}:{source.line}"
         case ToolReturned(is_error=True):
             return f"Failed: {chunk.tool_result}"
         case ApprovalRequested(interrupt):
@@ -197,10 +168,6 @@ def _told(chunk: Chunk) -> str:
         case Answered(interrupt):
             return f"Decided: {interrupt.status}"
     return ""
-
-
-def _arguments(arguments: Mapping[str, Any]) -> str:
-    return to_json(arguments)[: 4 * _LONGEST_LINE].decode(errors="ignore")
 
 
 def usage_of(done: Done) -> dict[str, Any]:

@@ -12,15 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from oracle.core.encoding import to_json
-from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.api.errors import bounded
 from oracle.server.connect.base.chain import Said
-from oracle.server.connect.openai.requests import IGNORED, metadata_of
+from oracle.server.connect.openai.requests import IGNORED, metadata_of, typed, wrong
 
 _READ: Final = frozenset({"messages", "model", "stream", "stream_options", "metadata", "n", "response_format"})
-_REFUSED: Final[Mapping[str, str]] = {
-    "audio": "answers have no sound; leave it out",
-    "functions": "functions are offered by `tools` of /v1/responses; leave them out",
-}
 _INSTRUCTING: Final = frozenset({"system", "developer"})
 _SKIPPED: Final = frozenset({"tool", "function"})
 
@@ -56,28 +52,21 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
         InvalidRequestError: it asks for what there is not, or a part of it is not what it must be.
     """
     IGNORED.note([name for name, value in body.items() if name not in _READ and value is not None])
-    for name, problem in _REFUSED.items():
-        if body.get(name):
-            raise _wrong(problem, name)
     if body.get("n") not in (None, 1):
-        raise _wrong("a question has one answer; `n` may only be 1", "n")
-    if any(kind != "text" for kind in _listed(body, "modalities")):
-        raise _wrong('answers are text; `modalities` may only have "text"', "modalities")
-    streams, options = body.get("stream") or False, body.get("stream_options") or {}
-    if not isinstance(streams, bool):
-        raise _wrong("this is to be true or false", "stream")
-    if not isinstance(options, dict):
-        raise _wrong("this is to be an object", "stream_options")
+        raise wrong("a question has one answer; `n` may only be 1", "n")
+    if any(kind != "text" for kind in typed(body, "modalities", list)):
+        raise wrong('answers are text; `modalities` may only have "text"', "modalities")
+    form = typed(body, "response_format", dict)
     instructions, said = _read_messages(body)
     return ChatRequest(
         model=body.get("model"),
         said=tuple(said[:-1]),
         question=said[-1].text,
         instructions=instructions,
-        streams=streams,
-        with_usage=bool(options.get("include_usage")),
+        streams=typed(body, "stream", bool),
+        with_usage=bool(typed(body, "stream_options", dict).get("include_usage")),
         metadata=metadata_of(body),
-        response_format=_response_format(body),
+        response_format="" if form.get("type", "text") == "text" else to_json(form).decode(),
     )
 
 
@@ -88,17 +77,16 @@ def refuse_form(wanted: ChatRequest) -> None:
         InvalidRequestError: it is to have one.
     """
     if wanted.response_format:
-        raise _wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
+        raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
 
 
 def _read_messages(body: Mapping[str, Any]) -> tuple[str, list[Said]]:
     """What system messages say, and the texts of user and assistant up to the question, which is the last."""
-    messages = _listed(body, "messages")
     instructions: list[str] = []
     said: list[Said] = []
-    for n, message in enumerate(messages):
+    for n, message in enumerate(typed(body, "messages", list)):
         if not isinstance(message, dict):
-            raise _wrong("a message is to be an object with `role` and `content`", "messages", n)
+            raise wrong("a message is to be an object with `role` and `content`", "messages", n)
         role: Any = str(message.get("role"))
         if role in _INSTRUCTING:
             instructions += filter(None, [_text(message, n)])
@@ -106,9 +94,9 @@ def _read_messages(body: Mapping[str, Any]) -> tuple[str, list[Said]]:
             said += [Said(role, text)] if (text := _text(message, n)) else []
         elif role not in _SKIPPED:
             known = "system, developer, user, assistant and tool"
-            raise _wrong(f"there is no role {bounded(role)!r}; there are {known}", "messages", n, "role")
+            raise wrong(f"there is no role {bounded(role)!r}; there are {known}", "messages", n, "role")
     if not said or said[-1].role != "user" or not said[-1].text.strip():
-        raise _wrong("the last text is to be a question of the user's", "messages")
+        raise wrong("the last text is to be a question of the user's", "messages")
     return "\n\n".join(instructions), said
 
 
@@ -119,7 +107,7 @@ def _text(message: Mapping[str, Any], n: int) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _wrong("content is a text, or a list of parts", "messages", n, "content")
+        raise wrong("content is a text, or a list of parts", "messages", n, "content")
     return "\n".join(_parts(content, message, n))
 
 
@@ -130,22 +118,4 @@ def _parts(content: Sequence[Any], message: Mapping[str, Any], n: int) -> Iterat
         if kind == "text" and isinstance(part.get("text"), str):
             yield part["text"]
         elif kind != "refusal" or message["role"] != "assistant":
-            raise _wrong(f"parts of content are texts here; {bounded(kind)!r} cannot be read", *place)
-
-
-def _response_format(body: Mapping[str, Any]) -> str:
-    given = body.get("response_format") or {"type": "text"}
-    if not isinstance(given, dict):
-        raise _wrong("this is to be an object with `type`", "response_format")
-    return "" if given.get("type") == "text" else to_json(given).decode()
-
-
-def _listed(body: Mapping[str, Any], name: str) -> Sequence[Any]:
-    given = body.get(name)
-    if given is not None and not isinstance(given, list):
-        raise _wrong("this is to be a list", name)
-    return given or []
-
-
-def _wrong(problem: str, *place: str | int) -> InvalidRequestError:
-    return InvalidRequestError(problem, loc=("body", *place))
+            raise wrong(f"parts of content are texts here; {bounded(kind)!r} cannot be read", *place)

@@ -51,20 +51,38 @@ async def json_object(request: Request) -> Mapping[str, Any]:
     return body
 
 
+def wrong(problem: str, *place: str | int) -> InvalidRequestError:
+    """The refusal of a part of a body."""
+    return InvalidRequestError(problem, loc=("body", *place))
+
+
+def typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: ANN401
+    """A value of this type; an empty one where none is given.
+
+    Raises:
+        InvalidRequestError: it is of another type.
+    """
+    given = body.get(name)
+    if given is not None and not isinstance(given, kind):
+        shapes = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
+        raise wrong(f"this is to be {shapes[kind]}", name)
+    return kind() if given is None else given
+
+
 def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     """The pairs of texts that are to be kept with what is asked.
 
     Raises:
         InvalidRequestError: they are no texts, too many, or too long.
     """
-    given = body.get("metadata") or {}
-    pairs = given.items() if isinstance(given, dict) and len(given) <= _MOST_PAIRS else [("", None)]
-    if not all(
-        isinstance(text, str) and len(text) <= _LONGEST_VALUE and len(key) <= _LONGEST_KEY for key, text in pairs
-    ):
-        bounds = f"keys of {_LONGEST_KEY} characters, and texts of {_LONGEST_VALUE}"
-        raise InvalidRequestError(f"this is an object of at most {_MOST_PAIRS} {bounds}", loc=("body", "metadata"))
-    return dict(pairs)
+    given: dict[str, Any] = typed(body, "metadata", dict)
+    if len(given) > _MOST_PAIRS:
+        raise wrong(f"at most {_MOST_PAIRS} pairs are kept, given {len(given)}", "metadata")
+    for name, value in given.items():
+        if not isinstance(value, str) or len(value) > _LONGEST_VALUE or len(name) > _LONGEST_KEY:
+            limits = f"keys of up to {_LONGEST_KEY} characters and texts of up to {_LONGEST_VALUE}"
+            raise wrong(f"{bounded(name)!r}: metadata has {limits}", "metadata")
+    return given
 
 
 def is_repeat(request: Request) -> bool:
