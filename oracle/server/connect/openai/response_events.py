@@ -12,47 +12,20 @@ Rules:
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from oracle.core.chunks import (
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    Interrupt,
-    QuestionAsked,
-    Source,
-    SourceFound,
-    SystemNotice,
-    Thinking,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks as sent
+from oracle.core.chunks import Chunk, Done, Failed, Interrupt, Source, ToolCall, ToolReturned
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
-from oracle.server.connect.openai.response_items import (
-    Portions,
-    ResponseName,
-    ResponseStatus,
-    annotation_of,
-    answer_item,
-    approval_item,
-    function_item,
-    response_body,
-    tool_item,
-    tool_result,
-)
+from oracle.server.connect.openai import response_items as items
+from oracle.server.connect.openai.response_items import Portions, ResponseName, ResponseStatus
 
 END: Final = b"data: [DONE]\n\n"
 
-_LIMITED: ResponseStatus = "incomplete"
 _ENDS: Final[Mapping[str, ResponseStatus]] = {
     "completed": "completed",
     "user_cancelled": "cancelled",
     "error": "failed",
 }
-_LAST_EVENT: Final[Mapping[str, str]] = {"completed": "completed", "failed": "failed"}
 _ERROR_CODES: Final = {"provider_overloaded": "rate_limit_exceeded", "context_too_large": "invalid_prompt"}
 
 
@@ -127,13 +100,9 @@ class ResponseTranslator:
         self.portions = Portions()
         self.is_over = False
         """Whether the response has ended."""
-        self.given: list[dict[str, Any]] = []
-        """What the client has answered at the beginning of the response."""
         self._run = run
         self.wanted = first
         self._functions = {each["name"] for each in run.input.get("client_tools", ())}
-        self._calls: dict[str, ToolCall] = {}  # without a result
-        self._approvals: dict[str | None, str] = {}  # what has asked for a call
         self._sources: list[Source] = []  # no text has them yet
         self._failed: Failed | None = None
         self._done: Done | None = None
@@ -148,7 +117,6 @@ class ResponseTranslator:
         self._output: list[dict[str, Any]] = []
         self._text: _Text | None = None
         self._open: dict[str, int] = {}  # the places of tool calls by the id of the call
-        self._asked: set[str] = set()
 
     def opening(self) -> list[bytes]:
         """The frames before the first chunk."""
@@ -158,22 +126,25 @@ class ResponseTranslator:
     def frames(self, n: int, chunk: Chunk) -> list[bytes]:
         """The frames of the chunk of this number."""
         if self.is_over:
+            self.portions.add(n, chunk)
             return []
         is_wanted = self.name.first == self.wanted
+        text = self._text
+        if (
+            isinstance(chunk, sent.Content) and is_wanted and text is not None and text.kind is _MESSAGE
+        ):  # nearly always
+            self._number += 1
+            return [text.delta(self._number - 1, chunk.content)]
         frames = list(self._events(n, chunk))
         is_waiting = self.portions.add(n, chunk)
-        if is_waiting:
-            frames += self._finish("completed", n)
-        elif self._done is not None:
-            frames += self._finish(_ENDS.get(self._done.termination_reason, _LIMITED), n)
-        if is_wanted:
-            self.is_over = is_waiting or self._done is not None
-            return frames
-        if is_waiting:
+        if is_waiting or self._done is not None:
+            reason = "completed" if self._done is None else self._done.termination_reason
+            frames += self._finish(_ENDS.get(reason, "incomplete"))
+            self.is_over = is_wanted
+        if is_waiting and not is_wanted:
             self._begin(ResponseName(self._run.id, n + 1), self.name)
             frames = [self._state("created"), *self._progress()]
-            return frames if self.name.first == self.wanted else []
-        return []
+        return frames if self.name.first == self.wanted else []
 
     def parked(self) -> list[bytes]:
         """None: where the run waits for the client, the response has ended already."""
@@ -189,53 +160,43 @@ class ResponseTranslator:
             failed = self._failed or Failed("The answer has failed.", "internal")
             error = {"code": _ERROR_CODES.get(failed.error_type, "server_error"), "message": failed.error}
         status = "queued" if is_queued and self.status == "in_progress" else self.status
-        return response_body(
+        return items.response_body(
             self._run, self.name, status, output, previous=self._previous, done=self._done, error=error
         )
 
     def _events(self, n: int, chunk: Chunk) -> Iterator[bytes]:
-        if isinstance(chunk, SystemNotice) and chunk.system_type == "queued" and not self._has_begun:
+        if isinstance(chunk, sent.SystemNotice) and chunk.system_type == "queued" and not self._has_begun:
             yield self._state("queued", is_queued=True)
             return
         if not self._has_begun:
             yield from self._progress()
         match chunk:
-            case Content(piece):
+            case sent.Content(piece):
                 yield from self._write(_MESSAGE, n, piece)
-            case Thinking(piece):
+            case sent.Thinking(piece):
                 yield from self._write(_REASONING, n, piece)
-            case SourceFound(source):
-                self._sources.append(source)
-                yield from self._cite()
-            case SystemNotice():
+            case sent.SystemNotice():
                 yield from self._close()
                 yield from self._write(_REASONING, n, chunk.system_message)
                 yield from self._close()
+            case sent.ToolCalled(call) if call.name not in self._functions:
+                yield from self._call(n, call)
+            case sent.ToolReturned(call_id) if call_id in self.portions.calls:
+                yield from self._return(n, chunk, self.portions.calls[call_id])
+            case sent.ApprovalRequested(interrupt) | sent.QuestionAsked(interrupt) if interrupt.answerers == "user":
+                yield from self._ask(interrupt)
+            case _:
+                yield from self._note(chunk)
+
+    def _note(self, chunk: Chunk) -> Iterator[bytes]:
+        match chunk:
+            case sent.SourceFound(source):
+                self._sources.append(source)
+                yield from self._cite()
             case Failed():
                 self._failed = chunk
             case Done():
                 self._done = chunk
-            case _:
-                yield from self._act(n, chunk)
-
-    def _act(
-        self, n: int, chunk: ToolCalled | ToolReturned | ApprovalRequested | QuestionAsked | Answered
-    ) -> Iterator[bytes]:
-        match chunk:
-            case ToolCalled(call):
-                self._calls[call.id] = call
-                if call.name not in self._functions:
-                    yield from self._call(n, call)
-            case ToolReturned(call_id):
-                yield from self._return(n, chunk, self._calls.pop(call_id, None))
-            case Answered(interrupt):
-                if self.name.first == self.wanted and interrupt.id in self.portions.asked:
-                    self.given.append(answer_item(self._run, n, chunk))
-                if interrupt.tool_call_id in self._calls and chunk.arguments is not None:
-                    call = self._calls[interrupt.tool_call_id]
-                    self._calls[call.id] = ToolCall(call.id, call.name, chunk.arguments)
-            case _:
-                yield from self._ask(n, chunk.interrupt)
 
     # Texts
 
@@ -257,11 +218,9 @@ class ResponseTranslator:
         if text is None or text.kind is not _MESSAGE:
             return
         for source in self._sources:
-            made = annotation_of(source, at=text.characters)
-            number = len(text.annotations)
-            yield self._event(
-                "response.output_text.annotation.added", **text.place, annotation_index=number, annotation=made
-            )
+            made = items.annotation_of(source, at=text.characters)
+            added = {"annotation_index": len(text.annotations), "annotation": made}
+            yield self._event("response.output_text.annotation.added", **text.place, **added)
             text.annotations.append(made)
         self._sources.clear()
 
@@ -276,46 +235,42 @@ class ResponseTranslator:
 
     # Tools
 
-    def _call(self, n: int, call: ToolCall, *, approved_by: str | None = None) -> Iterator[bytes]:
+    def _call(self, n: int, call: ToolCall) -> Iterator[bytes]:
         yield from self._close()
-        item = tool_item(f"mcp_{self._run.id}_{n}", call, approved_by=approved_by)
+        asked = (each.id for each in self.portions.asked.values() if each.tool_call_id == call.id)
         self._open[call.id] = len(self._output)
-        yield from self._arguments(item, "mcp_call", began="mcp_call.in_progress")
+        yield from self._arguments(items.tool_item(f"mcp_{self._run.id}_{n}", call, approved_by=next(asked, None)))
 
-    def _return(self, n: int, returned: ToolReturned, call: ToolCall | None) -> Iterator[bytes]:
-        if call is None or call.name in self._functions:
+    def _return(self, n: int, returned: ToolReturned, call: ToolCall) -> Iterator[bytes]:
+        if call.name in self._functions:
             return
         if call.id not in self._open:  # it has waited for the client, who has the response that began it
-            yield from self._call(n, call, approved_by=self._approvals.get(call.id))
+            yield from self._call(n, call)
         place = self._open.pop(call.id)
-        item = self._output[place] | tool_result(returned)
+        item = self._output[place] | items.tool_result(returned)
         yield self._event(f"response.mcp_call.{item['status']}", item_id=item["id"], output_index=place)
         yield self._end(place, item)
 
-    def _ask(self, n: int, interrupt: Interrupt) -> Iterator[bytes]:
-        """The item of something that is to be decided; what others decide, the client only waits for."""
-        if interrupt.answerers != "user":
-            return
-        self._asked.add(interrupt.id)
+    def _ask(self, interrupt: Interrupt) -> Iterator[bytes]:
+        """The item of something that the client is to decide or to run."""
         yield from self._close()
-        if (function := function_item(f"fc_{self._run.id}_{n}", interrupt)) is not None:
-            yield from self._arguments(function, "function_call")
-            yield self._end(len(self._output) - 1, self._output[-1] | {"status": "completed"})
-            return
-        self._approvals[interrupt.tool_call_id] = interrupt.id
-        yield self._add(approval_item(interrupt))
-        yield self._end(len(self._output) - 1, self._output[-1])
+        item = items.asking_item(interrupt)
+        if item["type"] == "function_call":
+            yield from self._arguments(item)
+        else:
+            yield self._add(item)
+        yield self._end(len(self._output) - 1, item)
 
-    def _arguments(self, item: Mapping[str, Any], kind: str, *, began: str | None = None) -> Iterator[bytes]:
+    def _arguments(self, item: dict[str, Any]) -> Iterator[bytes]:
         """The item of a call, with its arguments as the pieces that clients expect."""
         place = {"item_id": item["id"], "output_index": len(self._output)}
-        arguments = item["arguments"]
+        event = f"response.{item['type']}_arguments"
         yield self._add({**item, "status": "in_progress", "arguments": ""})
-        if began is not None:
-            yield self._event(f"response.{began}", **place)
-        yield self._event(f"response.{kind}_arguments.delta", **place, delta=arguments)
-        yield self._event(f"response.{kind}_arguments.done", **place, arguments=arguments)
-        self._output[place["output_index"]]["arguments"] = arguments
+        if item["type"] == "mcp_call":
+            yield self._event("response.mcp_call.in_progress", **place)
+        yield self._event(f"{event}.delta", **place, delta=item["arguments"])
+        yield self._event(f"{event}.done", **place, arguments=item["arguments"])
+        self._output[-1] = item
 
     # The response
 
@@ -323,16 +278,15 @@ class ResponseTranslator:
         self._has_begun = True
         return [self._state("in_progress")]
 
-    def _finish(self, status: ResponseStatus, n: int) -> Iterator[bytes]:
+    def _finish(self, status: ResponseStatus) -> Iterator[bytes]:
         yield from self._close("completed" if status == "completed" else "incomplete")
-        if self._done is None:  # what is asked longer than the response lasts is asked in it, too
-            for each in [each for each in self.portions.waiting if each.id not in self._asked]:
-                yield from self._ask(n, each)
+        for each in self.portions.waiting if self._done is None else ():
+            if self.portions.asked_in[each.id] != self.name.first:  # it is asked for longer than one response lasts
+                yield from self._ask(each)
         for place in self._open.values():
             yield self._end(place, self._output[place] | {"status": "incomplete"})
-        self._open.clear()
         self.status = status
-        yield self._state(_LAST_EVENT.get(status, "incomplete"))
+        yield self._state(status if status in ("completed", "failed") else "incomplete")
         yield END
 
     def _state(self, event: str, *, is_queued: bool = False) -> bytes:

@@ -12,56 +12,32 @@ Rules:
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from oracle.core.chunks import (
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Interrupt,
-    QuestionAsked,
-    Source,
-    TokenUsage,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks as sent
+from oracle.core.chunks import Done, Interrupt, Source, TokenUsage, ToolCall, ToolReturned
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.openai.models import model_of
 
 ResponseStatus = Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
 
-_NAME = re.compile(r"resp_([A-Za-z0-9.-]{1,64})(?:_([1-9][0-9]{0,8}))?")
+_NAME: Final = re.compile(r"resp_([A-Za-z0-9.-]{1,64})(?:_([1-9][0-9]{0,8}))?")
 _OWN_SERVER: Final = "oracle"
 
 OWN_KEYS: Final = "oracle.responses/"
 """How the keys of metadata begin that are not the client's: what it has said in other fields is kept there."""
 PREVIOUS: Final = f"{OWN_KEYS}previous_response_id"
 CONVERSATION: Final = f"{OWN_KEYS}conversation"
-_WITHOUT_MEANING: Final = {
-    "background": False,
-    "frequency_penalty": 0.0,
-    "max_output_tokens": None,
-    "max_tool_calls": None,
-    "parallel_tool_calls": True,
-    "presence_penalty": 0.0,
-    "prompt_cache_key": None,
-    "reasoning": {"effort": None, "summary": None},
-    "safety_identifier": None,
-    "service_tier": "default",
-    "store": True,
-    "temperature": 1.0,
-    "text": {"format": {"type": "text"}},
-    "tool_choice": "auto",
-    "top_logprobs": 0,
-    "top_p": 1.0,
-    "truncation": "disabled",
-}
-"""Fields that clients expect, and that mean nothing here."""
+
+_WITHOUT_MEANING: Final[Mapping[str, Any]] = (
+    dict.fromkeys(("completed_at", "instructions", "max_output_tokens", "max_tool_calls", "prompt_cache_key"))
+    | {"safety_identifier": None, "frequency_penalty": 0.0, "presence_penalty": 0.0, "temperature": 1.0, "top_p": 1.0}
+    | {"parallel_tool_calls": True, "store": True, "tool_choice": "auto", "top_logprobs": 0, "truncation": "disabled"}
+    | {"reasoning": {"effort": None, "summary": None}, "text": {"format": {"type": "text"}}, "service_tier": "default"}
+)
+"""Fields that clients expect."""
 
 
 class ResponseName(NamedTuple):
@@ -94,7 +70,7 @@ class Portions:
         asked: what the client may answer, by its id, as it was asked.
         asked_in: the first chunk of the response that asks it.
         pending: what waits for a person now.
-        calls: tool calls without a result.
+        calls: tool calls without a result, with the arguments that a person has put in place.
     """
 
     starts: list[int] = field(default_factory=lambda: [1])
@@ -114,26 +90,27 @@ class Portions:
             return self.starts[-1]
         return next((start for start in self.starts if start > self.asked_in[interrupt_id]), self.starts[-1])
 
-    def add(self, n: int, chunk: Chunk) -> bool:
+    def add(self, n: int, chunk: sent.Chunk) -> bool:
         """Add the chunk of this number; whether a response ends with it, because nothing goes on without the client."""
-        if isinstance(chunk, Content):
-            return False
         match chunk:
-            case ToolCalled(call):
+            case sent.ToolCalled(call):
                 self.calls[call.id] = call
-                return False
-            case ToolReturned(call_id):
+            case sent.Answered(interrupt):
+                self.pending.pop(interrupt.id, None)
+                call_id = interrupt.tool_call_id or ""
+                if chunk.arguments is not None and call_id in self.calls:
+                    self.calls[call_id] = replace(self.calls[call_id], arguments=chunk.arguments)
+            case sent.ToolReturned(call_id):
                 self.calls.pop(call_id, None)
-            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+                return self._ends(n)
+            case sent.ApprovalRequested(interrupt) | sent.QuestionAsked(interrupt):
                 self.pending[interrupt.id] = interrupt
                 if interrupt.answerers == "user":
-                    self.asked[interrupt.id] = interrupt
-                    self.asked_in[interrupt.id] = self.starts[-1]
-            case Answered(interrupt):
-                self.pending.pop(interrupt.id, None)
-                return False
-            case _:
-                return False
+                    self.asked[interrupt.id], self.asked_in[interrupt.id] = interrupt, self.starts[-1]
+                return self._ends(n)
+        return False
+
+    def _ends(self, n: int) -> bool:
         # Who has answered all at once is not asked again while the answers are taken, one after the other.
         is_asked = any(self.asked_in[each.id] == self.starts[-1] for each in self.waiting)
         is_over = is_asked and self.calls.keys() <= {each.tool_call_id for each in self.pending.values()}
@@ -148,9 +125,9 @@ def response_body(
     status: ResponseStatus,
     output: Sequence[Mapping[str, Any]],
     *,
-    previous: ResponseName | None = None,
-    done: Done | None = None,
-    error: Mapping[str, Any] | None = None,
+    previous: ResponseName | None,
+    done: Done | None,
+    error: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """The response object.
 
@@ -163,24 +140,22 @@ def response_body(
         done: the end of the run, for the last response of it.
         error: `code` and `message` of one that failed.
     """
-    asked = run.input
-    kept: Mapping[str, str] = asked.get("metadata") or {}
-    return _WITHOUT_MEANING | {
+    kept: Mapping[str, str] = run.input.get("metadata") or {}
+    return {
+        **_WITHOUT_MEANING,
         "id": str(name),
         "object": "response",
         "created_at": int(run.created_at),
-        "completed_at": None,
         "status": status,
-        "background": bool(asked.get("detached")),
+        "background": bool(run.input.get("detached")),
         "error": error,
         "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-        "instructions": asked.get("instructions"),
         "metadata": {name: each for name, each in kept.items() if not name.startswith(OWN_KEYS)},
         "model": model_of(run),
         "output": output,
         "previous_response_id": kept.get(PREVIOUS) if previous is None else str(previous),
-        "tools": [_tool(each) for each in asked.get("client_tools", ())],
-        "usage": None if done is None else usage_of(done),
+        "tools": [_tool(each) for each in run.input.get("client_tools", ())],
+        "usage": None if done is None else _usage(done),
         **({"conversation": {"id": kept[CONVERSATION]}} if CONVERSATION in kept else {}),
     }
 
@@ -190,44 +165,40 @@ def _tool(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "function", "name": kept["name"], "strict": False, **described}
 
 
-def usage_of(done: Done) -> dict[str, Any]:
+def _usage(done: Done) -> dict[str, Any]:
     """The tokens of a run. Where only their sum is known, all of them count as input."""
     known = done.usage or TokenUsage(input_tokens=done.tokens_used)
     written, read = known.cache_creation_tokens, known.cache_read_tokens
-    given, made = known.input_tokens + written + read, known.output_tokens
+    given = known.input_tokens + written + read
     return {
         "input_tokens": given,
         "input_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
-        "output_tokens": made,
+        "output_tokens": known.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": given + made,
+        "total_tokens": given + known.output_tokens,
     }
+
+
+def question_item(run: RunRecord) -> dict[str, Any]:
+    """The question of a run."""
+    text = {"type": "input_text", "text": run.input["question"]}
+    return {"id": f"msg_{run.id}_0", "type": "message", "status": "completed", "role": "user", "content": [text]}
 
 
 def annotation_of(source: Source, *, at: int) -> dict[str, Any]:
     """A source as a citation behind the first `at` characters of a text."""
     if source.source_type == "web":
-        place = {"start_index": at, "end_index": at}
-        return {"type": "url_citation", "url": source.path, "title": source.snippet or source.path, **place}
+        page = {"url": source.path, "title": source.snippet or source.path}
+        return {"type": "url_citation", "start_index": at, "end_index": at, **page}
     line = "" if source.line is None else f":{source.line}"
     file_id = f"{source.source_type}:{source.path}{line}"
     return {"type": "file_citation", "file_id": file_id, "filename": source.path, "index": at}
 
 
-def tool_item(item_id: str, call: ToolCall, *, approved_by: str | None = None) -> dict[str, Any]:
+def tool_item(item_id: str, call: ToolCall, *, approved_by: str | None) -> dict[str, Any]:
     """A call of a tool that the service runs, as it begins."""
-    label, _, name = call.name.rpartition(".")
-    return {
-        "id": item_id,
-        "type": "mcp_call",
-        "status": "in_progress",
-        "server_label": label or _OWN_SERVER,
-        "name": name,
-        "arguments": to_json(call.arguments).decode(),
-        "approval_request_id": approved_by,
-        "output": None,
-        "error": None,
-    }
+    begun = {"status": "in_progress", "approval_request_id": approved_by, "output": None, "error": None}
+    return {"id": item_id, "type": "mcp_call", **_named(call.name), "arguments": _json(call.arguments), **begun}
 
 
 def tool_result(returned: ToolReturned) -> dict[str, Any]:
@@ -238,64 +209,23 @@ def tool_result(returned: ToolReturned) -> dict[str, Any]:
     return {"status": "failed", "error": {"type": "mcp_tool_execution_error", "content": content}}
 
 
-def function_item(item_id: str, interrupt: Interrupt) -> dict[str, Any] | None:
-    """A call of a function of the client; `None`: it asks for something else."""
-    if not _is_function(interrupt):
-        return None
-    return {
-        "id": item_id,
-        "type": "function_call",
-        "status": "completed",
-        "call_id": interrupt.id,
-        "name": interrupt.tool_name,
-        "arguments": to_json(interrupt.arguments or {}).decode(),
-    }
-
-
-def approval_item(interrupt: Interrupt) -> dict[str, Any]:
-    """What else the client is to decide; a question has its text and the schema of its answer as arguments."""
-    label, _, name = (interrupt.tool_name or interrupt.reason).rpartition(".")
+def asking_item(interrupt: Interrupt) -> dict[str, Any]:
+    """What the client is to decide, or the call of its function; a question has its text and schema as arguments."""
     asked = interrupt.arguments
+    if interrupt.tool_call_id is not None and "answer" in interrupt.may:
+        call = {"id": f"fc_{interrupt.id}", "call_id": interrupt.id, "name": interrupt.tool_name}
+        return {"type": "function_call", "status": "completed", **call, "arguments": _json(asked or {})}
     if asked is None:
-        asked = {"message": interrupt.message}
-        asked |= {"response_schema": interrupt.response_schema} if "answer" in interrupt.may else {}
-    return {
-        "id": interrupt.id,
-        "type": "mcp_approval_request",
-        "server_label": label or _OWN_SERVER,
-        "name": name,
-        "arguments": to_json(asked).decode(),
-    }
+        schema = {"response_schema": interrupt.response_schema} if "answer" in interrupt.may else {}
+        asked = {"message": interrupt.message, **schema}
+    named = _named(interrupt.tool_name or interrupt.reason)
+    return {"id": interrupt.id, "type": "mcp_approval_request", **named, "arguments": _json(asked)}
 
 
-def user_item(run: RunRecord) -> dict[str, Any]:
-    """The question of a run."""
-    text = {"type": "input_text", "text": run.input["question"]}
-    return {"id": f"msg_{run.id}_0", "type": "message", "status": "completed", "role": "user", "content": [text]}
+def _named(tool: str) -> dict[str, str]:
+    label, _, name = tool.rpartition(".")
+    return {"server_label": label or _OWN_SERVER, "name": name}
 
 
-def answer_item(run: RunRecord, n: int, answered: Answered) -> dict[str, Any]:
-    """What became of something that was asked."""
-    interrupt, answer = answered.interrupt, answered.answer
-    if _is_function(interrupt):
-        output = answer.get("output") if isinstance(answer, Mapping) else answer
-        return {
-            "id": f"fco_{run.id}_{n}",
-            "type": "function_call_output",
-            "status": "completed" if interrupt.status == "answered" else "incomplete",
-            "call_id": interrupt.id,
-            "output": output if isinstance(output, str) else "",
-        }
-    reason = answered.comment if answer is None else to_json(answer).decode()
-    return {
-        "id": f"mcpa_{run.id}_{n}",
-        "type": "mcp_approval_response",
-        "approval_request_id": interrupt.id,
-        "approve": interrupt.status in ("approved", "edited", "answered"),
-        "reason": reason,
-    }
-
-
-def _is_function(interrupt: Interrupt) -> bool:
-    """Whether the client is to run a function of its own."""
-    return interrupt.tool_call_id is not None and "answer" in interrupt.may
+def _json(arguments: Mapping[str, Any]) -> str:
+    return to_json(arguments).decode()

@@ -15,24 +15,22 @@ from typing import Any, Final, NamedTuple
 
 from oracle.agent.client_tools import ClientTool, ClientToolError
 from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.connect.base.asking import Asked
 from oracle.server.connect.base.chain import Said
 from oracle.server.connect.openai.requests import IGNORED
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
 
-_READ: Final = frozenset(
-    {
-        *("background", "conversation", "input", "instructions", "metadata", "model", "previous_response_id", "prompt"),
-        *("stream", "text", "tool_choice", "tools"),
-    }
-)
-_PASSED_OVER: Final = frozenset(
-    {"function_call", "item_reference", "mcp_approval_request", "mcp_call", "mcp_list_tools", "reasoning"}
-)
-_OWN_ITEM: Final = re.compile(r"(?:msg|rs|mcp|fc)_([A-Za-z0-9.-]{1,64})_[0-9]{1,9}")
+_READ: Final = {
+    *("background", "conversation", "input", "instructions", "metadata", "model", "previous_response_id", "prompt"),
+    *("stream", "text", "tool_choice", "tools"),
+}
+_PASSED_OVER: Final = ("function_call", "item_reference", "mcp_approval_request", "mcp_call", "reasoning")
+_OWN_ITEM: Final = re.compile(r"(?:msg|rs|mcp)_([A-Za-z0-9.-]{1,64})_[0-9]{1,9}")
 _MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512
+_SHAPES: Final = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
 
 
-class Given(NamedTuple):
+class GivenItem(NamedTuple):
     """What the client gives for something that was asked.
 
     Args:
@@ -49,151 +47,111 @@ class Given(NamedTuple):
     approves: bool = False
     reason: str | None = None
 
-    @property
-    def run_id(self) -> str:
-        """The run that has asked for it, as the id says."""
-        return self.id.rpartition(".")[0]
-
     def unknown(self) -> InvalidRequestError:
         """That nothing of the id was asked."""
         return InvalidRequestError(f"nothing was asked that has the id {bounded(self.id)!r}", loc=self.place)
 
 
 @dataclass(slots=True)
-class _Items:
-    """What the items of the input say."""
-
-    said: list[Said] = field(default_factory=list)
-    instructions: list[str] = field(default_factory=list)
-    given: list[Given] = field(default_factory=list)
-    last_run: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ResponseRequest:
     """A request for a response.
 
     Args:
         model: as it was given.
-        question: the last text of the user's; empty: there is none.
-        said: what was said before it.
-        given: for what was asked, behind all texts.
-        instructions: of the request and of system messages.
-        previous: the id of the response that it follows.
-        last_run: the run of the last item of ours.
-        conversation: the client's name of it.
-        metadata: to be kept.
-        tools: those of the client.
         streams: the answer is to be streamed.
-        is_background: nobody needs to read it.
+        previous: the id of the response that it follows.
+        said: what was said; the question is the last of it, unless something is given.
+        instructions: of the request and of system messages.
+        given: for what was asked, behind all texts.
+        last_run: the run of the last item of ours.
     """
 
     model: object
-    question: str
-    said: tuple[Said, ...]
-    given: tuple[Given, ...]
-    instructions: str | None
-    previous: str | None
-    last_run: str | None
-    conversation: str | None
-    metadata: Mapping[str, str]
-    tools: tuple[ClientTool, ...]
     streams: bool
-    is_background: bool
+    previous: str | None
+    said: list[Said] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
+    given: list[GivenItem] = field(default_factory=list)
+    last_run: str | None = None
 
 
-def read_response(body: Mapping[str, Any]) -> ResponseRequest:
-    """What a body asks for.
+def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, Asked]:
+    """What a body asks for: what it says of itself, and the question.
 
     Raises:
         InvalidRequestError: it asks for what there is not, or a part of it is not what it must be.
     """
-    ignored = [name for name, value in body.items() if name not in _READ and value is not None]
-    IGNORED.note(ignored)
+    IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("prompt") is not None:
         raise _wrong("there are no stored prompts; say it in `input`", "prompt")
     form = _typed(body, "text", dict).get("format") or {"type": "text"}
     if not isinstance(form, dict) or form.get("type") != "text":
         raise _wrong("answers are text as the tree writes it; the format may only be text", "text", "format")
-    items = _read_items(body)
-    question = items.said.pop().text if items.said and items.said[-1].role == "user" else ""
-    if not question.strip() and not items.given:
+    wanted = ResponseRequest(
+        body.get("model"), _typed(body, "stream", bool), _typed(body, "previous_response_id", str) or None
+    )
+    wanted.instructions += filter(None, [_typed(body, "instructions", str)])
+    _read_input(wanted, body.get("input"))
+    question = wanted.said[-1].text if wanted.said and wanted.said[-1].role == "user" else ""
+    if not question.strip() and not wanted.given:
         raise _wrong("the last text of the input is to be a question of the user's", "input")
-    instructions = [_typed(body, "instructions", str), *items.instructions]
-    previous, conversation = _typed(body, "previous_response_id", str) or None, _conversation(body)
-    if previous is not None and conversation is not None:
+    conversation = _conversation(body)
+    if wanted.previous is not None and conversation is not None:
         raise _wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
-    kept = {PREVIOUS: previous, CONVERSATION: conversation}
-    return ResponseRequest(
-        model=body.get("model"),
-        question=question,
-        said=tuple(items.said),
-        given=tuple(items.given),
-        instructions="\n\n".join(filter(None, instructions)) or None,
-        previous=previous,
-        last_run=items.last_run,
+    kept = {PREVIOUS: wanted.previous, CONVERSATION: conversation}
+    return wanted, Asked(
+        question,
+        tuple(wanted.said[:-1]),
         conversation=conversation,
-        metadata=_metadata(body) | {name: value for name, value in kept.items() if value is not None},
         tools=() if body.get("tool_choice") == "none" else _tools(body),
-        streams=_typed(body, "stream", bool),
-        is_background=_typed(body, "background", bool),
+        metadata=_metadata(body) | {name: value for name, value in kept.items() if value is not None},
+        instructions="\n\n".join(wanted.instructions) or None,
+        is_detached=_typed(body, "background", bool),
     )
 
 
-def _read_items(body: Mapping[str, Any]) -> _Items:
-    given = body.get("input")
-    if isinstance(given, str):
-        return _Items([Said("user", given)])
+def _read_input(wanted: ResponseRequest, given: object) -> None:
+    given = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(given, list):
         raise _wrong("the input is a text or a list of items", "input")
-    items = _Items()
     for n, item in enumerate(given):
         if not isinstance(item, dict):
             raise _wrong("an item is to be an object with a `type`", "input", n)
-        if isinstance(item.get("id"), str) and (own := _OWN_ITEM.fullmatch(item["id"])):
-            items.last_run = own[1]
-        _read_item(items, item, n)
-    return items
+        if own := _OWN_ITEM.fullmatch(str(item.get("id"))):
+            wanted.last_run = own[1]
+        kind = item.get("type", "message" if "role" in item else None)
+        if kind == "message":
+            _read_message(wanted, item, n)
+        elif kind == "function_call_output":
+            output = _text(item.get("output"), "input", n, "output")
+            wanted.given.append(GivenItem(*_answered(item, n, "call_id"), output))
+        elif kind == "mcp_approval_response":
+            approves, reason = item.get("approve"), item.get("reason")
+            if not isinstance(approves, bool) or not isinstance(reason, str | None):
+                raise _wrong("`approve` is to be true or false, and `reason` a text", "input", n)
+            wanted.given.append(GivenItem(*_answered(item, n, "approval_request_id"), None, approves, reason))
+        elif kind not in _PASSED_OVER:
+            raise _wrong(f"items of the type {bounded(kind)!r} cannot be read here", "input", n, "type")
 
 
-def _read_item(items: _Items, item: Mapping[str, Any], n: int) -> None:
-    kind = item.get("type", "message" if "role" in item else None)
-    if kind == "message":
-        _read_message(items, item, n)
-    elif kind == "function_call_output":
-        output = _text(item.get("output"), "input", n, "output")
-        items.given.append(Given(_id(item, n, "call_id"), ("body", "input", n, "call_id"), output=output))
-    elif kind == "mcp_approval_response":
-        approves, reason = item.get("approve"), item.get("reason")
-        if not isinstance(approves, bool):
-            raise _wrong("this is to be true or false", "input", n, "approve")
-        if reason is not None and not isinstance(reason, str):
-            raise _wrong("this is to be a text", "input", n, "reason")
-        place = ("body", "input", n, "approval_request_id")
-        items.given.append(Given(_id(item, n, "approval_request_id"), place, approves=approves, reason=reason))
-    elif not isinstance(kind, str) or kind not in _PASSED_OVER:
-        raise _wrong(f"items of the type {bounded(kind)!r} cannot be read here", "input", n, "type")
-
-
-def _read_message(items: _Items, item: Mapping[str, Any], n: int) -> None:
+def _read_message(wanted: ResponseRequest, item: Mapping[str, Any], n: int) -> None:
     role, text = item.get("role"), _text(item.get("content"), "input", n, "content")
     if role in ("system", "developer"):
-        items.instructions.append(text)
+        wanted.instructions.append(text)
     elif role in ("user", "assistant"):
-        items.said.append(Said(role, text))
-        items.given.clear()
+        wanted.said.append(Said(role, text))
+        wanted.given.clear()
     else:
         known = "user, assistant, system and developer"
         raise _wrong(f"there is no role {bounded(role)!r}; there are {known}", "input", n, "role")
 
 
 def _text(content: object, *place: str | int) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if not isinstance(parts, list):
         raise _wrong("this is to be a text, or a list of parts", *place)
     texts = []
-    for at, part in enumerate(content):
+    for at, part in enumerate(parts):
         kind = part.get("type") if isinstance(part, dict) else None
         text = part.get("refusal" if kind == "refusal" else "text") if isinstance(part, dict) else None
         if kind not in ("input_text", "output_text", "text", "refusal") or not isinstance(text, str):
@@ -202,17 +160,16 @@ def _text(content: object, *place: str | int) -> str:
     return "\n".join(texts)
 
 
-def _id(item: Mapping[str, Any], n: int, name: str) -> str:
+def _answered(item: Mapping[str, Any], n: int, name: str) -> tuple[str, tuple[str | int, ...]]:
     given = item.get(name)
     if not isinstance(given, str):
         raise _wrong("this is to be the id of what is answered", "input", n, name)
-    return given
+    return given, ("body", "input", n, name)
 
 
 def _conversation(body: Mapping[str, Any]) -> str | None:
     given = body.get("conversation")
-    if isinstance(given, dict):
-        given = given.get("id", "")
+    given = given.get("id", "") if isinstance(given, dict) else given
     if given is not None and (not isinstance(given, str) or not given):
         raise _wrong("this is to be the name of a conversation, or an object with its `id`", "conversation")
     return given
@@ -248,8 +205,7 @@ def _typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa:
     """A value of this type; an empty one where none is given."""
     given = body.get(name)
     if given is not None and not isinstance(given, kind):
-        shapes = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
-        raise _wrong(f"this is to be {shapes[kind]}", name)
+        raise _wrong(f"this is to be {_SHAPES[kind]}", name)
     return kind() if given is None else given
 
 

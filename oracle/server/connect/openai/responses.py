@@ -1,7 +1,8 @@
 """`/v1/responses`: questions by OpenAI's Responses, and their answers again by their ids."""
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
@@ -12,18 +13,16 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import InvalidRequestError, UnknownRunError
+from oracle.server.api.errors import UnknownRunError
 from oracle.server.api.parts import ServiceParts
-from oracle.server.api.reading import chunks_of
-from oracle.server.api.waiting import waited_for
 from oracle.server.connect.base.asking import Asked, begin
-from oracle.server.connect.base.streaming import adapted_stream
+from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.models import choose_model
 from oracle.server.connect.openai.requests import conversation_of, is_repeat, json_object
 from oracle.server.connect.openai.response_answers import deliver
 from oracle.server.connect.openai.response_events import ResponseTranslator
-from oracle.server.connect.openai.response_items import ResponseName, user_item
-from oracle.server.connect.openai.response_requests import ResponseRequest, read_response
+from oracle.server.connect.openai.response_items import ResponseName, question_item
+from oracle.server.connect.openai.response_requests import GivenItem, ResponseRequest, read_response
 
 router = APIRouter(prefix="/v1/responses")
 
@@ -34,22 +33,19 @@ _GREATEST_NUMBER: Final = 2**53
 @router.post("")
 async def create_response(request: Request, parts: Parts, caller: CallerNow) -> Response:
     """Ask, or give what a response has asked for: its run then goes on, and this response has the rest of it."""
-    wanted = read_response(await json_object(request))
+    wanted, asked = read_response(await json_object(request))
     if wanted.given:
-        run, first = await _going_on(wanted, parts, caller)
+        run, first = await _going_on(wanted.given, parts, caller)
     else:
-        asked = await _asked(wanted, request, parts, caller)
+        asked = await _placed(asked, wanted, request, parts, caller)
         run, first = (await begin(asked, request, parts, caller, protocol="openai")).run, 1
     if wanted.streams:
         return _stream(parts, run, first=first)
+    if asked.is_detached:
+        return _whole(run, await _caught_up(parts, run, first=first))
     translator = ResponseTranslator(run, first=first)
-    if wanted.is_background:
-        await _catch_up(parts, run, translator)
-    elif await waited_for(request, parts, run, _follow(parts, run, translator)) is None:
-        return Response(status_code=204)
-    else:
-        run = await find_run(run.id, parts, user_id=caller.user_id)
-    return _whole(run, translator)
+    answer = await folded(request, parts, run, heard=translator.frames)
+    return Response(status_code=204) if answer is None else _whole(run, translator)
 
 
 @router.get("/{response_id}")
@@ -58,28 +54,24 @@ async def retrieve_response(
     parts: Parts,
     caller: CallerNow,
     stream: bool = False,  # noqa: FBT001, FBT002  a parameter of the query
-    starting_after: Annotated[int | None, Query(ge=0, le=_GREATEST_NUMBER)] = None,
+    starting_after: Annotated[int, Query(ge=0, le=_GREATEST_NUMBER)] | None = None,
 ) -> Response:
     """The response as it is now, or its events behind a number."""
-    run, first = await _run_of(response_id, parts, caller)
-    if stream and first == 1:  # every run has it
-        return _stream(parts, run, first=first, after=0 if starting_after is None else starting_after + 1)
     run, translator = await _found(response_id, parts, caller)
-    if stream:
-        return _stream(parts, run, first=first, after=0 if starting_after is None else starting_after + 1)
-    return _whole(run, translator)
+    after = 0 if starting_after is None else starting_after + 1
+    return _stream(parts, run, first=translator.wanted, after=after) if stream else _whole(run, translator)
 
 
 @router.post("/{response_id}/cancel")
 async def cancel_response(response_id: str, request: Request, parts: Parts, caller: CallerNow) -> Response:
-    """Stop the run; its text is kept. A response that has ended is not changed."""
+    """Stop the run, also one that waits for the client; a response that has ended is not changed."""
     run, translator = await _found(response_id, parts, caller)
-    if not translator.is_over:
+    if not translator.is_over or translator.portions.waiting:
         await parts.runs.cancel(run)
         translator = ResponseTranslator(run, first=translator.wanted)
         with suppress(TimeoutError):
             async with asyncio.timeout(_CANCELLED_WITHIN_S):
-                await waited_for(request, parts, run, _follow(parts, run, translator))
+                await folded(request, parts, run, heard=translator.frames)
     return _whole(run, translator)
 
 
@@ -93,63 +85,39 @@ async def delete_response(response_id: str, parts: Parts, caller: CallerNow) -> 
 
 @router.get("/{response_id}/input_items")
 async def list_input_items(response_id: str, parts: Parts, caller: CallerNow) -> Response:
-    """What the client has given for this response: the question, or answers to what the one before has asked."""
+    """The question; what was given for a response that goes on with a run is in the items that come of it."""
     run, translator = await _found(response_id, parts, caller)
-    items = translator.given if translator.wanted > 1 else [user_item(run)]
-    first, last = (items[0]["id"], items[-1]["id"]) if items else ("", "")
-    return json_answer({"object": "list", "data": items, "first_id": first, "last_id": last, "has_more": False})
+    items = [question_item(run)] if translator.wanted == 1 else []
+    ids = dict.fromkeys(("first_id", "last_id"), items[0]["id"] if items else "")
+    return json_answer({"object": "list", "data": items, "has_more": False, **ids})
 
 
-async def _asked(wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller) -> Asked:
+async def _placed(
+    asked: Asked, wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller
+) -> Asked:
+    """The question with its tree, and with what it follows."""
     chosen = choose_model(wanted.model, parts)
-    conversation = wanted.conversation or conversation_of(request, parts, wanted.metadata)
+    conversation = asked.conversation or conversation_of(request, parts, asked.metadata)
     after_run = None
     if wanted.previous is not None:
-        after_run = await _previous(wanted.previous, parts, caller)
+        after_run = (await _run_of(wanted.previous, parts, caller))[0].id
     elif conversation is None and wanted.last_run is not None:  # what the client sends back names its run
         with suppress(UnknownRunError):
             after_run = (await find_run(wanted.last_run, parts, user_id=caller.user_id)).id
-    return Asked(
-        question=wanted.question,
-        said=wanted.said,
-        conversation=conversation,
-        after_run=after_run,
-        tree=chosen.tree,
-        model=chosen.model,
-        tools=wanted.tools,
-        metadata=wanted.metadata,
-        instructions=wanted.instructions,
-        is_detached=wanted.is_background,
-        is_repeat=is_repeat(request),
-    )
+    asked = replace(asked, tree=chosen.tree, model=chosen.model, is_repeat=is_repeat(request))
+    is_whole = bool(asked.said) or asked.conversation is None  # who names it by itself sends what is new
+    return replace(asked, conversation=conversation, after_run=after_run, is_whole=is_whole)
 
 
-async def _previous(response_id: str, parts: ServiceParts, caller: Caller) -> str:
-    """The run of the response that is followed.
-
-    Raises:
-        InvalidRequestError: the user has no such response.
-    """
-    try:
-        return (await _run_of(response_id, parts, caller))[0].id
-    except UnknownRunError:
-        place = ("body", "previous_response_id")
-        raise InvalidRequestError("there is no such response", loc=place, value=response_id) from None
-
-
-async def _going_on(wanted: ResponseRequest, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:
+async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:
     """The run that goes on with what the client gives, and the first chunk of the response that has the rest."""
-    run_id = wanted.given[0].run_id
-    if wanted.previous is not None and await _previous(wanted.previous, parts, caller) != run_id:
-        raise wanted.given[0].unknown()
+    run_id = given[0].id.rpartition(".")[0]
     try:
         run = await find_run(run_id, parts, user_id=caller.user_id)
     except UnknownRunError:
-        raise wanted.given[0].unknown() from None
-    translator = ResponseTranslator(run)
-    await _catch_up(parts, run, translator)
-    first = await deliver(wanted.given, translator.portions, run, parts, caller)
-    return run, first
+        raise given[0].unknown() from None
+    portions = (await _caught_up(parts, run, first=1)).portions
+    return run, await deliver(given, portions, run_id=run_id, parts=parts, caller=caller)
 
 
 async def _run_of(response_id: str, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:
@@ -172,30 +140,19 @@ async def _found(response_id: str, parts: ServiceParts, caller: Caller) -> tuple
         UnknownRunError: the user has no such response.
     """
     run, first = await _run_of(response_id, parts, caller)
-    translator = ResponseTranslator(run, first=first)
-    await _catch_up(parts, run, translator)
+    translator = await _caught_up(parts, run, first=first)
     if first not in translator.portions.starts:
         raise UnknownRunError(response_id)
     return run, translator
 
 
-async def _catch_up(parts: ServiceParts, run: RunRecord, translator: ResponseTranslator) -> None:
-    """Give the translator what the log has by now."""
-    last = 0
+async def _caught_up(parts: ServiceParts, run: RunRecord, *, first: int) -> ResponseTranslator:
+    """A translator that has what the log has by now."""
+    translator, last = ResponseTranslator(run, first=first), 0
     while (page := await parts.store.log.page(run.id, after=last)) is not None and page.chunks:
         for last, data in page.chunks:
             translator.frames(last, read_chunk(data))
-
-
-async def _follow(parts: ServiceParts, run: RunRecord, translator: ResponseTranslator) -> bool:
-    """Give the translator what the log has and gets, until the response has ended."""
-    async with aclosing(chunks_of(parts, run)) as batches:
-        async for batch in batches:
-            for n, data in batch:
-                translator.frames(n, read_chunk(data))
-            if translator.is_over:
-                break
-    return True
+    return translator
 
 
 def _stream(parts: ServiceParts, run: RunRecord, *, first: int, after: int = 0) -> Response:
@@ -204,7 +161,4 @@ def _stream(parts: ServiceParts, run: RunRecord, *, first: int, after: int = 0) 
 
 
 def _whole(run: RunRecord, translator: ResponseTranslator) -> Response:
-    body = translator.body(is_queued=run.status == "queued")
-    if body["status"] == "completed" and body["usage"] is not None and run.finished_at is not None:
-        body["completed_at"] = int(run.finished_at)
-    return json_answer(body, headers={"X-Run-Id": run.id})
+    return json_answer(translator.body(is_queued=run.status == "queued"), headers={"X-Run-Id": run.id})
