@@ -82,6 +82,8 @@ def _check(run: RecordedRun, tree: TreeDefinition) -> None:
         raise UnscriptableError("the run was cut off when its process ended; it cannot be played to its end")
     if run.record.status != "finished":
         raise UnscriptableError("the run goes on; wait for its end")
+    if any(isinstance(chunk, QuestionAsked) and chunk.interrupt.tool_call_id for _, chunk in run.chunks):
+        raise UnscriptableError("its client has run tools of its own; a scenario has no client")
     for tick in run.ticks:
         if any(key not in tree.keys or not tree.keys[key].deliverable for key, _ in tick.deliveries):
             raise UnscriptableError(
