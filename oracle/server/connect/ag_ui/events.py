@@ -234,13 +234,7 @@ def _interrupt(interrupt: Interrupt) -> Event:
         properties = {"approved": {"type": "boolean"}, "comment": {"type": "string"}, **arguments}
         schema = {"type": "object", "properties": properties, "required": ["approved"]}
     wire = interrupt.to_wire()
-    names = {
-        "id": "id",
-        "reason": "reason",
-        "message": "message",
-        "toolCallId": "tool_call_id",
-        "expiresAt": "expires_at",
-    }
+    names = {"message": "message", "toolCallId": "tool_call_id", "expiresAt": "expires_at"}
     shown = {name: wire[ours] for name, ours in names.items() if ours in wire}
     about = {name: wire[name] for name in ("tool_name", "arguments", "may", "answerers") if name in wire}
     return {"id": interrupt.id, "reason": interrupt.reason, **shown, "responseSchema": schema, "metadata": about}
