@@ -48,6 +48,7 @@ async def run_agent(
         run = await _waiting(body, parts, caller)
         if not (body.resume and body.is_new(str(run.input["question"]))):
             return await _go_on(body, run, parts, caller)
+        body.asked()  # what is refused stops nothing
         await parts.runs.cancel(run)
         await folded(request, parts, run)
     asked = body.asked()

@@ -195,7 +195,10 @@ async def test_another_question_in_the_place_of_an_answer_ends_what_waited(threa
     asked = (await client.ask("hello", forwardedProps={"tree": "approval"}))[-1]["outcome"]["interrupts"]
     client.messages.append({"id": "m-9", "role": "user", "content": "Never mind. Hello?"})
     assert (await client.post()).status_code == 409, "it waits"
-    rest = await client.run(resume=[{"interruptId": each["id"], "status": "cancelled"} for each in asked])
+    cancelled = [{"interruptId": each["id"], "status": "cancelled"} for each in asked]
+    assert (await client.post(resume=cancelled, tools=[{"name": "search_code "}])).status_code == 422
+    assert (await client.service.parts.store.runs.find(asked[0]["id"].rpartition(".")[0])).status == "parked"
+    rest = await client.run(resume=cancelled)
     assert text_of(rest).strip() == "Done."
     runs = await client.replayed()
     assert [each[-1]["outcome"]["type"] for each in runs] == ["cancelled", "success"]
