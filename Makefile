@@ -69,7 +69,7 @@ soak: .venv/dev ## the long forms of fuzz, load and fault tests
 docs: .venv/dev ## write the generated parts of docs/ anew
 	$(BIN)/python docs/generate.py
 
-types: .venv/dev ## write web/src/api/schema.ts anew, from the service's own description
+types: .venv/dev ## write the types of web/ anew, from the service's own description
 	$(WEB) types
 
 lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here

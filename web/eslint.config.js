@@ -52,7 +52,7 @@ const testsBelow = {
 };
 
 export default tseslint.config(
-  { ignores: ["node_modules", "src/api/schema.ts"] },
+  { ignores: ["node_modules", "client/dist", "**/schema.ts"] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,

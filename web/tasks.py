@@ -3,7 +3,7 @@
     python web/tasks.py build      build it into oracle/console/files, if a source is newer than what is there
     python web/tasks.py check      tsc, eslint and prettier; writes the types first
     python web/tasks.py test       vitest
-    python web/tasks.py types      write src/api/schema.ts from the service's own description
+    python web/tasks.py types      write src/api/schema.ts and client/schema.ts from the service's own description
     python web/tasks.py browser    see to it that there is a Chromium for the tests
 
 It needs Python's own library alone; but `types` and `check`, the service. The types are for `tsc` and editors: what is

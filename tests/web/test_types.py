@@ -29,3 +29,20 @@ def test_the_types_are_made_of_the_description_and_stay_while_it_does(tmp_path):
     os.utime(written, (1_700_000_000, 1_700_000_000))
     write()
     assert written.stat().st_mtime == 1_700_000_000
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="There is no node.")
+@pytest.mark.skipif(not TASKS["has_packages"](), reason="web/node_modules is not that of the lock file: run `npm ci`.")
+@pytest.mark.long("starts npm and the service's description")
+def test_the_client_for_other_pages_is_packed_with_its_types():
+    packed = subprocess.run(
+        ["npm", "pack", "--dry-run", "--json", "--loglevel", "error"],
+        cwd=WEB / "client",
+        env=os.environ | {"CONSOLE_PYTHON": sys.executable},
+        check=True,
+        timeout=120,
+        capture_output=True,
+        text=True,
+    )
+    for name in ("client.js", "client.d.ts", "schema.d.ts"):
+        assert f'"dist/{name}"' in packed.stdout

@@ -1,4 +1,5 @@
-// Writes src/api/schema.ts, or the file that is named, from the service's own description: `npm run types`.
+// Writes src/api/schema.ts and client/schema.ts, or the file that is named, from the service's own description:
+// `npm run types`.
 // `CONSOLE_PYTHON` names the interpreter that has the service; otherwise it is that of the repository's environment.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,6 +22,8 @@ function describe() {
 
 const types = astToString(await openapiTS(describe(), { alphabetize: true, emptyObjectsUnknown: true }));
 const text = `// Generated from the OpenAPI document of the service by \`npm run types\`; not to be edited.\n\n${types}`;
-const target = process.argv[2] ?? here("../src/api/schema.ts");
-// A file that stays the same keeps its time: the console is built anew for newer sources.
-if (!existsSync(target) || readFileSync(target, "utf8") !== text) writeFileSync(target, text);
+const own = [here("../src/api/schema.ts"), here("../client/schema.ts")];
+for (const target of process.argv[2] ? [process.argv[2]] : own) {
+  // A file that stays the same keeps its time: the console is built anew for newer sources.
+  if (!existsSync(target) || readFileSync(target, "utf8") !== text) writeFileSync(target, text);
+}
