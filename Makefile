@@ -74,8 +74,8 @@ types: .venv/dev ## write the types of web/ anew, from the service's own descrip
 
 lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here
 	$(BIN)/uv --version | sed 's/^uv \([0-9.]*\).*/uv==\1/' | $(BIN)/uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --output-file .ci/uv.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra oidc --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra oidc --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra mcp --extra oidc --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra mcp --extra oidc --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
 
 clean: ## remove what the other targets made
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist oracle/console/files web/node_modules

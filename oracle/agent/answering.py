@@ -38,6 +38,7 @@ from oracle.core.traces.spans import RunTrace, Traces
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
+from oracle.tools.protocol import ChangingTools
 
 log = structlog.get_logger(__name__)
 
@@ -248,6 +249,7 @@ class Oracle:
         control: `loop` replaces the tree `oracle` by the default decision tree.
         named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
         traces: traces the queries; `None`: nothing does.
+        changing: further tools, which come and go; `None`: there are none.
     """
 
     def __init__(  # noqa: PLR0913  by name, and each is another part
@@ -263,8 +265,10 @@ class Oracle:
         control: Literal["tree", "loop"] = "tree",
         named_trees: Collection[str] = (),
         traces: Traces | None = None,
+        changing: ChangingTools | None = None,
     ) -> None:
         self.traces = traces
+        self._changing = changing
         self._equipment = equipment
         self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
         self._controls = Controls(trees, named=named_trees, default=control)
@@ -279,7 +283,7 @@ class Oracle:
         other = copy(self)  # whose own parts are changed here, not another object's
         other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
         other._conversations = conversations  # noqa: SLF001
-        other._tools_of = None  # noqa: SLF001
+        other._tools_of = other._changing = None  # noqa: SLF001
         other.traces = None
         return other
 
@@ -301,24 +305,33 @@ class Oracle:
     @property
     def tool_groups(self) -> frozenset[str]:
         """What there are tools for: the groups of the tools."""
-        return frozenset(tool.group for tool in self._equipment.tools.tools)
+        further = () if self._changing is None else self._changing.tools()
+        return frozenset(tool.group for tool in (*self._equipment.tools.tools, *further))
 
     @property
     def named_trees(self) -> tuple[str, ...]:
         """The controls that a question may name, sorted."""
         return self._controls.names()
 
-    def tools_for(self, user_id: str) -> ToolRegistry:
+    def tools_for(self, user_id: str, *, also_gone: bool = False) -> ToolRegistry:
         """The tools of a user.
+
+        Args:
+            user_id: whose.
+            also_gone: those too that come and go and are not there now, for a query that has begun with them.
 
         Raises:
             ToolSetupError: the user's vault cannot be used.
         """
-        return self._equipment.tools if self._tools_of is None else self._tools_of(user_id)
+        own = self._equipment.tools if self._tools_of is None else self._tools_of(user_id)
+        if self._changing is None:
+            return own
+        return own.extended(self._changing.known() if also_gone else self._changing.tools())
 
     def may_write(self, tool: str) -> bool:
         """Whether a call of a tool may change something; true for an unknown tool."""
-        found = self._equipment.tools.get(tool)
+        further = () if self._changing is None else self._changing.known()
+        found = self._equipment.tools.get(tool) or next((each for each in further if each.name == tool), None)
         return found is None or found.writes
 
     def may_name(self, tree: str) -> bool:
@@ -397,7 +410,7 @@ class Oracle:
         conversation = checked.begun or await self._conversation(ask)
         encoded = await self._equipment.encoder.query_shares(checked.question)
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
-        equipment = self._equipped(ask, clock)
+        equipment = self._equipped(ask, clock, may_ask=checked.tree is not None)
         if trace is not None:
             trace.opened(run_id=query.run_id, context_id=query.context_id)
         asked_at = checked.asked_at or self._equipment.timestamp()
@@ -503,8 +516,11 @@ class Oracle:
             raise UnknownConversationError(ask.context_id)
         return found
 
-    def _equipped(self, ask: Ask, clock: Clock | None) -> Equipment:
+    def _equipped(self, ask: Ask, clock: Clock | None, *, may_ask: bool) -> Equipment:
+        """What the query works with; a control that cannot ask people has no tools that need their approval."""
         tools = with_client_tools(self.tools_for(ask.user_id), ask.client_tools)
+        if not may_ask and any(tool.needs_approval for tool in tools.tools):
+            tools = ToolRegistry(tool for tool in tools.tools if not tool.needs_approval)
         equipment = replace(self._equipment, tools=tools)
         return equipment if clock is None else replace(equipment, clock=clock)
 

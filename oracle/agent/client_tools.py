@@ -16,23 +16,19 @@ from typing import Any, Final, cast
 
 from bt_runtime.text.phrases import clipped
 from oracle.agent.people import People, Terms, Verdict
-from oracle.core.encoding import from_json, to_json
+from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
-from oracle.core.json_schemas import is_deeper, misfits
 from oracle.llm.protocol import ToolUse
 from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
+from oracle.tools.foreign import LONGEST_DESCRIPTION, checked_schema, plain_description
 from oracle.tools.protocol import BUILT_IN_TOOLS
 from oracle.tools.query_types import SOURCES_OF
 from oracle.tools.text import bounded, clean
-from signals import as_plain_text
 
 CLIENT_GROUP: Final = "client"
 MOST_TOOLS: Final = 64
 MOST_BYTES: Final = 64_000
 """Of all tools of a question, as JSON."""
-LONGEST_DESCRIPTION: Final = 4_000
-LARGEST_SCHEMA: Final = 16_000
-DEEPEST_SCHEMA: Final = 16
 ANSWERED_WITHIN_S: Final = 600.0
 """How long the client may take to answer a call; the deadline of the query stands still meanwhile."""
 
@@ -45,9 +41,6 @@ RESULT_SCHEMA: Final[Mapping[str, Any]] = {
 """Of what a client answers a call with."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_ARGUMENT: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-_NOT_ON_TOP: Final = ("oneOf", "anyOf", "allOf")
-_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _WHEN: Final = "The user's application runs it; its description says what for."
 _LATE: Final = f"Not answered: the user's application gave no result within {ANSWERED_WITHIN_S:.0f} s."
 _NOBODY: Final = "Not answered: the user's application is not asked any more."
@@ -82,7 +75,7 @@ class ClientTool:
         about = f"the tool {name!r}"
         if not isinstance(description, str) or len(description) > LONGEST_DESCRIPTION:
             raise ClientToolError(f"{about}: its description is a text of at most {LONGEST_DESCRIPTION:,} characters")
-        object.__setattr__(self, "description", as_plain_text(clean(description)))
+        object.__setattr__(self, "description", plain_description(description))
         object.__setattr__(self, "input_schema", _checked_schema(self.input_schema, about))
 
     def to_json(self) -> dict[str, Any]:
@@ -109,35 +102,10 @@ async def _run_elsewhere(_arguments: Mapping[str, Any]) -> ToolResult:
 
 
 def _checked_schema(given: object, about: str) -> Mapping[str, Any]:
-    """The schema as plain JSON data.
-
-    Raises:
-        ClientToolError: it is none that a model's provider takes.
-    """
-    if not isinstance(given, Mapping) or is_deeper(given, DEEPEST_SCHEMA):
-        raise ClientToolError(f"{about}: its schema is a JSON object of at most {DEEPEST_SCHEMA} levels")
     try:
-        data = to_json({"type": "object", "properties": {}} | dict(given))
-    except TypeError as error:
-        raise ClientToolError(f"{about}: its schema is no JSON data: {error}") from None
-    if len(data) > LARGEST_SCHEMA:
-        raise ClientToolError(
-            f"{about}: its schema has {len(data):,} bytes as JSON; at most {LARGEST_SCHEMA:,} are read"
-        )
-    schema: Mapping[str, Any] = from_json(data)
-    if _NUL.search(data):
-        raise ClientToolError(f"{about}: its schema has a NUL character, which is no text")
-    if schema["type"] != "object" or any(name in schema for name in _NOT_ON_TOP):
-        raise ClientToolError(f"{about}: its schema is that of an object, without {', '.join(_NOT_ON_TOP)} at its top")
-    try:
-        misfits(schema, {})
+        return checked_schema(given)
     except ValueError as error:
-        raise ClientToolError(f"{about}: {clipped(str(error), 300)}") from None
-    for name in schema["properties"]:
-        if not _ARGUMENT.fullmatch(name):
-            shown = clipped(clean(name), 80)
-            raise ClientToolError(f"{about}: {shown!r} is no name of an argument: letters, digits, '_', '.', '-'")
-    return schema
+        raise ClientToolError(f"{about}: {error}") from None
 
 
 def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -> None:

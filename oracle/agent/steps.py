@@ -10,6 +10,7 @@ from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query_with
+from oracle.llm.tool_names import wire_name
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
 from prompts import Environment, ToolEntry
 from prompts import compose as compose_segments
@@ -61,7 +62,7 @@ def environment(run: AgentRun) -> Environment:
 
 def tool_entry(tool: Tool) -> ToolEntry:
     """A tool as the prompt lists it."""
-    return ToolEntry(tool.name, tool.when_to_use, arguments_line(tool.input_schema), tool.writes)
+    return ToolEntry(wire_name(tool.name), tool.when_to_use, arguments_line(tool.input_schema), tool.writes)
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:

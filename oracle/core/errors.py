@@ -46,7 +46,8 @@ OracleError
 │   ├── SettingsError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── ServingError            the address cannot be listened on
-│   ├── ToolSetupError          the project or the vault cannot be used
+│   ├── ToolSetupError          the project, the vault or the MCP servers cannot be used
+│   │   └── MissingVariableError    a server needs a variable that is not set
 │   ├── EncoderError            the encoder cannot be used; heuristics answer alone
 │   │   ├── MissingEncoderError     a package or a file that it needs is not there
 │   │   └── CorruptEncoderError     its files are not what they must be

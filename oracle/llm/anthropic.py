@@ -39,6 +39,7 @@ from oracle.llm.protocol import (
     ModelRequest,
 )
 from oracle.llm.thinking import thinking_settings
+from oracle.llm.tool_names import own_names
 
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]
 
@@ -141,7 +142,7 @@ class AnthropicModel:
         """The events of one message, with retries until an answer begins."""
         while True:
             body, headers = self._body(request, turn)
-            turn.reader = MessageReader(model=turn.model)
+            turn.reader = MessageReader(model=turn.model, tools=own_names(tool.name for tool in request.tools))
             try:
                 async with aclosing(self._attempt(body, headers, turn)) as events:
                     async for event in events:

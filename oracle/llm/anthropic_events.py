@@ -30,6 +30,7 @@ from oracle.llm.protocol import (
     Usage,
     UsageReported,
 )
+from oracle.llm.tool_names import own_name
 
 PAUSED: Final = "pause_turn"
 """The provider's stop reason for a turn that it will continue when it is sent back."""
@@ -59,12 +60,17 @@ class _OpenBlock:
 class MessageReader:
     """Reads the events of one message.
 
+    Args:
+        model: the model that was asked.
+        tools: the names of the offered tools by those on the wire, where they differ.
+
     After the last event `content`, `usage`, `stop_reason` and `model` describe the message. `has_answer` is true once a
     block other than thinking has begun.
     """
 
-    def __init__(self, *, model: str) -> None:
+    def __init__(self, *, model: str, tools: Mapping[str, str] | None = None) -> None:
         self.model = model
+        self._tools = tools or {}
         self.usage = Usage()
         self.stop_reason: str | None = None
         self.stop_detail: str | None = None
@@ -157,7 +163,8 @@ class MessageReader:
             block["thinking"] = "".join(opened.pieces)
         elif kind == "tool_use":
             block["input"], malformed = _arguments(opened)
-            return (ToolCallRequested(ToolUse(str(block["id"]), str(block["name"]), block["input"], malformed)),)
+            block["name"] = own_name(str(block["name"]), self._tools)
+            return (ToolCallRequested(ToolUse(str(block["id"]), block["name"], block["input"], malformed)),)
         elif kind == "server_tool_use":
             block["input"], _ = _arguments(opened)
             return (ServerToolCalled(str(block["id"]), str(block["name"]), block["input"]),)

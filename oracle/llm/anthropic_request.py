@@ -11,6 +11,7 @@ from typing import Any, Final
 from oracle.llm.blocks import THINKING
 from oracle.llm.protocol import ModelRequest
 from oracle.llm.thinking import ThinkingSettings
+from oracle.llm.tool_names import wire_name
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 """The default model. It is defined here because the settings need it without importing the SDK."""
@@ -96,7 +97,7 @@ def _tools(request: ModelRequest) -> list[dict[str, Any]]:
     tools: list[dict[str, Any]] = [
         dict(own)
         if request.web_search and tool.name == "web_search"
-        else {"name": tool.name, "description": tool.description, "input_schema": _plain(tool.input_schema)}
+        else {"name": wire_name(tool.name), "description": tool.description, "input_schema": _plain(tool.input_schema)}
         for tool in request.tools
     ]
     return tools if own in tools or not request.web_search else [*tools, own]
@@ -110,15 +111,26 @@ def _system(text: str) -> list[dict[str, Any]]:
 
 def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resumed: int) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [_plain(message) for message in request.messages]
+    for message in messages:
+        if message["role"] == "assistant" and not isinstance(message["content"], str):
+            _rename(message["content"])
     # The end of the previous request, which is the user message before the last one, and the end of this request.
     ends = [_blocks(message) for message in (*messages[-3:-2], messages[-1])]
     if paused:
         blocks = _plain(paused)
+        _rename(blocks)
         messages.append({"role": "assistant", "content": blocks})
         ends += [blocks[:resumed], blocks] if resumed else [blocks]
     for end in ends[-2:]:
         _mark(end)
     return messages
+
+
+def _rename(blocks: list[dict[str, Any]]) -> None:
+    """Give the calls among the blocks the names that the provider knows."""
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            block["name"] = wire_name(block["name"])
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

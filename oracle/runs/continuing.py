@@ -205,7 +205,7 @@ class Continuation:
             run_id=run.id,
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
-        tools = with_client_tools(self._oracle.tools_for(run.user_id), kept_tools(asked))
+        tools = with_client_tools(self._oracle.tools_for(run.user_id, also_gone=True), kept_tools(asked))
         then = ToolRegistry([tools.get(known.name) or stand_in(known) for known in opened.tools])
         return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 

@@ -90,6 +90,7 @@ def stand_in(known: KnownTool) -> Tool:
         group=known.group,
         writes=known.writes,
         query_types=known.query_types,
+        needs_approval=known.needs_approval,
     )
 
 

@@ -1,9 +1,9 @@
 """The types of a tool and its result."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from oracle.core.chunks import Source
 from oracle.llm.protocol import ToolDefinition
@@ -61,6 +61,7 @@ class Tool:
         timeout_s: time limit of a call in seconds.
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
         is_client_side: the client that has asked runs it, and the query waits for the result; never called here.
+        needs_approval: a person must approve each call of the model, whatever the tree says.
     """
 
     name: str
@@ -77,8 +78,21 @@ class Tool:
     excerpt: Callable[[str, Around], Awaitable[Excerpt]] | None = None
     takes_key: bool = False
     is_client_side: bool = False
+    needs_approval: bool = False
 
     @cached_property
     def definition(self) -> ToolDefinition:
         """The tool as it is offered to the model."""
         return ToolDefinition(self.name, self.description, self.input_schema)
+
+
+class ChangingTools(Protocol):
+    """Tools that come and go while the process lives; a query keeps those that it has begun with."""
+
+    def tools(self) -> Sequence[Tool]:
+        """Those that a query may begin with now."""
+        ...
+
+    def known(self) -> Sequence[Tool]:
+        """All that a query may have begun with; a call of one that is gone is an error for the model."""
+        ...

@@ -42,6 +42,7 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
+        self._extends: ToolRegistry | None = None
         self._stragglers: set[asyncio.Task[ToolResult]] = set()
         for tool in tools:
             if tool.name in self._tools:
@@ -57,6 +58,12 @@ class ToolRegistry:
     def tools(self) -> tuple[Tool, ...]:
         """All tools, in the order given."""
         return tuple(self._tools.values())
+
+    def extended(self, tools: Iterable[Tool]) -> "ToolRegistry":
+        """These tools, and behind them further ones whose names are free."""
+        found = ToolRegistry([*self.tools, *(tool for tool in tools if tool.name not in self._tools)])
+        found._extends = self
+        return found
 
     def get(self, name: str) -> Tool | None:
         """The tool of that name, or `None`."""

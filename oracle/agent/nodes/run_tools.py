@@ -127,7 +127,8 @@ class RunTools(AgentAction[RunToolsSettings]):
     With `approve` it asks a person about some of the calls. Those that need nobody run at once, and each of the others
     when it is approved. A person can change the arguments, which the result tells the model. A refusal and its comment
     are the call's result, and so is that nobody has answered in time; the same call is not put to a person again in the
-    query. A tool that a person has allowed for the conversation needs no further question.
+    query. A tool that a person has allowed for the conversation needs no further question. Tools for which the operator
+    demands it are put to a person without `approve`, too.
 
     A tool that the client of the query has brought is run by the client: the node waits for the result of its call
     beside the others.
@@ -153,7 +154,7 @@ class RunTools(AgentAction[RunToolsSettings]):
         self._policy = self.settings.policy
 
     def initialise(self) -> None:
-        if self._policy:
+        if self._policy or any(map(self._is_approved_first, self.agent.turn.open_calls)):
             self._done, self._parts, self._waiting, self._asked = (), (), (), ()
             self._divide(self.agent.turn.open_calls)
 
@@ -178,8 +179,14 @@ class RunTools(AgentAction[RunToolsSettings]):
                 self.run.forget_changes(self.index)
         return self._end()
 
+    def _is_approved_first(self, call: ToolUse) -> bool:
+        """Whether the operator demands that a person approves calls of the tool."""
+        tool = self.agent.equipment.tools.get(call.name)
+        return tool is not None and tool.needs_approval
+
     def _needs_person(self, call: ToolUse) -> bool:
-        return any(each.holds(call) for each in self._policy) and can_run(self.agent, call)
+        is_meant = self._is_approved_first(call) or any(each.holds(call) for each in self._policy)
+        return is_meant and can_run(self.agent, call)
 
     def _divide(self, calls: Sequence[ToolUse]) -> None:
         """Run what needs nobody, answer what was refused before, and ask about the rest."""

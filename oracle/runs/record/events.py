@@ -40,6 +40,7 @@ class KnownTool:
         writes: a call may change data.
         query_types: the types of queries that it says it serves; `None`: it says nothing.
         words: those that place it; empty if its group does.
+        needs_approval: a person must approve each call of the model.
     """
 
     name: str
@@ -47,15 +48,18 @@ class KnownTool:
     writes: bool
     query_types: tuple[str, ...] | None = None
     words: str = ""
+    needs_approval: bool = False
 
     @classmethod
     def of(cls, tool: Tool) -> "KnownTool":
         """What the control sees of a tool."""
-        return cls(tool.name, tool.group, tool.writes, tool.query_types, placing_words(tool))
+        return cls(tool.name, tool.group, tool.writes, tool.query_types, placing_words(tool), tool.needs_approval)
 
     def to_list(self) -> list[Any]:
-        """Its fields for JSON; the last two only where there is something in them."""
+        """Its fields for JSON; the last three only where there is something in them."""
         fields: list[Any] = [self.name, self.group, self.writes]
+        if self.needs_approval:
+            return [*fields, self.query_types, self.words, True]
         return [*fields, self.query_types, self.words] if self.words else fields
 
     @classmethod
@@ -64,8 +68,8 @@ class KnownTool:
         name, group, writes, *placing = fields
         if not placing:
             return cls(name, group, writes)
-        query_types, words = placing
-        return cls(name, group, writes, None if query_types is None else tuple(query_types), words)
+        query_types, words, *approval = placing
+        return cls(name, group, writes, None if query_types is None else tuple(query_types), words, bool(approval))
 
 
 @dataclass(frozen=True, slots=True)

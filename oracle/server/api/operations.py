@@ -46,6 +46,7 @@ async def check_readiness(parts: Parts) -> Response:
         {"status": "ready"}
         | ({"broken_trees": broken} if broken else {})
         | ({"encoder": encoder} if encoder != "off" else {})
+        | ({"missing_tools": missing} if (missing := parts.missing_tools()) else {})
     )
 
 

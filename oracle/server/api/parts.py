@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from oracle.agent.answering import Oracle
@@ -45,6 +45,7 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
+        missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
         load: says whether the process keeps up.
@@ -72,6 +73,7 @@ class ServiceParts:
     provider_answers: bool
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
+    missing_tools: Callable[[], Sequence[str]] = list
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)
     load: LoopLoad = field(default_factory=LoopLoad)

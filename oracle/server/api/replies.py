@@ -397,3 +397,8 @@ class Health(ReplyBody):
         description="Whether the encoder answers; in any other state than `ready` heuristics answer alone. Left out if "
         "it is `off`.",
     )
+    missing_tools: list[str] | None = Field(
+        default=None,
+        description="MCP servers that cannot be reached, and tools (`server.tool`) that are other than approved: they "
+        "are not offered. Left out if there is none.",
+    )

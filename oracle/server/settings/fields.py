@@ -209,6 +209,9 @@ class Settings(_Ceilings):
         description="Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in "
         "addition to those of installed packages; read from the environment alone, not from `.env`.",
     )
+    mcp_servers: Folder | None = Field(
+        default=None, description="A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`."
+    )
     project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
     vault_dir: Folder | None = Field(
         default=None, description="The folder of notes and threads; the default is `vault` in the data folder."

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import trees
-from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
+from bt_runtime import Clock, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations
@@ -24,12 +24,16 @@ from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
+from oracle.server.wiring.mcp import McpActions, action_of, mcp_tools
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from oracle.server.wiring.provider import DeferredModel, has_key, provider_model
 from oracle.server.wiring.tracing import open_traces
-from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.tools import ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.tools.protocol import ChangingTools
 from prompts import PromptError, load_segments
 
+_SERVERS_S = 10.0
+"""How long a first query waits for servers of which no tool is known."""
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
 
 
@@ -46,12 +50,15 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
         TraceSetupError: traces cannot be exported as configured.
     """
     configure_unless_configured(settings.log)
+    changing = mcp_tools(settings)
     model = build_model(settings)
     if isinstance(model, DeferredModel):
         model.prepare()
     try:
-        async with open_traces(settings, model=model) as traces:
-            yield build_oracle(settings, model=model, traces=traces)
+        async with open_traces(settings, model=model) as traces, changing or nullcontext():
+            if changing is not None:
+                await changing.settle(within_s=_SERVERS_S)
+            yield build_oracle(settings, model=model, traces=traces, changing=changing)
     finally:
         await model.aclose()
 
@@ -67,6 +74,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
     trees: ReloadingTrees | None = None,
     traces: Traces | None = None,
     encoder: Encoder = NO_ENCODER,
+    changing: ChangingTools | None = None,
 ) -> Oracle:
     """Join the parts.
 
@@ -80,6 +88,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         trees: `None`: those of the settings, looked at before each use.
         traces: traces the queries; `None`: nothing does.
         encoder: reads questions and responses beside the heuristics.
+        changing: tools that come and go; `None`: there are none.
 
     Raises:
         SettingsError: a setting does not fit the files and folders.
@@ -113,6 +122,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         control=settings.primary_control,
         named_trees=settings.trees,
         traces=traces,
+        changing=changing,
     )
 
 
@@ -247,15 +257,8 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
         return registry  # the tools cannot be known here; they are reported where the tools are made
     # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
     known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
-    return registry.with_actions({tool.name: _action(tool) for tool in known.values()})
-
-
-def _action(tool: Tool) -> HostAction:
-    schema = tool.input_schema
-    takes_any = schema.get("additionalProperties", True) is not False
-    names = None if takes_any else tuple(schema.get("properties", ()))
-    required = frozenset(schema.get("required", ()))
-    return HostAction(names, required, result="str", is_callable=not tool.is_server_side)
+    actions = {each.name: action_of(each.input_schema, is_callable=not each.is_server_side) for each in known.values()}
+    return registry.with_actions(actions if settings.mcp_servers is None else McpActions(actions, settings))
 
 
 def _check_named(settings: Settings, trees: ReloadingTrees) -> None:

@@ -41,6 +41,7 @@ from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.identity import authenticator
+from oracle.server.wiring.mcp import mcp_tools
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
 from oracle.server.wiring.tracing import open_traces
@@ -81,7 +82,10 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
                 # Later: what the first requests need comes first.
                 stack.callback(asyncio.get_running_loop().call_later(_PREPARE_AFTER_S, answering.prepare).cancel)
         tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
-        metrics = Metrics(tools=tools.names)
+        changing = mcp_tools(settings)
+        if changing is not None:
+            await stack.enter_async_context(changing)
+        metrics = Metrics(tools=tools.names if changing is None else None)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
             open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics), webhook_urls=urls)
@@ -101,6 +105,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             trees=trees,
             traces=traces,
             encoder=encoder,
+            changing=changing,
         )
         oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
         editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
@@ -122,7 +127,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
         parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
-        parts = replace(parts, encoder=encoder)
+        parts = replace(parts, encoder=encoder, missing_tools=changing.missing if changing is not None else list)
         stack.callback(parts.passes.close)
         yield parts
 

@@ -8,8 +8,6 @@ import pytest
 
 from oracle.agent.answering import Ask
 from oracle.agent.client_tools import (
-    LARGEST_SCHEMA,
-    LONGEST_DESCRIPTION,
     MOST_TOOLS,
     ClientTool,
     ClientToolError,
@@ -20,6 +18,7 @@ from oracle.agent.client_tools import (
 from oracle.core.chunks import Answered, ApprovalRequested, Interrupt, QuestionAsked, ToolReturned
 from oracle.core.control_notes import marked
 from oracle.decision import AgentConfig
+from oracle.tools.foreign import LARGEST_SCHEMA, LONGEST_DESCRIPTION
 from oracle.tools.text import OUTPUT_CHARS
 from tests.acceptance.harness import CHAT, Harness, answers, calls, harness, made_tool, numbered, says, tool_results_of
 

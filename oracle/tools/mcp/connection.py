@@ -1,0 +1,218 @@
+"""One MCP server for as long as the process lives: connected, listed, lost, and connected again."""
+
+import asyncio
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import structlog
+from mcp import Client, MCPError, types
+from pydantic import TypeAdapter
+
+from bt_runtime import Clock
+from bt_runtime.text.phrases import clipped
+from oracle.core.retry import Retry, pause
+from oracle.tools.errors import ToolError
+from oracle.tools.mcp.pins import OfferedTool, Pins
+from oracle.tools.mcp.results import offered_tool, result_of
+from oracle.tools.mcp.servers import ServerSettings
+from oracle.tools.mcp.wire import connected
+from oracle.tools.protocol import Tool, ToolResult
+from oracle.tools.query_types import served
+
+MOST_TOOLS: Final = 128
+_MOST_PAGES: Final = 32
+_LOOKED_AGAIN_S: Final = 60.0
+"""How long a list of tools holds that the server does not call changed."""
+_SHORTEST_S: Final = 1.0  # between two lists
+_RETRY: Final = Retry(first_s=1.0, longest_s=120.0)
+_RESULT: Final[TypeAdapter[Any]] = TypeAdapter(types.CallToolResult | types.InputRequiredResult)
+_LONGEST_PROBLEM: Final = 300
+
+log = structlog.get_logger(__name__)
+
+
+class Connection:
+    """One server.
+
+    Args:
+        name: the operator's name of it.
+        settings: of the server.
+        pins: what was approved of its tools.
+        environ: what `${VARIABLES}` stand for.
+        clock: times the waits between attempts.
+    """
+
+    def __init__(
+        self, name: str, settings: ServerSettings, *, pins: Pins, environ: Mapping[str, str], clock: Clock
+    ) -> None:
+        self.name = name
+        self.problem = ""
+        """Why it cannot be spoken to; empty: it can, or has not been tried yet."""
+        self.settled = asyncio.Event()
+        """It has been tried."""
+        self._settings = settings
+        self._pins = pins
+        self._environ = environ
+        self._clock = clock
+        self._client: Client | None = None
+        self._listed: frozenset[str] | None = None
+        self._look = asyncio.Event()
+        self._refused: dict[str, str] = {}
+        self._told: set[str] = set()
+
+    async def run(self) -> None:
+        """Keep it connected until this is cancelled."""
+        failures = 0
+        while True:
+            began_s = self._clock.now()
+            try:
+                await self._connect()
+            except Exception as error:  # noqa: BLE001  whatever a server does costs its own tools alone
+                problem = _reason(error)
+            failures = 1 if self._clock.now() - began_s > _RETRY.longest_s else failures + 1
+            if problem != self.problem:
+                log.warning("mcp_server.failed", server=self.name, problem=problem)
+            self.problem = problem
+            self.settled.set()
+            await pause(_RETRY.wait_s(failures), clock=self._clock)
+
+    async def _connect(self) -> None:
+        """Connect, and stay until the connection is lost."""
+        try:
+            with anyio.fail_after(self._settings.timeout_s) as limit:
+                async with connected(self._settings, self._environ, on_change=self._look.set) as client:
+                    await self._list(client)
+                    limit.deadline = math.inf
+                    self._client, self.problem = client, ""
+                    log.info("mcp_server.connected", server=self.name, tools=len(self._listed or ()))
+                    self.settled.set()
+                    await self._stay(client)
+        finally:
+            self._client = None
+
+    async def _stay(self, client: Client) -> None:
+        listening: asyncio.Task[None] | None = None
+        try:
+            while True:
+                if listening is None or listening.done():
+                    listening = asyncio.create_task(self._listen(client), name=f"mcp:{self.name}")
+                await self._clock.wait(self._look, until_s=self._clock.now() + _LOOKED_AGAIN_S)
+                await pause(_SHORTEST_S, clock=self._clock)
+                self._look.clear()
+                with anyio.fail_after(self._settings.timeout_s):
+                    await self._list(client)
+        finally:
+            if listening is not None:
+                listening.cancel()
+
+    async def _listen(self, client: Client) -> None:
+        """Hear of other tools, where the version of the protocol has a call for it."""
+        try:
+            async with client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    self._look.set()
+        except Exception:  # noqa: BLE001  the list is looked at again from time to time anyway
+            await asyncio.Event().wait()
+
+    async def _list(self, client: Client) -> None:
+        found: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if not cursor or len(found) > MOST_TOOLS:
+                break
+        offered, refused = self._read(found)
+        await asyncio.to_thread(self._pins.see, self.name, offered.values())
+        for name, why in refused.items():
+            if self._refused.get(name) != why:
+                log.warning("mcp_tool.refused", server=self.name, tool=name, problem=why)
+        self._listed, self._refused = frozenset(offered), refused
+        for name in set(self.changed) - self._told:
+            log.warning("mcp_tool.changed", server=self.name, tool=name)
+        self._told = set(self.changed)
+
+    def _read(self, found: list[types.Tool]) -> tuple[dict[str, OfferedTool], dict[str, str]]:
+        offered: dict[str, OfferedTool] = {}
+        refused: dict[str, str] = {}
+        for tool in found:
+            name = clipped(tool.name, 100)
+            if not self._settings.has(tool.name):
+                continue
+            if len(offered) >= MOST_TOOLS or tool.name in offered:
+                refused[name] = "it is named twice" if tool.name in offered else f"more than {MOST_TOOLS} tools"
+                continue
+            try:
+                offered[tool.name] = offered_tool(tool)
+            except ValueError as error:
+                refused[name] = str(error)
+        return offered, refused
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The tools that say something else than was approved."""
+        names = self._pins.of(self.name) if self._listed is None else self._listed
+        pins = self._pins.of(self.name)
+        return tuple(sorted(name for name in names if name in pins and pins[name].changed is not None))
+
+    def tools(self, *, also_missing: bool = False) -> list[Tool]:
+        """The tools that can be offered now; until the server has been tried those that were approved before.
+
+        Args:
+            also_missing: all that were ever approved, although they cannot be called now.
+        """
+        pins = self._pins.of(self.name)
+        if also_missing or not self.settled.is_set():
+            return [self._tool(pin.approved) for name, pin in pins.items() if self._settings.has(name)]
+        if self._client is None or self._listed is None:
+            return []
+        return [self._tool(pins[name].approved) for name in pins if name in self._listed and not pins[name].changed]
+
+    def _tool(self, offered: OfferedTool) -> Tool:
+        settings, types_ = self._settings, self._settings.query_types
+        return Tool(
+            name=f"{self.name}.{offered.name}",
+            description=f"(In the words of the MCP server {self.name!r}:) {offered.description}",
+            when_to_use=f"A tool of the MCP server {self.name!r}; its description says what for.",
+            input_schema=offered.input_schema,
+            call=partial(self._call, offered.name),
+            group=settings.group or self.name,
+            writes=settings.changes(offered.name, is_called_reading=offered.is_called_reading),
+            query_types=served(types_),
+            timeout_s=settings.timeout_s,
+            needs_approval=settings.is_approved_first(offered.name),
+        )
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        await self.settled.wait()
+        if self._client is None:
+            raise ToolError(f"The MCP server {self.name!r} cannot be reached at present.")
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        try:
+            # Not by `call_tool`, which checks results against patterns that the server may choose.
+            result = await self._client.session.send_request(
+                types.CallToolRequest(params=params), _RESULT, request_read_timeout_seconds=self._settings.timeout_s
+            )
+        except MCPError as error:
+            if error.error.code == types.CONNECTION_CLOSED:
+                self._look.set()
+            raise ToolError(f"{self.name}.{tool} failed: {clipped(error.error.message, _LONGEST_PROBLEM)}") from None
+        except Exception as error:  # noqa: BLE001  the connection may end at any moment, and a result may be anything
+            self._look.set()
+            what = "its result is none" if isinstance(error, ValueError) else "the connection was lost"
+            raise ToolError(f"{self.name}.{tool} failed: {what}.") from None
+        return result_of(result)
+
+
+def _reason(error: BaseException) -> str:
+    """The first error of a group, without what stands around it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it gave no answer in time"
+    text = clipped(str(error), _LONGEST_PROBLEM)
+    return text if text and isinstance(error, (ToolError, MCPError)) else f"{type(error).__name__}: {text}"

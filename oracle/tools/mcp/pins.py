@@ -1,0 +1,157 @@
+"""What was approved of the tools of MCP servers, in a file of the data folder that all workers share.
+
+A tool is approved as it is seen first. One that says something else later is taken out until somebody approves that.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from oracle.core.encoding import from_json, to_json
+from oracle.tools.errors import ToolSetupError
+
+_WAIT_S: Final = 10.0
+
+Known = Mapping[str, Mapping[str, "Pinned"]]
+"""By the names of server and tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """What a server says of a tool, cleaned and bounded.
+
+    Args:
+        name: by which the server knows it.
+        description: for the model.
+        input_schema: JSON schema of its arguments.
+        is_called_reading: the server says that it changes nothing.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    is_called_reading: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Tells it from what the server says at another time."""
+        return sha256(to_json([self.description, self.input_schema, self.is_called_reading])).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        return {each: getattr(self, each) for each in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A tool in the file: as it was approved, and as its server offers it now if that is something else."""
+
+    approved: OfferedTool
+    changed: OfferedTool | None = None
+
+
+class Pins:
+    """The file.
+
+    Raises:
+        ToolSetupError: there is one that cannot be read.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._stamp: tuple[int, int] | None = None
+        self._known: Known = {}
+        self.refresh()
+
+    def of(self, server: str) -> Mapping[str, Pinned]:
+        """The tools of a server that have ever been seen."""
+        return self._known.get(server, {})
+
+    def refresh(self) -> bool:
+        """Read the file if it is another one than before; returns whether it was."""
+        try:
+            found = self.file.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ToolSetupError(f"{str(self.file)!r} cannot be read: {error.strerror}") from None
+        stamp = (found.st_mtime_ns, found.st_ino)
+        if stamp == self._stamp:
+            return False
+        try:
+            self._known = _read(from_json(self.file.read_bytes()))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            raise ToolSetupError(
+                f"{str(self.file)!r} is damaged: it says which tools of MCP servers were approved; delete it, and "
+                "what they offer now counts as approved"
+            ) from None
+        self._stamp = stamp
+        return True
+
+    def see(self, server: str, offered: Iterable[OfferedTool]) -> None:
+        """Note what a server offers now; a tool that was never seen is approved so.
+
+        Raises:
+            ToolSetupError: the file cannot be written.
+        """
+        self._change(server, {tool.name: tool for tool in offered}, approves=False)
+
+    def approve(self, server: str, tool: str) -> bool:
+        """Approve a tool as its server offers it now; returns whether that was something else.
+
+        Raises:
+            ToolSetupError: the file cannot be written.
+        """
+        self.refresh()
+        changed = pinned.changed if (pinned := self.of(server).get(tool)) is not None else None
+        if changed is None:
+            return False
+        self._change(server, {tool: changed}, approves=True)
+        return True
+
+    def _change(self, server: str, offered: Mapping[str, OfferedTool], *, approves: bool) -> None:
+        try:
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(self.file.with_suffix(".lock"), timeout=_WAIT_S):
+                self.refresh()
+                before = self.of(server)
+                after = {**before, **{name: _seen(before.get(name), now, approves) for name, now in offered.items()}}
+                if after != before:
+                    self._write({**self._known, server: after})
+        except (OSError, Timeout) as error:
+            raise ToolSetupError(f"{str(self.file)!r} cannot be written: {error}") from None
+
+    def _write(self, known: Known) -> None:
+        data = {
+            server: {
+                name: {"approved": pin.approved.to_json(), "changed": pin.changed.to_json() if pin.changed else None}
+                for name, pin in tools.items()
+            }
+            for server, tools in known.items()
+        }
+        partial = self.file.with_suffix(".partial")
+        with open(partial, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(to_json({"servers": data}))
+        partial.replace(self.file)
+        self.refresh()
+
+
+def _seen(before: Pinned | None, now: OfferedTool, approves: bool) -> Pinned:  # noqa: FBT001  only `_change` calls it
+    if before is None or approves:
+        return Pinned(now)
+    return Pinned(before.approved, None if now == before.approved else now)
+
+
+def _read(data: Any) -> Known:  # noqa: ANN401  JSON data
+    return {
+        server: {
+            name: Pinned(OfferedTool(**pin["approved"]), OfferedTool(**pin["changed"]) if pin["changed"] else None)
+            for name, pin in tools.items()
+        }
+        for server, tools in data["servers"].items()
+    }

@@ -1,0 +1,202 @@
+"""The file of MCP servers: read with the places of all its mistakes.
+
+```yaml
+servers:
+  tickets:
+    url: https://tickets.example.com/mcp
+    headers: { Authorization: "Bearer ${TICKETS_TOKEN}" }
+    allow: ["search*", get_ticket]
+    writes: false
+```
+"""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from bt_runtime.language.kind import Kind, NodeSettings
+from bt_runtime.language.reading.placeholders import Filler
+from bt_runtime.language.reading.settings import read_settings
+from bt_runtime.text import Mistake, Place, format_mistakes, in_order
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
+from oracle.tools.errors import ToolSetupError
+from oracle.tools.protocol import GROUPS
+from oracle.tools.query_types import SOURCES_OF
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_OPEN: Final = re.compile(r"\$\{(?![A-Za-z_][A-Za-z0-9_]*\})")
+_MOST_SERVERS: Final = 64
+QueryTypeName = Literal["code", "documentation", "research", "conversational", "action"]
+assert set(get_args(QueryTypeName)) == set(SOURCES_OF)  # noqa: S101  two lists of one thing
+Globs = Annotated[tuple[str, ...], Field(max_length=200)]
+
+
+class ServerSettings(NodeSettings):
+    """One server.
+
+    Args:
+        command: the program that is started and spoken to by its standard streams.
+        args: its arguments.
+        env: its environment, besides `PATH` and `HOME`.
+        url: where it listens, instead of a command.
+        headers: sent with each request.
+        allow: globs of the tools that are used; without any all are.
+        deny: globs of tools that are not.
+        group: what its tools work on; by default the name of the server.
+        query_types: the types of queries that are offered its tools, or `always`; by default their words decide.
+        writes: whether its tools change data, or globs of those that do.
+        trusts_annotations: a tool that the server calls read-only does not write.
+        approve: whether a person must approve each call, or globs of the tools of which that holds.
+        timeout_s: of a call, and of the start.
+        largest_bytes: of one message of the server.
+    """
+
+    command: str | None = Field(default=None, min_length=1)
+    args: Globs = ()
+    env: dict[str, str] = Field(default_factory=dict)
+    url: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
+    allow: Globs = ()
+    deny: Globs = ()
+    group: str = Field(default="", pattern=r"^([a-z][a-z0-9_-]{0,31})?$")
+    query_types: Literal["always"] | tuple[QueryTypeName, ...] | None = None
+    writes: bool | Globs = True
+    trusts_annotations: bool = False
+    approve: bool | Globs = False
+    timeout_s: float = Field(default=30.0, gt=0, le=600, allow_inf_nan=False)
+    largest_bytes: int = Field(default=4_000_000, ge=10_000, le=100_000_000)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "ServerSettings":
+        if (self.command is None) == (self.url is None):
+            raise ValueError("a server has either a 'command' or a 'url'")
+        if self.url is not None and not _is_address(self.url):
+            raise ValueError(f"'url' must be like https://example.com/mcp, not {self.url[:200]!r}")
+        wrong = [name for name in self.headers if not _HEADER.fullmatch(name)]
+        if wrong:
+            raise ValueError(f"{wrong[0][:80]!r} is no name of a header")
+        if self.command is None and (self.args or self.env):
+            raise ValueError("'args' and 'env' are for a 'command'")
+        if self.url is None and self.headers:
+            raise ValueError("'headers' are for a 'url'")
+        if self.group in GROUPS:
+            raise ValueError(f"the group {self.group!r} is that of built-in tools; choose another name")
+        for value in (*self.args, *self.env.values(), *self.headers.values()):
+            if _OPEN.search(value):
+                raise ValueError("'${' begins the name of a variable, as in '${TICKETS_TOKEN}'")
+        return self
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool of the server is used."""
+        return (not self.allow or _matches(self.allow, tool)) and not _matches(self.deny, tool)
+
+    def changes(self, tool: str, *, is_called_reading: bool) -> bool:
+        """Whether a tool counts as one that changes data."""
+        says = self.writes if isinstance(self.writes, bool) else _matches(self.writes, tool)
+        return says and not (self.trusts_annotations and is_called_reading)
+
+    def is_approved_first(self, tool: str) -> bool:
+        """Whether a person must approve each call of a tool."""
+        return self.approve if isinstance(self.approve, bool) else _matches(self.approve, tool)
+
+
+def _matches(globs: tuple[str, ...], tool: str) -> bool:
+    return any(fnmatchcase(tool, each) for each in globs)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isascii() and not parts.username
+
+
+class MissingVariableError(ToolSetupError):
+    """A server needs a variable of the environment that is not set."""
+
+
+def filled(text: str, environ: Mapping[str, str]) -> str:
+    """The text with the values of `${VARIABLES}`.
+
+    Raises:
+        MissingVariableError: one is not set.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in environ:
+            raise MissingVariableError(f"the variable {match[1]} is not set in the environment of this process")
+        return environ[match[1]]
+
+    return _VARIABLE.sub(value, text)
+
+
+_KIND: Final = Kind("server", "action", ServerSettings)
+
+
+class _AsWritten(Filler):
+    """Takes the values as they are: `${NAME}` is a variable here, and no parameter."""
+
+    def fill(self, node: YamlNode) -> Any:  # noqa: ANN401  what YAML is
+        """The plain value."""
+        return node.plain()
+
+
+def read_servers(path: Path) -> Mapping[str, ServerSettings]:
+    """The servers of a file, by name.
+
+    Raises:
+        ToolSetupError: it cannot be read, or has mistakes; the message has the places of all of them.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ToolSetupError(f"the file of MCP servers {str(path)!r} is no file")
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ToolSetupError(f"the file of MCP servers {str(path)!r} cannot be read: {reason}") from None
+    document = read_yaml(text, file=str(path))
+    mistakes = list(document.mistakes)
+    found = _servers(document.root, mistakes) if document.root is not None else {}
+    if mistakes:
+        raise ToolSetupError(format_mistakes(in_order(mistakes), {str(path): document.text}))
+    return found
+
+
+def _servers(root: YamlNode, mistakes: list[Mistake]) -> dict[str, ServerSettings]:
+    listed = _entries(root, mistakes, root.place, what="the file")
+    for name, entry in listed.items():
+        if name != "servers":
+            mistakes.append(Mistake(entry.place, f"the file has no field {name!r}", "fields: servers"))
+    if "servers" not in listed:
+        mistakes.append(Mistake(root.place, "the file has no 'servers'", "write 'servers:' and their names below"))
+        return {}
+    servers = _entries(listed["servers"].node, mistakes, listed["servers"].place, what="'servers'")
+    if len(servers) > _MOST_SERVERS:
+        mistakes.append(Mistake(listed["servers"].place, f"more than {_MOST_SERVERS} servers: {len(servers)}"))
+    found = {}
+    for name, entry in list(servers.items())[:_MOST_SERVERS]:
+        if not _NAME.fullmatch(name):
+            hint = "up to 32 lower-case letters, digits and '-', a letter first"
+            mistakes.append(Mistake(entry.place, f"{name[:80]!r} cannot name a server", hint))
+        fields = _entries(entry.node, mistakes, entry.place, what=f"the server {name[:80]!r}")
+        filler = _AsWritten({}, samples=frozenset(), mistakes=mistakes, path=name)
+        read = read_settings(_KIND, fields, filler=filler, place=entry.place, path=name, mistakes=mistakes)
+        if isinstance(read, ServerSettings):
+            found[name] = read
+    return found
+
+
+def _entries(node: YamlNode, mistakes: list[Mistake], place: Place, *, what: str) -> Mapping[str, Entry]:
+    if isinstance(node.data, dict):
+        return node.data
+    mistakes.append(Mistake(place, f"{what} must be a mapping, not {node.shape}"))
+    return {}
