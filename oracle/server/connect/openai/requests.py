@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 _MOST_NAMES: Final = 200
 _LONGEST_NAME: Final = 64
-_MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512  # OpenAI's own bounds of `metadata`
+_MOST_PAIRS: Final = 16
 _UNNAMED: Final = frozenset({"", "new", "null", "none", "undefined"})
 """What products send in place of a name that there is not yet."""
 
@@ -70,18 +70,14 @@ def typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: 
 
 
 def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
-    """The pairs of texts that are to be kept with what is asked.
+    """The pairs of texts that are to be kept with what is asked; their lengths are checked where it is begun.
 
     Raises:
-        InvalidRequestError: they are no texts, too many, or too long.
+        InvalidRequestError: they are no texts, or too many.
     """
     given: dict[str, Any] = typed(body, "metadata", dict)
-    if len(given) > _MOST_PAIRS:
-        raise wrong(f"at most {_MOST_PAIRS} pairs are kept, given {len(given)}", "metadata")
-    for name, value in given.items():
-        if not isinstance(value, str) or len(value) > _LONGEST_VALUE or len(name) > _LONGEST_KEY:
-            limits = f"keys of up to {_LONGEST_KEY} characters and texts of up to {_LONGEST_VALUE}"
-            raise wrong(f"{bounded(name)!r}: metadata has {limits}", "metadata")
+    if len(given) > _MOST_PAIRS or not all(isinstance(value, str) for value in given.values()):
+        raise wrong(f"metadata is an object of at most {_MOST_PAIRS} texts", "metadata")
     return given
 
 

@@ -17,7 +17,7 @@ from oracle.agent.client_tools import ClientTool, ClientToolError
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.connect.base.asking import Asked
 from oracle.server.connect.base.chain import Said
-from oracle.server.connect.openai.requests import IGNORED
+from oracle.server.connect.openai.requests import IGNORED, metadata_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
 
 _READ: Final = {
@@ -26,7 +26,6 @@ _READ: Final = {
 }
 _PASSED_OVER: Final = ("function_call", "item_reference", "mcp_approval_request", "mcp_call", "reasoning")
 _OWN_ITEM: Final = re.compile(r"(?:msg|rs|mcp)_([A-Za-z0-9.-]{1,64})_[0-9]{1,9}")
-_MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512
 _SHAPES: Final = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
 
 
@@ -83,21 +82,21 @@ def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, Asked]:
     """
     IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("prompt") is not None:
-        raise _wrong("there are no stored prompts; say it in `input`", "prompt")
-    form = _typed(body, "text", dict).get("format") or {"type": "text"}
+        raise wrong("there are no stored prompts; say it in `input`", "prompt")
+    form = typed(body, "text", dict).get("format") or {"type": "text"}
     if not isinstance(form, dict) or form.get("type") != "text":
-        raise _wrong("answers are text as the tree writes it; the format may only be text", "text", "format")
+        raise wrong("answers are text as the tree writes it; the format may only be text", "text", "format")
     wanted = ResponseRequest(
-        body.get("model"), _typed(body, "stream", bool), _typed(body, "previous_response_id", str) or None
+        body.get("model"), typed(body, "stream", bool), typed(body, "previous_response_id", str) or None
     )
-    wanted.instructions += filter(None, [_typed(body, "instructions", str)])
+    wanted.instructions += filter(None, [typed(body, "instructions", str)])
     _read_input(wanted, body.get("input"))
     question = wanted.said[-1].text if wanted.said and wanted.said[-1].role == "user" else ""
     if not question.strip() and not wanted.given:
-        raise _wrong("the last text of the input is to be a question of the user's", "input")
+        raise wrong("the last text of the input is to be a question of the user's", "input")
     conversation = _conversation(body)
     if wanted.previous is not None and conversation is not None:
-        raise _wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
+        raise wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
     kept = {PREVIOUS: wanted.previous, CONVERSATION: conversation}
     return wanted, Asked(
         question,
@@ -106,17 +105,17 @@ def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, Asked]:
         tools=() if body.get("tool_choice") == "none" else _tools(body),
         metadata=_metadata(body) | {name: value for name, value in kept.items() if value is not None},
         instructions="\n\n".join(wanted.instructions) or None,
-        is_detached=_typed(body, "background", bool),
+        is_detached=typed(body, "background", bool),
     )
 
 
 def _read_input(wanted: ResponseRequest, given: object) -> None:
     given = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(given, list):
-        raise _wrong("the input is a text or a list of items", "input")
+        raise wrong("the input is a text or a list of items", "input")
     for n, item in enumerate(given):
         if not isinstance(item, dict):
-            raise _wrong("an item is to be an object with a `type`", "input", n)
+            raise wrong("an item is to be an object with a `type`", "input", n)
         if own := _OWN_ITEM.fullmatch(str(item.get("id"))):
             wanted.last_run = own[1]
         kind = item.get("type", "message" if "role" in item else None)
@@ -128,10 +127,10 @@ def _read_input(wanted: ResponseRequest, given: object) -> None:
         elif kind == "mcp_approval_response":
             approves, reason = item.get("approve"), item.get("reason")
             if not isinstance(approves, bool) or not isinstance(reason, str | None):
-                raise _wrong("`approve` is to be true or false, and `reason` a text", "input", n)
+                raise wrong("`approve` is to be true or false, and `reason` a text", "input", n)
             wanted.given.append(GivenItem(*_answered(item, n, "approval_request_id"), None, approves, reason))
         elif kind not in _PASSED_OVER:
-            raise _wrong(f"items of the type {bounded(kind)!r} cannot be read here", "input", n, "type")
+            raise wrong(f"items of the type {bounded(kind)!r} cannot be read here", "input", n, "type")
 
 
 def _read_message(wanted: ResponseRequest, item: Mapping[str, Any], n: int) -> None:
@@ -143,19 +142,19 @@ def _read_message(wanted: ResponseRequest, item: Mapping[str, Any], n: int) -> N
         wanted.given.clear()
     else:
         known = "user, assistant, system and developer"
-        raise _wrong(f"there is no role {bounded(role)!r}; there are {known}", "input", n, "role")
+        raise wrong(f"there is no role {bounded(role)!r}; there are {known}", "input", n, "role")
 
 
 def _text(content: object, *place: str | int) -> str:
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     if not isinstance(parts, list):
-        raise _wrong("this is to be a text, or a list of parts", *place)
+        raise wrong("this is to be a text, or a list of parts", *place)
     texts = []
     for at, part in enumerate(parts):
         kind = part.get("type") if isinstance(part, dict) else None
         text = part.get("refusal" if kind == "refusal" else "text") if isinstance(part, dict) else None
         if kind not in ("input_text", "output_text", "text", "refusal") or not isinstance(text, str):
-            raise _wrong(f"parts are texts here (input_text); {bounded(kind)!r} cannot be read", *place, at)
+            raise wrong(f"parts are texts here (input_text); {bounded(kind)!r} cannot be read", *place, at)
         texts.append(text)
     return "\n".join(texts)
 
@@ -163,7 +162,7 @@ def _text(content: object, *place: str | int) -> str:
 def _answered(item: Mapping[str, Any], n: int, name: str) -> tuple[str, tuple[str | int, ...]]:
     given = item.get(name)
     if not isinstance(given, str):
-        raise _wrong("this is to be the id of what is answered", "input", n, name)
+        raise wrong("this is to be the id of what is answered", "input", n, name)
     return given, ("body", "input", n, name)
 
 
@@ -171,43 +170,26 @@ def _conversation(body: Mapping[str, Any]) -> str | None:
     given = body.get("conversation")
     given = given.get("id", "") if isinstance(given, dict) else given
     if given is not None and (not isinstance(given, str) or not given):
-        raise _wrong("this is to be the name of a conversation, or an object with its `id`", "conversation")
+        raise wrong("this is to be the name of a conversation, or an object with its `id`", "conversation")
     return given
 
 
 def _metadata(body: Mapping[str, Any]) -> dict[str, str]:
-    given: dict[str, Any] = _typed(body, "metadata", dict)
-    if len(given) > _MOST_PAIRS:
-        raise _wrong(f"at most {_MOST_PAIRS} pairs are kept, given {len(given)}", "metadata")
-    for name, value in given.items():
-        if not isinstance(value, str) or len(value) > _LONGEST_VALUE or len(name) > _LONGEST_KEY:
-            limits = f"keys of up to {_LONGEST_KEY} characters and texts of up to {_LONGEST_VALUE}"
-            raise _wrong(f"{bounded(name)!r}: metadata has {limits}", "metadata")
+    given = metadata_of(body)
+    for name in given:
         if name.startswith(OWN_KEYS):
-            raise _wrong(f"{bounded(name)!r}: keys that begin with {OWN_KEYS!r} are the service's own", "metadata")
+            raise wrong(f"{bounded(name)!r}: keys that begin with {OWN_KEYS!r} are the service's own", "metadata")
     return given
 
 
 def _tools(body: Mapping[str, Any]) -> tuple[ClientTool, ...]:
     tools = []
-    for n, tool in enumerate(_typed(body, "tools", list)):
+    for n, tool in enumerate(typed(body, "tools", list)):
         if not isinstance(tool, dict) or tool.get("type") != "function":
             problem = "tools of a request are functions, which the client runs; those of the service need no mention"
-            raise _wrong(problem, "tools", n, "type")
+            raise wrong(problem, "tools", n, "type")
         try:
             tools.append(ClientTool(tool.get("name", ""), tool.get("description") or "", tool.get("parameters") or {}))
         except ClientToolError as error:
-            raise _wrong(str(error), "tools", n) from None
+            raise wrong(str(error), "tools", n) from None
     return tuple(tools)
-
-
-def _typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: ANN401
-    """A value of this type; an empty one where none is given."""
-    given = body.get(name)
-    if given is not None and not isinstance(given, kind):
-        raise _wrong(f"this is to be {_SHAPES[kind]}", name)
-    return kind() if given is None else given
-
-
-def _wrong(problem: str, *place: str | int) -> InvalidRequestError:
-    return InvalidRequestError(problem, loc=("body", *place))
