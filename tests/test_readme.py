@@ -131,14 +131,17 @@ def test_the_excerpt_of_the_tree_matches_the_tree():
     assert shown == loop
 
 
+def _ways(command):
+    """The names below a command; `""`: itself."""
+    if not isinstance(command, click.Group):
+        return [""]
+    return [*command.list_commands(None), *([""] if command.invoke_without_command else [])]
+
+
 def test_the_readme_names_every_command():
     named = {match[1] for match in re.finditer(r"^\| `oracle ([a-z]+(?: [a-z]+)?)", README, re.MULTILINE)}
     groups = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
-    there = {
-        f"{name} {each}".strip()
-        for name, command in groups.items()
-        for each in (command.list_commands(None) if isinstance(command, click.Group) else [""])
-    }
+    there = {f"{name} {each}".strip() for name, command in groups.items() for each in _ways(command)}
     assert named == there
 
 

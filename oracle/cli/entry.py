@@ -19,7 +19,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "pending": ("oracle.cli.pending:pending", "List what runs wait for people to decide, and answer it."),
     "runs": ("oracle.cli.groups:runs", "Look at recorded runs, also while a service is running."),
     "shadow": ("oracle.cli.groups:shadow", "Compare the control that answers users with one that runs beside it."),
-    "mcp": ("oracle.cli.mcp:mcp", "Look at the tools of MCP servers."),
+    "mcp": ("oracle.cli.mcp:mcp", "Serve the Model Context Protocol; look at the tools of its servers."),
     "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
     "trees": ("oracle.cli.groups:trees", "Check, test and compare trees; copy, list and show them."),
 }

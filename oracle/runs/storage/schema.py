@@ -351,3 +351,10 @@ shadow_pair = Table(
     Index("shadow_pairs_by_time", "at", "primary_id"),
     Index("shadow_pairs_by_disagreement", "disagreement", "primary_id"),
 )
+
+service_key = Table(
+    "service_key",
+    metadata,
+    Column("name", String(64), primary_key=True),  # what it is for
+    Column("key", String(64), nullable=False),  # hexadecimal
+)

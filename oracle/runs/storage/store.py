@@ -18,6 +18,7 @@ from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.health import StoreHealth
 from oracle.runs.storage.interrupts import InterruptTable
+from oracle.runs.storage.keys import ServiceKeys
 from oracle.runs.storage.log import EventLog
 from oracle.runs.storage.prompts import Prompts
 from oracle.runs.storage.request_keys import RequestKeys
@@ -55,6 +56,7 @@ class Store:
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
         webhooks: what their receivers are still to be told.
+        keys: secrets that all workers share.
     """
 
     worker: str
@@ -77,6 +79,7 @@ class Store:
     shadow_pairs: ShadowPairs
     retention: Retention
     webhooks: Webhooks
+    keys: ServiceKeys
 
     @property
     def is_shared(self) -> bool:
@@ -181,4 +184,5 @@ async def open_store(
             shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,
+            keys=ServiceKeys(database, writer=writer),
         )

@@ -48,6 +48,7 @@ ADAPTERS: Final[tuple[Adapter, ...]] = (
     Adapter("/v1", "oracle.server.connect.openai.routes"),
     Adapter("/api/chat", "oracle.server.connect.ai_sdk.routes"),
     Adapter("/agui", "oracle.server.connect.ag_ui.routes"),
+    Adapter("/mcp", "oracle.server.connect.mcp.routes"),
 )
 """Of several that have a path the first one counts."""
 

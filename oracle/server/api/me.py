@@ -32,7 +32,7 @@ async def read_me(caller: CallerNow, parts: Parts) -> Response:
             "sources": [each for each in get_args(SourceType) if each in parts.oracle.tool_groups],
             **_models(parts),
             "tree": DEFAULT_TREE,
-            "trees": _trees(parts),
+            "trees": named_trees(parts),
             "version": _VERSION,
         }
     )
@@ -49,7 +49,7 @@ def _models(parts: ServiceParts) -> Mapping[str, Any]:
     }
 
 
-def _trees(parts: ServiceParts) -> list[dict[str, str]]:
+def named_trees(parts: ServiceParts) -> list[dict[str, str]]:
     """The trees that can be named and run; one whose file was never right is left out."""
     states = {state.name: state for state in parts.trees.trees.states()}
     found = []

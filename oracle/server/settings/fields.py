@@ -353,6 +353,11 @@ class Settings(_Ceilings):
         description="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
         "person, in lines of their reasoning (`1`); else with thinking alone (`0`).",
     )
+    mcp_tools: Names = Field(
+        default=(),
+        description="Tools that clients of `/mcp` and `oracle mcp` may call themselves, beside `ask`, such as "
+        "`search_code,read_note`, separated by commas; only those that change nothing count.",
+    )
     debug: bool = Field(
         default=False,
         description="Live debugging (`1`): operators may pause runs, change their values and force results.",

@@ -1,0 +1,240 @@
+"""The tool `ask`: a question, followed to its end, or to where people have to decide something.
+
+Rules:
+
+- Progress tells tool calls and notices, never pieces of text. Its first message names the run, so that a client that
+  loses the connection can ask for the same run again (`run_id`).
+- What waits for the user alone is asked of the client where it can show a form; its answer comes with the same call
+  again. The state that goes with it is sealed. It names the run and what was asked; what is approved is what is kept.
+- Everything else that waits is told in the result.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import mcp_types as types
+from anyio import CancelScope
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bt_runtime.text.phrases import clipped
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.core.chunks import Answer, Chunk, Interrupt, SystemNotice, TerminationReason, ToolCalled
+from oracle.core.encoding import from_json, to_json
+from oracle.core.errors import OracleError
+from oracle.runs.storage.interrupts import AnsweredBeforeError, Answerer, Delivery, NotOpenError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.server.api.access import find_run, is_id, with_texts
+from oracle.server.connect.base.asking import Asked, begin
+from oracle.server.connect.base.streaming import folded
+from oracle.server.connect.mcp.visits import Context, Visit
+
+_LONGEST_TOLD: Final = 300
+_LONGEST_SHOWN: Final = 4_000
+_MOST_LISTED: Final = 30
+_SIMPLE: Final = ("string", "integer", "number", "boolean")
+_OF_FORMS: Final = (
+    *("type", "title", "description", "default", "enum", "format"),
+    *("minLength", "maxLength", "minimum", "maximum"),
+)
+"""What a form's field may say."""
+
+
+class AskArguments(BaseModel):
+    """The arguments of `ask`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str | None = Field(None, description="The question, in plain language. Needed unless `run_id` is given.")
+    conversation: str | None = Field(None, description="`context_id` of an earlier result: the question goes on there.")
+    tree: str | None = Field(None, description="The control that answers; see the resources `oracle://trees/…`.")
+    model: str | None = Field(None, description="The model that answers; left out: the configured one.")
+    run_id: str | None = Field(None, description="In place of a question: a run whose answer is still to be had.")
+
+
+class AskResult(BaseModel):
+    """The result of `ask`."""
+
+    answer: str = Field(description="As far as it has come.")
+    sources: list[dict[str, Any]] = Field(description="`path`, `source_type`, and where known `line` and `snippet`.")
+    notices: list[str] = Field(description="What the service has to say about the answer, such as limits.")
+    run_id: str
+    context_id: str = Field(description="The conversation to go on in.")
+    termination_reason: TerminationReason | None = Field(description="Why it ended; null while it waits for people.")
+    tokens_used: int | None
+    waits_for: list[dict[str, Any]] = Field(description="What people have to decide before it can go on.")
+    error: str | None = Field(description="What went wrong.")
+
+
+ASK: Final = types.Tool(
+    name="ask",
+    title="Ask Oracle",
+    description="Ask a question about the project, its code and its notes. The answer rests on the sources it names.",
+    input_schema=AskArguments.model_json_schema(),
+    output_schema=AskResult.model_json_schema(),
+)
+
+
+async def ask(
+    visit: Visit, context: Context, params: types.CallToolRequestParams
+) -> types.CallToolResult | types.InputRequiredResult:
+    """Answer a call of the tool."""
+    try:
+        given = AskArguments.model_validate(params.arguments or {})
+        if (given.question is None) == (given.run_id is None):
+            return failed("give either 'question' or 'run_id'")
+        state = None if params.request_state is None else from_json(params.request_state)
+        if state is None:
+            run, seen, has_decided = await _run_of(visit, given), 0, True
+        else:
+            run, seen = await find_run(state["run"], visit.parts, user_id=visit.caller.user_id), state["seen"]
+            has_decided = await _decide(visit, run, state["asked"], params.input_responses or {})
+        return await _followed(visit, context, run, seen=seen, may_ask=has_decided)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
+        return failed("; ".join(wrong))
+    except OracleError as error:
+        return failed(str(error))
+
+
+def failed(message: str) -> types.CallToolResult:
+    """A call that has no result."""
+    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
+
+
+async def _run_of(visit: Visit, given: AskArguments) -> RunRecord:
+    parts, user_id = visit.parts, visit.caller.user_id
+    if given.run_id is not None:
+        return with_texts(await find_run(given.run_id, parts, user_id=user_id))
+    after = None
+    if given.conversation is not None:
+        wanted = RunFilter(user_id=user_id, context_id=given.conversation)
+        found = (await parts.store.runs.page(wanted, limit=1)).runs if is_id(given.conversation) else ()
+        if not found:
+            raise UnknownConversationError(given.conversation)
+        after = found[0].id
+    asked = Asked(given.question or "", after_run=after, tree=given.tree, model=given.model, is_whole=False)
+    return (await begin(asked, visit.request, parts, visit.caller, protocol="mcp")).run
+
+
+async def _followed(
+    visit: Visit, context: Context, run: RunRecord, *, seen: int, may_ask: bool
+) -> types.CallToolResult | types.InputRequiredResult:
+    """The result of a run, whose progress is told meanwhile."""
+    told: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
+    last = 0
+
+    def heard(n: int, chunk: Chunk) -> None:
+        nonlocal last
+        last = n
+        if n > seen and (message := _told(chunk)):
+            told.put_nowait((n, message))
+
+    async def tell() -> None:
+        await context.session.report_progress(seen + 0.5, message=f"run {run.id}")
+        while True:
+            n, message = await told.get()
+            await context.session.report_progress(n + 1, message=clipped(message, _LONGEST_TOLD))
+
+    telling = asyncio.create_task(tell())
+    try:
+        answer = await folded(visit.request, visit.parts, run, heard=heard) or Answer()
+    except asyncio.CancelledError:
+        if visit.ends_with_request:
+            with CancelScope(shield=True):
+                await visit.parts.runs.cancel(run)
+        raise
+    finally:
+        telling.cancel()
+    asked = [each for each in answer.pending if each.answerers == "user"]
+    capabilities = context.session.client_capabilities
+    if asked and may_ask and visit.ends_with_request and capabilities and capabilities.elicitation:
+        state = {"run": run.id, "asked": [each.id for each in asked], "seen": last}
+        return types.InputRequiredResult(
+            input_requests={each.id: _form(each) for each in asked}, request_state=to_json(state).decode()
+        )
+    return _result(run, answer)
+
+
+def _told(chunk: Chunk) -> str | None:
+    match chunk:
+        case ToolCalled(call):
+            return f"{call.name} {to_json(call.arguments).decode()}"
+        case SystemNotice():
+            return chunk.system_message
+    return None
+
+
+def _form(asked: Interrupt) -> types.ElicitRequest:
+    shown = asked.message
+    if asked.arguments is not None:
+        shown += f"\n\n{asked.tool_name} {clipped(to_json(asked.arguments).decode(), _LONGEST_SHOWN)}"
+    if "answer" in asked.may:
+        name, wanted = "answer", asked.response_schema
+        is_simple = wanted.get("type") in _SIMPLE
+        field = {key: wanted[key] for key in _OF_FORMS if key in wanted} if is_simple else {"type": "string"}
+        if wanted and not is_simple:
+            shown += f"\n\nThe answer is JSON of this form: {clipped(to_json(wanted).decode(), _LONGEST_SHOWN)}"
+    else:
+        name, field = "decision", {"type": "string", "enum": [each for each in asked.may if each != "edit"]}
+    schema = {"type": "object", "properties": {name: field}, "required": [name]}
+    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=shown, requested_schema=schema))
+
+
+async def _decide(visit: Visit, run: RunRecord, asked: list[str], responses: Mapping[str, Any]) -> bool:
+    """Hand on what the user has decided; returns whether there was anything."""
+    by = Answerer(visit.caller.user_id, is_operator=visit.caller.is_operator)
+    kept = await visit.parts.store.interrupts.of_run(run.id)
+    decided = False
+    for interrupt_id in asked:
+        given, data = responses.get(interrupt_id), kept[interrupt_id].data if interrupt_id in kept else {}
+        delivery = _delivery(interrupt_id, given, data) if isinstance(given, types.ElicitResult) and data else None
+        if delivery is None:
+            continue
+        with suppress(NotOpenError):  # the run goes on without it
+            with suppress(AnsweredBeforeError):  # somewhere else: the run goes on with that
+                await visit.parts.store.interrupts.answer(run.id, [delivery], by=by)
+            decided = True
+    return decided
+
+
+def _delivery(interrupt_id: str, given: types.ElicitResult, data: Mapping[str, Any]) -> Delivery | None:
+    if given.action == "accept":
+        content = given.content or {}
+        if "answer" in data["may"]:
+            answer, wanted = content.get("answer"), data.get("response_schema") or {}
+            if isinstance(answer, str) and wanted and wanted.get("type") not in _SIMPLE:
+                with suppress(ValueError):
+                    answer = from_json(answer)
+            return Delivery(interrupt_id, "answer", answer=answer)
+        decision = content.get("decision")
+        return Delivery(interrupt_id, "approve" if decision == "approve" else "refuse")
+    return Delivery(interrupt_id, "refuse") if given.action == "decline" and "refuse" in data["may"] else None
+
+
+def _result(run: RunRecord, answer: Answer) -> types.CallToolResult:
+    done, error = answer.done, None if answer.failed is None else answer.failed.error
+    result = AskResult(
+        answer=answer.text,
+        sources=[each.to_wire() for each in answer.sources],
+        notices=[each.system_message for each in answer.notices],
+        run_id=run.id,
+        context_id=run.context_id,
+        termination_reason=None if done is None else done.termination_reason,
+        tokens_used=None if done is None else done.tokens_used,
+        waits_for=[each.to_wire() for each in answer.pending] if done is None else [],
+        error=error,
+    )
+    texts = [answer.text or error or ""]
+    if sources := [f"- {each.path}:{each.line}" if each.line else f"- {each.path}" for each in answer.sources]:
+        texts.append("\n".join(["Sources:", *sources[:_MOST_LISTED]]))
+    if result.waits_for:
+        waits = "; ".join(each.message for each in answer.pending)
+        texts.append(f"It waits for people to decide: {waits}. Then call `ask` with the run_id {run.id!r}.")
+    return types.CallToolResult(
+        content=[types.TextContent(text=text) for text in texts if text],
+        structured_content=result.model_dump(mode="json"),
+        is_error=done is not None and done.termination_reason == "error",
+    )

@@ -1,0 +1,135 @@
+"""What a client may read: the reading tools that the operator has opened, and the caller's own things as resources."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from starlette.responses import Response
+
+from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.authoring.errors import NoSuchTreeError
+from oracle.core.encoding import from_json, to_json
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.server.api.access import conversation_id, find_run, with_texts
+from oracle.server.api.conversations import read_conversation
+from oracle.server.api.errors import ForgottenRunError, UnknownRunError
+from oracle.server.api.me import named_trees
+from oracle.server.api.runs import read_run
+from oracle.server.api.trees import read_tree
+from oracle.server.connect.mcp.visits import Context, Visit
+from oracle.tools import Tool
+
+_NAMES: Final = {"read_note": "vault_read"}
+"""Tools that have another name here."""
+_MOST_LISTED: Final = 25
+_MOST_MESSAGES: Final = 200
+_JSON: Final = "application/json"
+_URI: Final = re.compile(r"oracle://(trees|runs|conversations)/([A-Za-z0-9._-]{1,64})")
+_NOT_THERE: Final = (UnknownRunError, UnknownConversationError, NoSuchTreeError, ForgottenRunError)
+
+
+def offered(visit: Visit) -> list[types.Tool]:
+    """The tools that the operator has opened and the caller has. Such as change something are none of them."""
+    return [
+        types.Tool(
+            name=name,
+            description=tool.description,
+            input_schema=dict(tool.input_schema),
+            annotations=types.ToolAnnotations(read_only_hint=True),
+        )
+        for name, tool in _opened(visit)
+    ]
+
+
+async def call_tool(visit: Visit, params: types.CallToolRequestParams) -> types.CallToolResult:
+    """Call one of them.
+
+    Raises:
+        MCPError: there is no such tool, or it is not offered.
+    """
+    tool = dict(_opened(visit)).get(params.name)
+    if tool is None:
+        raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}.")
+    tools = visit.parts.oracle.tools_for(visit.caller.user_id)
+    result = await tools.call(tool.name, params.arguments or {})
+    return types.CallToolResult(content=[types.TextContent(text=result.text)], is_error=result.is_error)
+
+
+def _opened(visit: Visit) -> Iterator[tuple[str, Tool]]:
+    names = visit.parts.settings.mcp_tools
+    tools = visit.parts.oracle.tools_for(visit.caller.user_id) if names else None
+    for name in names:
+        tool = None if tools is None else tools.get(_NAMES.get(name, name))
+        if tool is not None and not (tool.writes or tool.is_server_side or tool.is_client_side):
+            yield name, tool
+
+
+async def list_templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
+    """All that can be read, by its name."""
+    about = {"trees": "A control that can answer", "runs": "A run and its answer", "conversations": "What was said"}
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                name=kind, uri_template=f"oracle://{kind}/{{name}}", description=text, mime_type=_JSON
+            )
+            for kind, text in about.items()
+        ]
+    )
+
+
+async def list_resources(visit: Visit) -> types.ListResourcesResult:
+    """All trees that may be named, and the latest of the caller's conversations and runs."""
+    parts, user_id = visit.parts, visit.caller.user_id
+    conversations = await parts.store.conversations.list(user_id, limit=_MOST_LISTED) or ()
+    runs = (await parts.store.runs.page(RunFilter(user_id=user_id), limit=_MOST_LISTED)).runs
+    found = [
+        *(_resource("trees", each["name"], each["name"], each["description"]) for each in named_trees(parts)),
+        *(_resource("conversations", each.context_id, each.title) for each in conversations),
+        *(_resource("runs", run.id, str(run.input.get("question", ""))) for run in runs if run.kept == "whole"),
+    ]
+    return types.ListResourcesResult(resources=found)
+
+
+def _resource(kind: str, name: str, title: str, description: str = "") -> types.Resource:
+    shown = " ".join(title.split())[:100] or name
+    return types.Resource(
+        name=name, title=shown, uri=f"oracle://{kind}/{name}", description=description or None, mime_type=_JSON
+    )
+
+
+async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
+    """One of them, as JSON.
+
+    Raises:
+        MCPError: there is none, or it is another user's.
+    """
+    found = _URI.fullmatch(uri)
+    try:
+        if found is None:
+            raise UnknownRunError(uri)
+        text = await _read(visit, found[1], found[2])
+    except _NOT_THERE:
+        raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri[:500]}) from None
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
+
+
+async def _read(visit: Visit, kind: str, name: str) -> str:
+    parts, caller = visit.parts, visit.caller
+    if kind == "trees":
+        named = {each["name"]: each for each in named_trees(parts)}
+        is_file = any(state.name == name for state in parts.trees.trees.states())
+        if name in named and not is_file:  # a control in Python
+            return to_json(named[name]).decode()
+        return _text(await read_tree(name, parts, caller))
+    if kind == "conversations":
+        context_id = await conversation_id(name)
+        return _text(await read_conversation(context_id, parts, caller, limit=_MOST_MESSAGES, before=None))
+    run = with_texts(await find_run(name, parts, user_id=caller.user_id))
+    body = from_json(bytes((await read_run(run, parts, caller)).body))
+    return to_json({**body, "question": run.input.get("question"), "answer": run.answer}).decode()
+
+
+def _text(response: Response) -> str:
+    return bytes(response.body).decode()
