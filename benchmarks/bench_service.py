@@ -19,9 +19,10 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import orjson
 import uvloop
@@ -57,14 +58,21 @@ class Heard:
     status: int = 0
 
     def take(self, number: int, data: bytes) -> None:
-        now = time.monotonic()
         chunk = orjson.loads(data)
-        self.numbers.append(number)
-        self.types.append(chunk["type"])
         if chunk["type"] == "content":
-            text = chunk["content"]
-            self.texts.append(text)
-            self.late_s += [now - piece.sent_at for piece in pieces_in(text)]
+            self.hear(chunk["content"])
+            self.numbers[-1] = number
+        else:
+            self.numbers.append(number)
+            self.types.append(chunk["type"])
+
+    def hear(self, text: str) -> None:
+        """A piece of the answer has come."""
+        now = time.monotonic()
+        self.numbers.append(len(self.numbers) + 1)
+        self.types.append("content")
+        self.texts.append(text)
+        self.late_s += [now - piece.sent_at for piece in pieces_in(text)]
 
     def mistakes(self, pace: Pace) -> list[str]:
         """Everything that is not as it must be."""
@@ -108,12 +116,24 @@ class Load:
         return sum(heard.types.count("content") for heard in self.heard) / self.pieces
 
 
-async def ask(address: str, tag: str, *, after_s: float, path: str = NATIVE) -> Heard:
+def native_body(text: str) -> Any:
+    return {"question": text}
+
+
+async def ask(
+    address: str,
+    tag: str,
+    *,
+    after_s: float,
+    path: str = NATIVE,
+    body: Callable[[str], Any] = native_body,
+    make: Callable[[str], Heard] = Heard,
+) -> Heard:
     """One client: asks, and listens to the end."""
     await asyncio.sleep(after_s)
-    heard = Heard(tag)
+    heard = make(tag)
     client = await ServiceClient.connect(address, on_event=heard.take)
-    client.send("POST", path, body={"question": question(tag)})
+    client.send("POST", path, body=body(question(tag)))
     heard.status = await client.headers_came()
     heard.run_id = client.headers.get("x-run-id", "")
     await client.ended()
@@ -121,7 +141,15 @@ async def ask(address: str, tag: str, *, after_s: float, path: str = NATIVE) -> 
     return heard
 
 
-async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S, path: str = NATIVE) -> Load:
+async def load(
+    server: ServerProcess,
+    streams: int,
+    *,
+    ramp_s: float = RAMP_S,
+    path: str = NATIVE,
+    body: Callable[[str], Any] = native_body,
+    heard: Callable[[str], Heard] = Heard,
+) -> Load:
     """Ask so many questions at once; the server has been warmed up."""
     base_bytes, base_s, began = server.rss_bytes, server.cpu_s, time.monotonic()
     most = base_bytes
@@ -134,12 +162,14 @@ async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S, p
 
     watching = asyncio.create_task(watch())
     tags = [f"q{streams}x{n}" for n in range(streams)]
-    heard = await asyncio.gather(
-        *(ask(server.address, tag, after_s=n / streams * ramp_s, path=path) for n, tag in enumerate(tags))
+    asking = (
+        ask(server.address, tag, after_s=n / streams * ramp_s, path=path, body=body, make=heard)
+        for n, tag in enumerate(tags)
     )
+    found = await asyncio.gather(*asking)
     watching.cancel()
     kb = (most - base_bytes) / streams / 1000
-    return Load(heard, server.cpu_s - base_s, time.monotonic() - began, kb)
+    return Load(found, server.cpu_s - base_s, time.monotonic() - began, kb)
 
 
 async def read_again(

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import gc
 import re
-from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -92,15 +91,13 @@ async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
 
 
 async def serve_oracle(model: PacedModel, *, data_dir: Path, project_dir: Path) -> None:
-    from benchmarks.bench_adapters import ADAPTER
     from oracle.core.logs.configuring import configure_logging
-    from oracle.server.process import process
+    from oracle.server.process.process import serve
     from oracle.server.settings.reading import read_settings
 
     configure_logging("info")  # as `oracle serve` does
     settings = read_settings(data_dir=data_dir, project_dir=project_dir)
-    process.build_app = partial(process.build_app, adapters=(ADAPTER,))
-    await process.serve(settings, host="127.0.0.1", port=0, announce=lambda line: print(line, flush=True), model=model)
+    await serve(settings, host="127.0.0.1", port=0, announce=lambda line: print(line, flush=True), model=model)
 
 
 def main() -> None:

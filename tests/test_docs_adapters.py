@@ -18,7 +18,7 @@ def test_the_example_is_the_adapter_of_the_tests():
 
 
 def test_every_file_that_is_named_exists():
-    named = re.findall(r"`((?:oracle|tests|connect)/[a-z_/]+\.py)`", PAGE)
+    named = re.findall(r"`((?:oracle|tests|connect|benchmarks)/[a-z_/]+\.py)`", PAGE)
     assert len(named) >= 7
     places = [ROOT / (f"oracle/server/{name}" if name.startswith("connect/") else name) for name in named]
     assert [str(place) for place in places if not place.exists()] == []
