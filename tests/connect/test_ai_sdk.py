@@ -176,6 +176,50 @@ async def test_a_question_and_an_approval_go_on_in_the_same_message(node: Node, 
     assert again["messages"] == decided["messages"]
 
 
+async def test_calls_that_wait_side_by_side_are_decided_together(node: Node, stage: Stage) -> None:
+    await lay_careful(stage)
+    both = (calls("vault_write", path="a.md", body="A"), calls("vault_write", path="b.md", body="B"))
+    stage.desk.play(says("I write them.", *both, both[0]), answers("So be it."))
+    *_, one, said = await chat(
+        node,
+        stage,
+        ["send", "Write two notes."],
+        ["output", "main", "ask_user"],
+        ["decide", 0, False],
+        ["decide", 0, True],
+        chat="together",
+        body={"tree": "careful"},
+    )
+    assert one["requests"] == []
+    assert said["requests"] == ["POST /api/chat"]
+    first, second, same = tools_of(said["messages"][-1])[1:]
+    assert first["state"] == "output-denied"
+    assert second["approval"]["approved"] is True
+    assert same["state"] == "output-error"  # it was asked about once
+    assert said["messages"][-1]["metadata"]["termination_reason"] == "completed"
+
+
+async def test_a_run_that_waits_can_be_stopped_and_takes_no_other_question(node: Node, stage: Stage) -> None:
+    await lay_careful(stage)
+    stage.desk.play(answers("Yes."))
+    _, other, stopped, read, said = await chat(
+        node,
+        stage,
+        ["send", "Write the limit to a note."],
+        ["send", "And another one?"],
+        ["stop"],
+        ["resume"],
+        ["send", "Is it over?"],
+        chat="waits",
+        body={"tree": "careful"},
+    )
+    assert other["error"]["status"] == 409
+    assert "waits" in other["error"]["message"]
+    assert read["messages"][1]["metadata"]["termination_reason"] == "user_cancelled"
+    assert said["requests"] == ["POST /api/chat"]
+    assert stopped["status"] == "error"  # of the question that was refused
+
+
 async def test_a_call_whose_arguments_were_changed_is_not_approved(node: Node, stage: Stage) -> None:
     await lay_careful(stage)
     stage.desk.play(says("I write it.", calls("vault_write", **NOTE)), answers("So be it."))

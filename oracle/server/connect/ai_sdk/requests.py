@@ -19,7 +19,6 @@ from oracle.server.connect.base.chain import Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
 _DEEPEST: Final = 200
-_NO_QUESTION = "the last message is to be the user's, of text alone: files cannot be read"
 _OTHER_CALL = (
     "this is not the call that waits for an answer: send its part as it was streamed; other arguments are put in the "
     "place of the model's by POST /api/oracle/runs/{run_id}/deliveries"
@@ -38,7 +37,7 @@ class UIMessage(BaseModel, strict=True):
     def text(self) -> str:
         """Its text parts."""
         texts = (part.get("text") for part in self.parts if part.get("type") == "text")
-        return "".join(text for text in texts if isinstance(text, str))
+        return "\n".join(text for text in texts if isinstance(text, str))
 
     @property
     def seen(self) -> int:
@@ -48,11 +47,13 @@ class UIMessage(BaseModel, strict=True):
 
 
 class ChatBody(BaseModel, strict=True):
-    """The body of `POST /api/chat`; fields that are not known are the page's own, and are left alone."""
+    """The body of `POST /api/chat`; fields that are not known are the page's own, and are left alone.
+
+    So is `trigger`: a question that is asked anew is known by what was said before it.
+    """
 
     id: str | None = None
     messages: list[UIMessage] = Field(min_length=1)
-    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     tree: Name | None = None
     model: Name | None = None
     limits: Limits = Limits()
@@ -67,7 +68,8 @@ class ChatBody(BaseModel, strict=True):
         """
         *before, last = self.messages
         if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
-            raise InvalidRequestError(_NO_QUESTION, loc=("body", "messages"))
+            problem = "the last message is to be the user's, of text alone: files cannot be read"
+            raise InvalidRequestError(problem, loc=("body", "messages"))
         return Asked(
             last.text,
             tuple(Said(each.role, each.text) for each in before if each.role != "system"),
@@ -77,7 +79,6 @@ class ChatBody(BaseModel, strict=True):
             limits=self.limits.given,
             tools=tuple(ClientTool(**each.model_dump()) for each in self.tools),
             instructions="\n".join(each.text for each in before if each.role == "system") or None,
-            is_forked=self.trigger == "regenerate-message",
         )
 
 

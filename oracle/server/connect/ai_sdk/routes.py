@@ -51,7 +51,7 @@ async def _go_on(message: UIMessage, parts: Parts, caller: CallerNow) -> Respons
     return adapted_stream(parts, run, rest, headers=_HEADERS)
 
 
-@router.get("/{chat_id}/stream")
+@router.get("/{chat_id:path}/stream")
 async def resume(
     chat_id: str, parts: Parts, caller: CallerNow, last_event_id: LastEventId = None, after: AfterId = None
 ) -> Response:
@@ -66,7 +66,7 @@ async def resume(
     return adapted_stream(parts, run, UIMessageStream(run), after=seen, headers=_HEADERS)
 
 
-@router.post("/{chat_id}/stop")
+@router.post("/{chat_id:path}/stop")
 async def stop(chat_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Stop the answer; what it has so far is kept. `stop()` of the client closes its connection alone."""
     run = await latest_run(chat_id, parts, caller, protocol=_PROTOCOL)

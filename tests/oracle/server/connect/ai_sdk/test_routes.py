@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -96,6 +97,14 @@ async def test_an_answer_is_read_again_from_its_start_or_behind_a_part(service):
     assert rest.content == b"".join(frames[3:])
 
 
+@pytest.mark.parametrize("chat", ["a/b", "a b", "ä.🙂", "%2F"])
+async def test_a_chat_has_any_name(service, chat):
+    first = await post(service, body(chat=chat))
+    again = await service.client.get(f"/api/chat/{quote(chat, safe='')}/stream")
+    assert again.content == first.content
+    assert (await service.client.post(f"/api/chat/{quote(chat, safe='')}/stop")).status_code == 202
+
+
 async def test_there_is_nothing_to_read_where_nothing_was_asked_or_its_end_is_long_ago(service, monkeypatch):
     assert (await service.client.get("/api/chat/unknown/stream")).status_code == 204
     first = await post(service, body())
@@ -143,7 +152,6 @@ ODD = {
     "a name that is none": body() | {"id": 5},
     "an unknown tree": body(tree="nowhere"),
     "a limit that is none": body(limits={"max_iterations": 0}),
-    "an unknown trigger": body(trigger="continue"),
     "a negative place": "?after=-1",
 }
 
