@@ -8,7 +8,7 @@ from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
-from oracle.server.api import console, operations, queries, runs
+from oracle.server.api import console, operations, protected, queries, runs
 from oracle.server.api.adapters import ADAPTERS, MOST_BODY_BYTES, Adapter, OwnRefusals, adapter_of
 from oracle.server.api.described import DescribedApp
 from oracle.server.api.errors import add_error_answers
@@ -87,6 +87,7 @@ def _with_calls(*, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
     for module in (queries, runs):
         app.include_router(module.router, dependencies=guarded)
     app.include_router(operations.router, dependencies=strict)
+    app.include_router(protected.router)
     app.include_router(console.router)
     for each in adapters:  # their protocols describe them, and have parameters that are to be ignored
         calls = FurtherCalls(app, [f"{each.module}:router"], has=each.has, include_in_schema=False)

@@ -90,6 +90,11 @@ class Authenticator:
         self.is_required = bool(self._fixed or self._signed or self._issuers)
         """Whether requests need a token; without authentication every caller is the user `local`."""
 
+    @property
+    def has_issuers(self) -> bool:
+        """Whether access tokens of issuers are taken."""
+        return self._issuers is not None
+
     def __repr__(self) -> str:
         return f"Authenticator(tokens={len(self._fixed)}, jwt={self._signed is not None})"
 

@@ -29,6 +29,7 @@ from oracle.server.api.auth import Authenticator, UnauthorizedError
 from oracle.server.api.buckets import Bucket, Buckets, OwnBuckets
 from oracle.server.api.errors import bounded, later
 from oracle.server.api.named import NamingError
+from oracle.server.api.protected import challenge
 
 log = structlog.get_logger(__name__)
 
@@ -213,7 +214,7 @@ class AuthGuard:
             refusal = json_answer(
                 {"detail": str(error)},
                 status=401,
-                headers={"WWW-Authenticate": "Bearer"},
+                headers={"WWW-Authenticate": self._challenge(scope)},
             )
             await refusal(scope, receive, send)
             return
@@ -225,6 +226,10 @@ class AuthGuard:
         scope.setdefault("state", {})["caller"] = caller
         with structlog.contextvars.bound_contextvars(user_id=caller.user_id):
             await self._app(scope, receive, send)
+
+    def _challenge(self, scope: Scope) -> str:
+        adapter = adapter_of(scope["path"], self._adapters) if self._authenticator.has_issuers else None
+        return "Bearer" if adapter is None else challenge(scope, adapter.path)
 
     def _guards(self, path: str) -> bool:
         return path.startswith("/api/") or adapter_of(path, self._adapters) is not None

@@ -62,7 +62,7 @@ def _opened(visit: Visit) -> Iterator[tuple[str, Tool]]:
     tools = visit.parts.oracle.tools_for(visit.caller.user_id) if names else None
     for name in names:
         tool = None if tools is None else tools.get(_NAMES.get(name, name))
-        if tool is not None and not (tool.writes or tool.is_server_side or tool.is_client_side):
+        if tool is not None and not (tool.writes or tool.needs_approval or tool.is_server_side or tool.is_client_side):
             yield name, tool
 
 

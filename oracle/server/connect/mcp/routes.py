@@ -4,6 +4,7 @@ The library is an extra. It is imported when the first request comes, and withou
 """
 
 import asyncio
+from collections.abc import Collection
 from importlib.util import find_spec
 from typing import Any
 
@@ -41,10 +42,11 @@ async def serve_mcp(request: Request, parts: Parts, caller: CallerNow) -> Respon
     return _Answered(await server_of(request.app.state, parts))
 
 
-def _refuse_foreign_page(request: Request, origins: Any) -> None:  # noqa: ANN401
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}".casefold()
+def _refuse_foreign_page(request: Request, origins: Collection[str]) -> None:
+    """The protocol asks for this also where a token is needed, which no foreign page has."""
+    own = f"//{request.headers.get('host', '')}".casefold()
     for origin in request.headers.getlist("origin"):
-        if origin.casefold() != own and origin not in origins:
+        if not origin.casefold().endswith(own) and origin not in origins:
             raise HTTPException(403, "pages of this origin may not call the service (ORACLE_CORS_ORIGINS)")
 
 

@@ -269,3 +269,37 @@ async def test_there_is_no_stream_beside_requests(start):
     response = await service.client.get("/mcp")
     assert response.status_code == 405
     assert response.json()["jsonrpc"] == "2.0"
+
+
+ISSUERS: dict[str, Any] = {
+    "oidc_issuers": ("corp=https://login.example.com/realms/team",),
+    "oidc_audiences": ("corp=oracle",),
+}
+
+
+async def test_a_client_without_a_token_is_told_who_issues_them(start):
+    service = await start(SEARCH, tokens=TOKENS, **ISSUERS)
+    origin = f"http://127.0.0.1:{service.port}"
+    refused = await service.client.post("/mcp", json={})
+    assert refused.status_code == 401
+    place = f"{origin}/.well-known/oauth-protected-resource/mcp"
+    assert refused.headers["WWW-Authenticate"] == f'Bearer resource_metadata="{place}"'
+    assert (await service.client.get(place)).json() == {
+        "resource": f"{origin}/mcp",
+        "authorization_servers": ["https://login.example.com/realms/team"],
+        "bearer_methods_supported": ["header"],
+    }
+    behind = {"X-Forwarded-Proto": "https", "Host": "oracle.example.com"}
+    found = await service.client.get("/.well-known/oauth-protected-resource", headers=behind)
+    assert found.json()["resource"] == "https://oracle.example.com"
+    odd = await service.client.post("/mcp", json={}, headers={"Host": 'a", b="c'})
+    assert odd.headers.get("WWW-Authenticate") in (None, "Bearer")
+    assert (await service.client.get("/.well-known/oauth-protected-resource/elsewhere")).status_code == 404
+    own = await service.client.get("/api/me")
+    assert own.headers["WWW-Authenticate"] == "Bearer"
+
+
+async def test_without_issuers_there_is_nothing_to_be_told(start):
+    service = await start(SEARCH, tokens=TOKENS)
+    assert (await service.client.post("/mcp", json={})).headers["WWW-Authenticate"] == "Bearer"
+    assert (await service.client.get("/.well-known/oauth-protected-resource/mcp")).status_code == 404
