@@ -21,6 +21,7 @@ async def test_the_client_reads_each_chunk_once_although_its_connection_is_lost(
         ScriptedTurn(text=("It goes on ", "here "), hang=True),
     )
     process = await node.start("web_client.mjs", str(CLIENT), stage.url, token("alice"))
+    assert process.stdin is not None
     assert process.stdout is not None
     said = []
     async for line in process.stdout:
@@ -28,7 +29,9 @@ async def test_the_client_reads_each_chunk_once_although_its_connection_is_lost(
         if isinstance(said[-1], dict) and said[-1]["type"] == "question":
             stage.proxy.cut()
             stage.proxy.mend()
-    assert await process.wait() == 0
+            process.stdin.write(b"\n")
+    assert process.stderr is not None
+    assert await process.wait() == 0, (await process.stderr.read()).decode()
     refused, is_same, *chunks, are_numbered, is_rest, stopped = said
     assert refused[:2] == [True, 422]
     assert "question" in refused[2]

@@ -14,6 +14,8 @@ for await (const { n, chunk } of oracle.resume(run_id)) {
   seen.push(n);
   say(chunk);
   if (chunk.type === "question") {
+    await new Promise((resolve) => process.stdin.once("data", resolve)); // the test cuts the line meanwhile
+    await new Promise(setImmediate); // and the connections that were kept are known to be closed
     await oracle.answer(run_id, { id: chunk.interrupt.id, decision: "answer", answer: { output: "Lima" } });
   }
 }
@@ -27,3 +29,4 @@ for await (const { chunk } of oracle.resume(held.run_id)) {
   if (chunk.type === "content" && chunk.content.includes("here")) await oracle.cancel(held.run_id);
   if (chunk.type === "done") say(chunk.termination_reason);
 }
+process.exit(0);
