@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from bt_runtime import Clock
 from bt_runtime.text.phrases import clipped
+from oracle.core.errors import OracleError
 from oracle.core.retry import Retry, pause
 from oracle.tools.errors import ToolError
 from oracle.tools.mcp.pins import OfferedTool, Pins
@@ -215,4 +216,4 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "it gave no answer in time"
     text = clipped(str(error), _LONGEST_PROBLEM)
-    return text if text and isinstance(error, (ToolError, MCPError)) else f"{type(error).__name__}: {text}"
+    return text if text and isinstance(error, (OracleError, MCPError)) else f"{type(error).__name__}: {text}"

@@ -87,24 +87,24 @@ class _Bounded(httpx2.AsyncHTTPTransport):
         """The response; a compressed one is refused, because it may unpack to any size."""
         response = await super().handle_async_request(request)
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-            await response.aclose()
-            raise httpx2.RemoteProtocolError("a compressed answer, which was not asked for", request=request)
-        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            response.stream = _BoundedBody(response.stream, self._largest)
+            response.stream = _BoundedBody(response.stream, 0, "the server has sent a compressed answer")
+        elif not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            response.stream = _BoundedBody(response.stream, self._largest, _too_long(self._largest))
         return response
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
-    def __init__(self, body: Any, largest: int) -> None:  # noqa: ANN401  the library's own stream
+    def __init__(self, body: Any, largest: int, problem: str) -> None:  # noqa: ANN401  the library's own stream
         self._body = body
         self._largest = largest
+        self._problem = problem
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = self._largest
         async for data in self._body:
             left -= len(data)
             if left < 0:
-                raise httpx2.StreamError(_too_long(self._largest))
+                raise httpx2.StreamError(self._problem)
             yield data
 
     async def aclose(self) -> None:
@@ -161,11 +161,17 @@ async def _process(
             received.close()
             to_send.close()
             stdin.close()
-            await _end(process)
+            await _end(process, stdout)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process, output: asyncio.StreamReader) -> None:
     """End a process whose input is closed: by itself, on request, or by force; with all that it has started."""
+
+    async def gone() -> None:
+        while await output.read(65_536):
+            pass
+        await process.wait()
+
     for kill in (None, signal.SIGTERM, signal.SIGKILL):
         if kill is not None:
             with suppress(ProcessLookupError, PermissionError):
@@ -173,7 +179,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         if kill is not signal.SIGTERM and process.returncode is not None:
             continue  # what it has started may still be there
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), _END_S)
+            await asyncio.wait_for(gone(), _END_S)
+    getattr(process, "_transport").close()  # noqa: B009  private; what has left the group may hold the pipes for ever
 
 
 class _Lines:
