@@ -79,6 +79,7 @@ async def _frames(
 ) -> AsyncIterator[Sequence[bytes]]:
     frames = list(translator.opening())
     pending: set[str] = set()
+    n = 0
     async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
         yield frames[after:]
         left = max(0, after - len(frames))
@@ -90,7 +91,7 @@ async def _frames(
                     frames += translator.frames(n, chunk)
                     if not isinstance(chunk, Content):
                         _note(chunk, pending)
-            elif not pending or not await _is_parked(parts, run) or not (frames := list(translator.parked())):
+            elif not (pending and await _is_parked(parts, run, n) and (frames := list(translator.parked()))):
                 continue
             yield frames[left:]
             left = max(0, left - len(frames))
@@ -99,14 +100,14 @@ async def _frames(
 
 
 async def _folded(parts: ServiceParts, run: RunRecord, heard: Callable[[int, Chunk], object] | None) -> Answer:
-    answer = Answer()
+    answer, n = Answer(), 0
     async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
         async for batch in batches:
             for n, data in batch:
                 answer.add(chunk := read_chunk(data))
                 if heard is not None:
                     heard(n, chunk)
-            if not batch and answer.pending and await _is_parked(parts, run):
+            if not batch and answer.pending and await _is_parked(parts, run, n):
                 break
     return answer
 
@@ -118,6 +119,7 @@ def _note(chunk: object, pending: set[str]) -> None:
         pending.discard(chunk.interrupt.id)
 
 
-async def _is_parked(parts: ServiceParts, run: RunRecord) -> bool:
+async def _is_parked(parts: ServiceParts, run: RunRecord, last_n: int) -> bool:
+    """Whether it waits for people, with this as its last chunk: it may have gone on, and wait for something else."""
     found = await parts.store.runs.find(run.id)
-    return found is not None and found.status == "parked"
+    return found is not None and found.status == "parked" and await parts.store.log.last_chunk(run.id) == last_n

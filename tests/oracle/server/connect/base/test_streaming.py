@@ -1,5 +1,9 @@
 """Streams of adapters: the translator's frames, whole or from anywhere on."""
 
+import asyncio
+
+from oracle.core.chunks import QuestionAsked
+from oracle.runs.storage.runs import RunTable
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import HANGS
@@ -72,3 +76,56 @@ async def test_a_run_whose_protocol_has_no_word_for_that_is_waited_for(plain, tm
         await answer(client.service, opening["run"], decision="answer", answer="main")
         body = b"".join([part async for part in incoming])
     assert frames_of(body)[-2:] == [{"end": "completed"}, "[DONE]"]
+
+
+TWICE = """\
+tree: twice
+blackboard:
+  first: { type: str, default: "" }
+  second: { type: str, default: "" }
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - compose_prompt
+        - ask_user: { question: "First?", options: [a, b], into: first, expires: null }
+        - ask_user: { question: "Second?", options: [c, d], into: second, expires: null }
+        - stop: completed
+    then: { sequence: [explain_stop, finish] }
+"""
+
+
+async def test_a_run_that_went_on_and_waits_again_while_it_was_looked_at_is_read_to_what_it_waits_for(
+    plain, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(PlainTranslator, "frames", _asking(PlainTranslator.frames))
+    (tmp_path / "twice.yaml").write_text(TWICE)
+    client = await plain()
+    waiting = frames_of((await client.post("hi", tree="twice")).content)
+    assert [each["asks"] for each in waiting if "asks" in each] == ["First?"]
+    find, answered = RunTable.find, []
+
+    async def find_late(self, run_id, **options):
+        if options or answered:
+            return await find(self, run_id, **options)
+        answered.append(run_id)
+        await answer(client.service, run_id, decision="answer", answer="a")
+        async with asyncio.timeout(20):
+            while not (await client.service.client.get("/api/oracle/pending")).json()["pending"]:
+                pass
+        return await parked(client.service, run_id)
+
+    monkeypatch.setattr(RunTable, "find", find_late)
+    read = frames_of((await client.service.client.get(f"/plain/runs/{waiting[0]['run']}")).content)
+    assert answered
+    assert [each["asks"] for each in read if "asks" in each] == ["First?", "Second?"]
+
+
+def _asking(frames):
+    def with_questions(self, n, chunk):
+        if isinstance(chunk, QuestionAsked):
+            return (b'data: {"asks":"%b"}\n\n' % chunk.interrupt.message.encode(),)
+        return frames(self, n, chunk)
+
+    return with_questions
