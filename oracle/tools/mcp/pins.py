@@ -117,7 +117,7 @@ class Pins:
     def _change(self, server: str, offered: Mapping[str, OfferedTool], *, approves: bool) -> None:
         try:
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with FileLock(self.file.with_suffix(".lock"), timeout=_WAIT_S):
+            with FileLock(self.file.with_suffix(".lock"), timeout=_WAIT_S, mode=0o600):
                 self.refresh()
                 before = self.of(server)
                 after = {**before, **{name: _seen(before.get(name), now, approves) for name, now in offered.items()}}
