@@ -268,6 +268,11 @@ class TokenUsage(_Wire):
         """What the token budget counts."""
         return self.input_tokens + self.cache_creation_tokens + self.output_tokens
 
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """The tokens by the kinds that have prices."""
+        return {name.removesuffix("_tokens"): getattr(self, name) for name in self.__dataclass_fields__}
+
     def or_none(self) -> "TokenUsage | None":
         """The same; `None` if there are no tokens."""
         return self if self.counted or self.cache_read_tokens else None

@@ -23,6 +23,9 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from oracle.core.chunks import TokenUsage
+
+CostsOf = Callable[[str, TokenUsage], Mapping[str, float] | None]
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 OTHER: Final = "other"
 
@@ -93,10 +96,14 @@ class Metrics:
 
     Args:
         tools: names of the tools that there are; `None`: the first hundred that are called.
+        costs_of: what tokens of a model have cost, by kind; `None` for a model whose price is not known.
     """
 
-    def __init__(self, *, tools: Collection[str] | None = None) -> None:
+    def __init__(
+        self, *, tools: Collection[str] | None = None, costs_of: CostsOf = lambda _model, _usage: None
+    ) -> None:
         self.registry = CollectorRegistry()
+        self._costs_of = costs_of
         self._trees = _Names()
         self._reasons = _Names()
         self._tools = _Names(tools)
@@ -104,6 +111,7 @@ class Metrics:
         self._add_steps()
         self._add_shadows()
         self._add_auxiliary()
+        self._add_usage()
         self._add_encoder()
         self._add_process()
 
@@ -180,6 +188,16 @@ class Metrics:
         )
         self._auxiliary_tokens = Counter("oracle_auxiliary_tokens", "Tokens that such requests have used.", registry=of)
 
+    def _add_usage(self) -> None:
+        of = self.registry
+        self._tokens = Counter(
+            "oracle_tokens",
+            "Tokens of runs ended here, by kind, and by whether their price is known.",
+            ["kind", "priced"],
+            registry=of,
+        )
+        self._cost = Counter("oracle_cost", "What those have cost whose price is known.", ["kind"], registry=of)
+
     def _add_encoder(self) -> None:
         of = self.registry
         self._encoded = Counter(
@@ -249,6 +267,16 @@ class Metrics:
         """A request of a chat product for itself was answered by the model, by what is `known`, or has `failed`."""
         self._auxiliary.labels(task, outcome).inc()
         self._auxiliary_tokens.inc(tokens)
+
+    def used(self, model: str, usage: TokenUsage | None) -> None:
+        """A run has ended that used these tokens."""
+        if usage is None:
+            return
+        costs = self._costs_of(model, usage)
+        for kind, count in usage.by_kind.items():
+            self._tokens.labels(kind, "no" if costs is None else "yes").inc(count)
+        for kind, cost in (costs or {}).items():
+            self._cost.labels(kind).inc(cost)
 
     def stream_opened(self) -> None:
         """A client has opened a stream."""

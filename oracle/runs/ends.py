@@ -31,6 +31,7 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         model_used=done.model_used,
         error=_error(failed, fault),
         summary=summary,
+        usage=done.usage,
     )
 
 

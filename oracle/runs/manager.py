@@ -500,6 +500,7 @@ class RunManager:
 
     def _log_end(self, query: ActiveQuery, recorder: RunRecorder, done: Done) -> None:
         first_s = recorder.first_chunk_s
+        self._metrics.used(done.model_used, done.usage)
         log_end(
             done,
             tree=query.agent.query.tree,

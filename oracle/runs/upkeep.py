@@ -286,6 +286,7 @@ class Upkeep:
         done = await _ENDING.call(try_to_end, clock=self._clock, when=Exception, on_failure=_log_failure)
         if done is not None:
             self._metrics.run_recovered()
+            self._metrics.used(done.model_used, done.usage)
             log_end(done, tree=record.tree, recovered=True)
 
     async def _try_to_end(self, record: RunRecord, *, is_left: bool) -> Done | None:

@@ -78,6 +78,7 @@ CALLS = {
     ("get", "/api/oracle/grants"),
     ("delete", "/api/oracle/grants/{grant_id}"),
     ("get", "/api/me"),
+    ("get", "/api/usage"),
     ("get", "/healthz"),
     ("get", "/readyz"),
     ("get", "/metrics"),

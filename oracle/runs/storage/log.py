@@ -321,6 +321,7 @@ class _Final:
             "tokens_estimated": end.tokens_estimated,
             "summary": end.summary and end.summary.to_json(),
             "node_errors": end.summary and end.summary.node_errors,
+            **end.to_kinds(),
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 

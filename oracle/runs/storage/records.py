@@ -6,6 +6,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import Row
 
+from oracle.core.chunks import TokenUsage
+from oracle.runs.storage.schema import KINDS
+
 SpanKind = Literal["turn", "tool", "notice"]
 
 MOST_SPANS: Final = 60
@@ -232,6 +235,7 @@ class RunEnd:
         error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;
             `None` if there was none.
         summary: its figures; `None` if they are not known.
+        usage: the tokens by kind; `None` if there were none, or they are not known.
     """
 
     termination_reason: str
@@ -242,6 +246,13 @@ class RunEnd:
     model_used: str
     error: Mapping[str, Any] | None = None
     summary: RunSummary | None = None
+    usage: TokenUsage | None = None
+
+    def to_kinds(self) -> dict[str, int | None]:
+        """The columns of the tokens by kind; they are not known of tokens that nobody has split."""
+        usage = self.usage or TokenUsage()
+        is_known = self.usage is not None or not self.tokens_used
+        return {name: getattr(usage, name) if is_known else None for name in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +316,9 @@ class RunCommand:
 def record_of(row: Row[Any]) -> RunRecord:
     """The run behind a row of the table."""
     fields = row._asdict()
-    del fields["node_errors"], fields["turn"]  # a copy of the figure in the summary, for filters; for the queue alone
+    # A copy of the figure in the summary, for filters; for the queue alone; for sums alone.
+    for name in ("node_errors", "turn", *KINDS):
+        del fields[name]
     if fields["summary"] is not None:
         fields["summary"] = RunSummary.from_json(fields["summary"])
     return RunRecord(**fields)

@@ -69,6 +69,9 @@ _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 _HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
 _IS_SHADOW = text("shadow_of IS NOT NULL")
+_IS_USAGE = text("status = 'finished' AND shadow_of IS NULL")
+KINDS = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
+USAGE = ("user_id", "model_used", "turns", "tokens_used", "tokens_estimated", *KINDS)
 _FIGURES = (
     *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
     *("created_at", "finished_at", "node_errors", "shadow_of"),
@@ -108,6 +111,11 @@ run = Table(
     Column("progress_seq", Integer, nullable=False, server_default="0"),  # of the last such end, at the last claim
     Column("turn", Integer, nullable=False, server_default="0"),  # among those that wait; users take turns
     Column("wake_at", Double),  # when a parked run goes on by itself; none: only when it is woken
+    # The tokens of `tokens_used` by kind, and those read from the provider's cache; none in rows of older versions.
+    Column("input_tokens", BigInteger),
+    Column("cache_creation_tokens", BigInteger),
+    Column("cache_read_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),
@@ -126,6 +134,8 @@ run = Table(
     Index("runs_of_worker", "worker", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("queued_runs", "turn", "n", "user_id", sqlite_where=_QUEUED, postgresql_where=_QUEUED),
     Index("parked_runs", "wake_at", sqlite_where=_PARKED, postgresql_where=_PARKED),
+    # All that is added up of a day, so that no row is read for that.
+    Index("usage_of_runs", "finished_at", *USAGE, sqlite_where=_IS_USAGE, postgresql_where=_IS_USAGE),
     Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
 )
 

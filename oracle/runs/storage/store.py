@@ -28,6 +28,7 @@ from oracle.runs.storage.setup import prepare
 from oracle.runs.storage.shadow_pairs import ShadowPairs
 from oracle.runs.storage.tails import Tails
 from oracle.runs.storage.trees import TreeEdits, TreeTrials, TreeVersions
+from oracle.runs.storage.usage import UsageTable
 from oracle.runs.storage.user_settings import UserSettings
 from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import PATIENCE_S, CommitFigures, Writer
@@ -57,6 +58,7 @@ class Store:
         retention: deletes old texts.
         webhooks: what their receivers are still to be told.
         keys: secrets that all workers share.
+        usage: what ended runs have used.
     """
 
     worker: str
@@ -80,6 +82,7 @@ class Store:
     retention: Retention
     webhooks: Webhooks
     keys: ServiceKeys
+    usage: UsageTable
 
     @property
     def is_shared(self) -> bool:
@@ -185,4 +188,5 @@ async def open_store(
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,
             keys=ServiceKeys(database, writer=writer),
+            usage=UsageTable(database),
         )

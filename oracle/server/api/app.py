@@ -41,6 +41,7 @@ _FURTHER: Final = (
     "shadows",
     "people",
     "me",
+    "usage",
 )
 """The modules of the calls that the console and operators make, beyond asking and reading what is answered."""
 

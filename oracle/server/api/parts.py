@@ -23,6 +23,7 @@ from oracle.server.api.load import LoopLoad
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
+from oracle.server.settings.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
+        prices: what models cost.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
@@ -73,6 +75,7 @@ class ServiceParts:
     provider_answers: bool
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
+    prices: Prices = field(default_factory=Prices)
     missing_tools: Callable[[], Sequence[str]] = list
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)

@@ -212,6 +212,9 @@ class Settings(_Ceilings):
     mcp_servers: Folder | None = Field(
         default=None, description="A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`."
     )
+    prices: Folder | None = Field(
+        default=None, description="A file of what models cost; without it nothing says what was spent."
+    )
     project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
     vault_dir: Folder | None = Field(
         default=None, description="The folder of notes and threads; the default is `vault` in the data folder."

@@ -38,6 +38,7 @@ from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.writer import CommitFigures
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings
+from oracle.server.settings.prices import read_prices
 from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.identity import authenticator
@@ -85,7 +86,8 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         changing = mcp_tools(settings)
         if changing is not None:
             await stack.enter_async_context(changing)
-        metrics = Metrics(tools=tools.names if changing is None else None)
+        prices = read_prices(settings.prices)
+        metrics = Metrics(tools=tools.names if changing is None else None, costs_of=prices.costs)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
             open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics), webhook_urls=urls)
@@ -127,7 +129,9 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
         parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
-        parts = replace(parts, encoder=encoder, missing_tools=changing.missing if changing is not None else list)
+        parts = replace(
+            parts, encoder=encoder, prices=prices, missing_tools=changing.missing if changing is not None else list
+        )
         stack.callback(parts.passes.close)
         yield parts
 

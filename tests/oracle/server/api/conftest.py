@@ -42,6 +42,7 @@ from oracle.server.api.app import build_app
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.sse import StreamTiming
 from oracle.server.settings.fields import Settings
+from oracle.server.settings.prices import Prices
 from oracle.server.wiring.identity import authenticator
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
@@ -122,6 +123,7 @@ async def running_service(
     traces: Traces | None = None,
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
+    prices: Prices | None = None,
     adapters: tuple[Adapter, ...] = ADAPTERS,
     timestamp: Callable[[], str] = lambda: TIMESTAMP,
     **settings: Any,
@@ -137,7 +139,7 @@ async def running_service(
             file = folder / "oracle.db"
             url = f"sqlite:///{file}" if file.exists() else sqlite_url(file)
         store = await stack.enter_async_context(open_store(url, worker=worker))
-        metrics = Metrics()
+        metrics = Metrics(costs_of=(prices or Prices()).costs)
         library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
         served = shipped.Trees(library, closed=[trees_folder or folder])
         editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
@@ -190,6 +192,7 @@ async def running_service(
             provider_answers=provider_answers,
             console=console,
             encoder=encoder,
+            prices=prices or Prices(),
             timing=timing or StreamTiming(),
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),

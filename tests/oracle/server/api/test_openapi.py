@@ -58,6 +58,7 @@ CALLS = {
     ("get", "/api/oracle/grants"): {200},
     ("delete", "/api/oracle/grants/{grant_id}"): {204, 404},
     ("get", "/api/me"): {200},
+    ("get", "/api/usage"): {200},
     ("get", "/healthz"): {200},
     ("get", "/readyz"): {200, 503},
     ("get", "/metrics"): {200},

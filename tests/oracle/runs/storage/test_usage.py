@@ -1,0 +1,100 @@
+"""What runs have used, added up on each kind of database."""
+
+import pytest
+from sqlalchemy import update
+
+from oracle.core.chunks import TokenUsage
+from oracle.runs.storage import schema
+from oracle.runs.storage.records import RunEnd
+from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.store import Store
+from tests.oracle.runs.storage.runs_made import begun
+
+DAY_S = 86_400
+DONE = b'{"type":"done"}'
+USAGE = TokenUsage(100, 10, 1000, 50)
+
+
+async def used(
+    store: Store,
+    at: float,
+    usage: TokenUsage | None = USAGE,
+    *,
+    tokens: int | None = None,
+    model: str = "m",
+    **more: str,
+) -> str:
+    """A run that has ended at a time."""
+    record, log = await begun(store, **more)
+    tokens = tokens if tokens is not None else usage.counted if usage else 0
+    await log.finish(DONE, RunEnd("completed", "", 2, tokens, False, model, usage=usage))
+    await change(store, record.id, finished_at=at)
+    return record.id
+
+
+async def change(store: Store, run_id: str, **values: object) -> None:
+    stands = update(schema.run).where(schema.run.c.id == run_id).values(**values)
+    await store.write(lambda connection: connection.execute(stands).close())
+
+
+async def test_runs_are_added_up_by_day_user_and_model(store: Store) -> None:
+    for user, model in (("ann", "m"), ("ann", "m"), ("ann", "n"), ("bob", "m")):
+        await used(store, 10 * DAY_S + 5.0, user_id=user, model=model)
+    await begun(store, user_id="ann")  # has not ended
+    rows = await store.usage.by_day(10, 10, user_id=None, limit=10)
+    assert [(row.day, row.user_id, row.model, row.runs) for row in rows] == [
+        (10, "ann", "m", 2),
+        (10, "ann", "n", 1),
+        (10, "bob", "m", 1),
+    ]
+    assert rows[0].by_kind == USAGE + USAGE
+    assert (rows[0].turns, rows[0].tokens_used, rows[0].unsplit, rows[0].is_estimated) == (4, 320, 0, False)
+    assert {row.user_id for row in await store.usage.by_day(10, 10, user_id="bob", limit=10)} == {"bob"}
+    assert len(await store.usage.by_day(10, 10, user_id=None, limit=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("at", "day"),
+    [
+        (10 * DAY_S, 10),
+        (11 * DAY_S - 1e-5, 10),
+        (11 * DAY_S - 0.4, 10),
+        (11 * DAY_S, 11),
+        (20_000 * DAY_S - 0.001, 19_999),
+    ],
+)
+async def test_a_day_begins_and_ends_at_midnight(store: Store, at: float, day: int) -> None:
+    await used(store, at)
+    assert [row.day for row in await store.usage.by_day(day, day, user_id=None, limit=5)] == [day]
+    assert await store.usage.by_day(day - 1, day - 1, user_id=None, limit=5) == []
+    assert await store.usage.by_day(day + 1, day + 1, user_id=None, limit=5) == []
+
+
+async def test_the_kinds_of_tokens_that_older_versions_counted_are_not_known(store: Store) -> None:
+    await used(store, 0.0)
+    old = await used(store, 0.0)
+    await change(store, old, **dict.fromkeys(schema.KINDS))
+    await used(store, 0.0, None, tokens=7)
+    (row,) = await store.usage.by_day(0, 0, user_id=None, limit=5)
+    assert (row.runs, row.tokens_used, row.unsplit) == (3, 327, 167)
+    assert row.by_kind == USAGE
+
+
+async def test_a_run_without_tokens_has_none_of_any_kind(store: Store) -> None:
+    await used(store, 0.0, None, tokens=0, model="")
+    (row,) = await store.usage.by_day(0, 0, user_id=None, limit=5)
+    assert (row.tokens_used, row.unsplit, row.by_kind, row.model) == (0, 0, TokenUsage(), "")
+
+
+async def test_a_shadow_is_no_users(store: Store) -> None:
+    shadow = await used(store, 0.0)
+    await change(store, shadow, shadow_of="run-1")
+    assert await store.usage.by_day(0, 0, user_id=None, limit=5) == []
+
+
+async def test_the_figures_stay_when_texts_are_deleted(store: Store) -> None:
+    await used(store, 0.0, user_id="ann")
+    (listed,) = (await store.runs.page(RunFilter(), limit=5)).runs
+    assert await store.conversations.forget("ann", listed.context_id)
+    (row,) = await store.usage.by_day(0, 0, user_id="ann", limit=5)
+    assert row.by_kind == USAGE
