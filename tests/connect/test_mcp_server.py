@@ -174,6 +174,27 @@ async def test_the_sdk_of_python_over_standard_streams(command: dict[str, Any], 
     assert not (tmp_path / ".oracle" / "oracle.db").exists()
 
 
+@BOTH
+async def test_what_waits_is_asked_over_standard_streams(command: dict[str, Any], tmp_path: Path, mode: str) -> None:
+    """In 2025-11-25 a result cannot ask, also where the client could."""
+    (tmp_path / "trees").mkdir()
+    write_trees(tmp_path / "trees")
+    command["env"] |= {"ORACLE_TREES_DIR": str(tmp_path / "trees")}
+
+    async def decide(_: object, params: types.ElicitRequestFormParams) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"answer": "main"})
+
+    started = StdioServerParameters(**command, cwd=str(tmp_path))
+    async with Client(started, mode=mode, elicitation_callback=decide) as client:
+        result = await client.call_tool("ask", {"question": "hello", "tree": "question"})
+        found = result.structured_content
+        assert not result.is_error, result.content
+        if mode == "auto":
+            assert (found["termination_reason"], found["answer"]) == ("completed", "It is main.")
+        else:
+            assert (found["termination_reason"], len(found["waits_for"])) == (None, 1)
+
+
 async def test_the_sdk_of_javascript_over_standard_streams(node: Node, command: dict[str, Any]) -> None:
     [said] = await node.run("mcp_client.mjs", json.dumps(command))
     check(said)

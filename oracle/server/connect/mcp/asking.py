@@ -16,8 +16,10 @@ from typing import Any, Final
 
 import mcp_types as types
 from anyio import CancelScope
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bt_runtime import TreeFileError
 from bt_runtime.text.phrases import clipped
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import Answer, Chunk, Interrupt, SystemNotice, TerminationReason, ToolCalled
@@ -95,13 +97,15 @@ async def ask(
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
         return failed("; ".join(wrong))
+    except TreeFileError:
+        return failed("this tree has mistakes and cannot be run")
     except OracleError as error:
         return failed(str(error))
 
 
 def failed(message: str) -> types.CallToolResult:
     """A call that has no result."""
-    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
+    return types.CallToolResult(content=[types.TextContent(text=message[:_LONGEST_SHOWN])], is_error=True)
 
 
 async def _run_of(visit: Visit, given: AskArguments) -> RunRecord:
@@ -139,6 +143,7 @@ async def _followed(
             await context.session.report_progress(n + 1, message=clipped(message, _LONGEST_TOLD))
 
     telling = asyncio.create_task(tell())
+    telling.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # the client has gone
     try:
         answer = await folded(visit.request, visit.parts, run, heard=heard) or Answer()
     except asyncio.CancelledError:
@@ -149,13 +154,19 @@ async def _followed(
     finally:
         telling.cancel()
     asked = [each for each in answer.pending if each.answerers == "user"]
-    capabilities = context.session.client_capabilities
-    if asked and may_ask and visit.ends_with_request and capabilities and capabilities.elicitation:
+    if asked and may_ask and _shows_forms(context):
         state = {"run": run.id, "asked": [each.id for each in asked], "seen": last}
         return types.InputRequiredResult(
             input_requests={each.id: _form(each) for each in asked}, request_state=to_json(state).decode()
         )
     return _result(run, answer)
+
+
+def _shows_forms(context: Context) -> bool:
+    found = context.session.client_capabilities
+    can = None if found is None else found.elicitation
+    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return is_modern and can is not None and (can.form is not None or can.url is None)
 
 
 def _told(chunk: Chunk) -> str | None:

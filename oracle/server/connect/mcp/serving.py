@@ -44,7 +44,9 @@ async def server_of(state: State, parts: ServiceParts) -> Server[Any]:
 async def serve_stdio(parts: ServiceParts) -> None:
     """Serve the local user on standard input and output, until its end."""
     request = silent({"type": "http", "headers": []})
-    visit = Visit(parts, Caller(LOCAL_USER), request, ends_with_request=True)
+    visit = Visit(
+        parts, Caller(LOCAL_USER, is_operator=LOCAL_USER in parts.settings.operators), request, ends_with_request=True
+    )
     server = _made(await parts.store.keys.get(_KEY), lambda _: visit)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())

@@ -245,6 +245,24 @@ async def test_a_state_is_the_user_s_the_call_s_and_unforgeable(careful):
         assert end.structured_content["termination_reason"] == "completed"
 
 
+async def test_a_tree_with_mistakes_is_a_result_that_says_so(start, tmp_path):
+    (tmp_path / "careful.yaml").write_text("tree: careful\nroot: { nothing: 1 }\n")
+    service = await start(SEARCH, trees=("careful",))
+    async with connected(service) as client:
+        result = await client.call_tool("ask", {"question": "a", "tree": "careful"})
+    assert (result.is_error, result.content[0].text) == (True, "this tree has mistakes and cannot be run")
+
+
+@BOTH
+async def test_long_words_are_quoted_in_part(start, mode):
+    service = await start(SEARCH)
+    async with connected(service, mode=mode) as client:
+        for given in ({"x" * 100_000: 1}, {"question": "a", "conversation": "y" * 100_000}, {"run_id": "z" * 100_000}):
+            result = await client.call_tool("ask", given)
+            assert result.is_error
+            assert len(result.content[0].text) <= 4_000
+
+
 async def test_pages_of_other_origins_are_refused(start):
     service = await start(SEARCH, tokens=TOKENS, cors_origins=("https://chat.example.com",))
     sent: Any = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
