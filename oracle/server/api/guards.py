@@ -42,7 +42,9 @@ _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seco
 _FAILED = 400
 _OF_BACKENDS = re.compile(r"/v1/models(/.*)?")
 """What a chat backend may read without naming a user."""
-_CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel|/v1/responses/[^/]+/cancel|/api/chat/[^/]+/stop")
+_CANCEL_PATH = re.compile(
+    r"(/api/oracle/runs|/v1/responses)/[^/]+/cancel|/api/chat/.+/stop|/agui/threads/.+/cancel", re.DOTALL
+)
 
 _PROTECTION = {
     "X-Content-Type-Options": "nosniff",

@@ -61,7 +61,7 @@ async def run_agent(
     return adapted_stream(parts, run, AgUiEvents(run, thread=body.threadId, name=body.runId, starts=starts))
 
 
-@router.get("/threads/{thread_id}")
+@router.get("/threads/{thread_id:path}")
 async def read_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Response:
     """The whole thread, run by run, and then what comes of the last one."""
     run = with_texts(await _latest(thread_id, parts, caller))
@@ -79,7 +79,7 @@ async def read_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Respon
     return adapted_stream(parts, run, AgUiEvents(run, thread=thread_id, begins=frames, starts=starts))
 
 
-@router.post("/threads/{thread_id}/cancel")
+@router.post("/threads/{thread_id:path}/cancel")
 async def cancel_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Stop the answer; what it has so far is kept. `abortRun()` of the client closes its connection alone."""
     run = await _latest(thread_id, parts, caller)

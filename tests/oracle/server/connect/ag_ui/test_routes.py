@@ -241,6 +241,15 @@ async def test_a_running_answer_is_stopped_and_a_closed_connection_stops_nothing
     assert text_of(whole).startswith("It begins here ")
 
 
+async def test_a_thread_may_have_any_name(thread):
+    client = await thread(NUMBERED)
+    client.name = "a/b c"
+    await client.ask("first?")
+    path = "/agui/threads/a%2Fb%20c"
+    assert "Answer 1." in (await client.service.client.get(path)).text
+    assert (await client.service.client.post(f"{path}/cancel")).status_code == 202
+
+
 async def test_threads_of_one_user_do_not_exist_for_another(thread):
     client = await thread(WRITES, tokens=TOKENS)
     client.headers = ALICE
