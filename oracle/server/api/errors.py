@@ -187,11 +187,20 @@ def add_error_answers(app: FastAPI) -> None:
         app.add_exception_handler(kind, _on_refusal)
 
 
-async def _on_refusal(_: Request, error: Exception) -> Response:
-    refusal = next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)
+def told(error: Exception) -> str:
+    """What the client reads of an error of `REFUSALS`; what only the operator may read of it goes to the log."""
+    refusal = _refusal(error)
     if refusal.event is not None:
         log.log(refusal.level, refusal.event, problem=bounded(error, most=_LONGEST_MESSAGE))
-    detail = str(error) if refusal.detail is None else refusal.detail
+    return str(error) if refusal.detail is None else refusal.detail
+
+
+def _refusal(error: Exception) -> _Refusal:
+    return next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)
+
+
+async def _on_refusal(_: Request, error: Exception) -> Response:
+    refusal, detail = _refusal(error), told(error)
     if refusal.status == 422 and isinstance(error, AnswerError):
         return invalid([mistake(each.problem, loc=("body", *each.place)) for each in error.mistakes[:_MOST_MISTAKES]])
     if refusal.status == 422:

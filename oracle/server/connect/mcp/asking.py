@@ -29,6 +29,7 @@ from oracle.runs.storage.interrupts import AnsweredBeforeError, Answerer, Delive
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import find_run, is_id, with_texts
+from oracle.server.api.errors import REFUSALS, told
 from oracle.server.connect.base.asking import Asked, begin
 from oracle.server.connect.base.streaming import folded
 from oracle.server.connect.mcp.visits import Context, Visit
@@ -100,7 +101,7 @@ async def ask(
     except TreeFileError:
         return failed("this tree has mistakes and cannot be run")
     except OracleError as error:
-        return failed(str(error))
+        return failed(told(error) if isinstance(error, tuple(REFUSALS)) else "The service cannot do this.")
 
 
 def failed(message: str) -> types.CallToolResult:

@@ -108,8 +108,8 @@ ODD: dict[str, tuple[dict[str, Any], str]] = {
     "a question that is none": ({"question": ["a"]}, "question: Input should be a valid string"),
     "an unknown argument": ({"question": "a", "temperature": 1}, "temperature: Extra inputs"),
     "an unknown tree": ({"question": "a", "tree": "nowhere"}, "nowhere"),
-    "an unknown conversation": ({"question": "a", "conversation": "../x"}, "../x"),
-    "an unknown run": ({"run_id": "none"}, "none"),
+    "an unknown conversation": ({"question": "a", "conversation": "../x"}, "There is no such conversation."),
+    "an unknown run": ({"run_id": "none"}, "There is no such run."),
 }
 
 
@@ -139,7 +139,9 @@ async def test_users_see_their_own_alone(start):
                 await bob.read_resource(uri)
             assert (caught.value.code, caught.value.data) == (-32602, {"uri": uri})
         for given in ({"run_id": found["run_id"]}, {"question": "a", "conversation": found["context_id"]}):
-            assert (await bob.call_tool("ask", given)).is_error
+            refused = await bob.call_tool("ask", given)
+            assert refused.is_error
+            assert refused.content[0].text in ("There is no such run.", "There is no such conversation.")
     async with httpx2.AsyncClient(trust_env=False, verify=False) as http:
         refused = await http.post(f"http://127.0.0.1:{service.port}/mcp", json={})
     assert refused.status_code == 401
