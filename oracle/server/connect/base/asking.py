@@ -20,7 +20,7 @@ from oracle.agent.answering import Ask
 from oracle.agent.client_tools import ClientTool
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.runs.storage.client_runs import KnownRuns
-from oracle.runs.storage.errors import ConversationMovedError, StoreUnavailableError
+from oracle.runs.storage.errors import ConversationBusyError, ConversationMovedError
 from oracle.runs.storage.records import Origin, RunRecord
 from oracle.server.api.access import with_texts
 from oracle.server.api.auth import Caller
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 _told: set[str] = set()
 _MOST_METADATA, _LONGEST_NAME, _LONGEST_TEXT = 17, 64, 512  # OpenAI's bounds, and one name of an adapter's own
-_MOST_TRIES = 5  # while other requests begin runs of the same conversation
+_MOST_TRIES = 30  # while other requests begin runs of the same conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
     Raises:
         OracleError: the question is refused, as `RunManager.start` says, or the model may not be used.
         InvalidRequestError: there is more metadata than is kept.
+        ConversationBusyError: too many other requests come at the same moment.
     """
     chain = chain_of(
         asked.said,
@@ -138,7 +139,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
             raise
         else:
             return Begun(live.record, is_earlier=False)
-    raise StoreUnavailableError("other requests of the conversation came at the same moment, again and again")
+    raise ConversationBusyError("other requests of the conversation came at the same moment, again and again")
 
 
 def _earlier(asked: Asked, chain: Chain, known: KnownRuns, seen: int | None) -> str | None:

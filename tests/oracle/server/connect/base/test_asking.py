@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from sqlalchemy import func, select
 
+from oracle.runs.manager import RunManager
+from oracle.runs.storage.errors import ConversationMovedError
 from oracle.runs.storage.schema import client_run
 from oracle.testing import ScriptedTurn
 from signals import as_plain_text
@@ -96,6 +98,29 @@ async def test_without_a_name_several_that_come_at_once_are_conversations_of_the
     answers = [each.json() for each in await asyncio.gather(*(client.post("hi", stream=False) for _ in range(4)))]
     assert len({each["run"] for each in answers}) == len({each["text"] for each in answers}) == 4
     assert len(await client.conversations()) == 4
+
+
+async def test_a_request_is_asked_though_many_others_of_its_conversation_are_faster(plain, monkeypatch):
+    client = await plain(NUMBERED)
+    client.conversation = "chat-1"
+    start, slower = RunManager.start, 0
+
+    async def start_after_others(self, ask, **options):
+        nonlocal slower
+        slower += 1
+        if slower <= 12:
+            raise ConversationMovedError("another run was begun")
+        return await start(self, ask, **options)
+
+    monkeypatch.setattr(RunManager, "start", start_after_others)
+    await client.ask("first?")
+    monkeypatch.setattr(RunManager, "start", always_slower)
+    refused = await client.post("second?")
+    assert (refused.status_code, refused.json()["fault"]["code"]) == (409, 409)
+
+
+async def always_slower(*_: object, **__: object) -> None:
+    raise ConversationMovedError("another run was begun")
 
 
 async def test_metadata_stays_with_the_run(plain):
