@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 QUESTION = "Where is the class RetryPolicy defined in the code?"
 PLACE = {"name": "get_place", "description": "Where the user is.", "parameters": {"type": "object", "properties": {}}}
 TREE = """\
-tree: careful
+tree: searching
 description: Each search needs a person.
 root:
   finally:
@@ -46,7 +46,7 @@ SEARCHES = (
     ),
     answers("It is there."),
 )
-CAREFUL = {"forwardedProps": {"tree": "careful"}}
+CAREFUL = {"forwardedProps": {"tree": "searching"}}
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def careful(stage: Stage) -> Stage:
     for worker in stage.workers:
         folder = worker.data / "trees"
         folder.mkdir(exist_ok=True)
-        (folder / "careful.yaml").write_text(TREE)
-        hasty = TREE.replace("careful", "hasty").replace(
+        (folder / "searching.yaml").write_text(TREE)
+        hasty = TREE.replace("searching", "hasty").replace(
             "approve: [search_code]", "approve: [search_code], expires: 1s"
         )
         (folder / "hasty.yaml").write_text(hasty)

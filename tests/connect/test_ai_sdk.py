@@ -25,7 +25,7 @@ SEARCH = (
     answers("It is there."),
 )
 CAREFUL = """\
-tree: careful
+tree: noting
 description: Asks for the branch; the model may write notes, each of which needs a person.
 blackboard:
   branch: { type: str, default: "" }
@@ -74,9 +74,9 @@ def tools_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 async def lay_careful(stage: Stage) -> None:
     async with stage.client("boss") as operator:
-        there = await operator.get("/api/trees/careful")
+        there = await operator.get("/api/trees/noting")
         if there.status_code == 404:
-            saved = await operator.put("/api/trees/careful", json={"source": CAREFUL, "version": None})
+            saved = await operator.put("/api/trees/noting", json={"source": CAREFUL, "version": None})
             assert saved.is_success, saved.text
 
 
@@ -155,7 +155,7 @@ async def test_a_question_and_an_approval_go_on_in_the_same_message(node: Node, 
         ["decide", 0, approved, "As you like."],
         ["resume"],
         chat=f"careful-{approved}",
-        body={"tree": "careful"},
+        body={"tree": "noting"},
     )
     [question] = tools_of(asked["messages"][-1])
     assert question["input"]["question"] == "Which branch is meant?"
@@ -188,7 +188,7 @@ async def test_calls_that_wait_side_by_side_are_decided_together(node: Node, sta
         ["decide", 0, False],
         ["decide", 0, True],
         chat="together",
-        body={"tree": "careful"},
+        body={"tree": "noting"},
     )
     assert one["requests"] == []
     assert said["requests"] == ["POST /api/chat"]
@@ -211,7 +211,7 @@ async def test_a_run_that_waits_can_be_stopped_and_takes_no_other_question(node:
         ["resume"],
         ["send", "Is it over?"],
         chat="waits",
-        body={"tree": "careful"},
+        body={"tree": "noting"},
     )
     assert other["error"]["status"] == 409
     assert "waits" in other["error"]["message"]
@@ -233,7 +233,7 @@ async def test_a_call_whose_arguments_were_changed_is_not_approved(node: Node, s
         ["resume"],
         ["decide", 0, True],
         chat="tampered",
-        body={"tree": "careful"},
+        body={"tree": "noting"},
     )
     assert decided["status"] == "error"
     assert decided["error"]["status"] == 400
