@@ -79,6 +79,7 @@ OracleError
     ├── RunBrokenError          a part of the run can never be written
     ├── FallenBehindError       a reader of a run that is being explained was too slow
     ├── AlreadyBegunError       an earlier request has begun the run
+    ├── ConversationMovedError  another question of a client's conversation was begun since it was looked up
     ├── NotContinuedError       what is repeated of a run is not what was recorded
     ├── UnendedError            a query ended without its last chunk
     └── AbandonedError          nothing waits for the result of a tool call any more
