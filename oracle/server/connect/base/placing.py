@@ -123,11 +123,14 @@ class Placing:
         if not self._is_whole and latest is not None:
             return _Followed(latest.context_id, before=latest.id) if self._is_anew else await self._behind(latest)
         found = await self._known_beginning(known)
-        if found is not None:
-            return await self._behind(found)
-        if self._chain.is_named and self._chain.before and latest is not None:
-            return await self._in_the_middle()
-        return None
+        chain = self._chain
+        is_all_known = bool(chain.before) and chain.before[-1] in known.runs
+        if chain.is_named and chain.before and latest is not None and not is_all_known:
+            # What was asked behind a cut history is known by that alone, until the client shows all of it again.
+            followed = await self._in_the_middle()
+            if followed is not None:
+                return followed
+        return None if found is None else await self._behind(found)
 
     async def _behind(self, run: RunRecord) -> _Followed:
         return _Followed(run.context_id, before=await self._parts.store.client_runs.followed(run.id))

@@ -84,6 +84,10 @@ steps = st.lists(
     steps=[("go_on", 0, 0), ("edit", 0, 0), ("go_on", 1, 0), ("go_on", 0, 0), ("trimmed", 1, 1)],
     name="chat-1",
 )
+@example(
+    steps=[("anew", 0, 3), ("anew", 2, 2), ("trimmed", 3, 2), ("trimmed", 3, 3), ("go_on", 3, 1), ("edit", 0, 0)],
+    name="chat-1",
+)
 def test_every_branch_that_a_client_shows_is_a_conversation_with_these_messages(steps, name):
     asyncio.run(_play(steps, name))
 
