@@ -131,6 +131,9 @@ class Metrics:
         self._webhooks = Counter(
             "oracle_webhooks", "Attempts to send a webhook from here, by outcome.", ["outcome"], registry=of
         )
+        self._feedback = Counter(
+            "oracle_feedback", "Answers rated here: up, down, or withdrawn.", ["rating"], registry=of
+        )
         self._continued = Counter(
             "oracle_runs_continued", "Runs of dead or silent workers that have gone on here.", registry=of
         )
@@ -238,6 +241,10 @@ class Metrics:
     def webhook(self, outcome: str) -> None:
         """A webhook was `delivered`, has `failed` for now, or was `given_up`."""
         self._webhooks.labels(outcome).inc()
+
+    def rated(self, rating: str) -> None:
+        """A user has rated an answer `up` or `down`, or has `withdrawn` that."""
+        self._feedback.labels(rating).inc()
 
     def run_continued(self) -> None:
         """A run of a worker that died or fell silent goes on here."""

@@ -33,6 +33,7 @@ CALLS = {
     ("get", "/api/oracle/runs/{run_id}/stream"),
     ("get", "/api/oracle/runs/{run_id}"),
     ("post", "/api/oracle/runs/{run_id}/cancel"),
+    ("post", "/api/oracle/runs/{run_id}/feedback"),
     ("get", "/api/oracle/runs/{run_id}/source"),
     ("get", "/api/oracle/conversations"),
     ("get", "/api/oracle/conversations/{context_id}"),

@@ -32,7 +32,7 @@ from oracle.replay.histories.model import History
 from oracle.replay.recorded import DELETED
 from oracle.replay.shadow.report import ShadowReport
 from oracle.runs.storage.errors import UnclearRunError
-from oracle.runs.storage.records import RunSummary
+from oracle.runs.storage.records import Feedback, RunSummary
 from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
 from oracle.runs.storage.shadow_pairs import PairFilter
 
@@ -352,6 +352,7 @@ def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:
         "errors": "true" if wanted.with_errors else None,
         "search": wanted.text or None,
         "shadows": "true" if wanted.shadows else None,
+        "feedback": wanted.rating,
     }
     return {name: value for name, value in named.items() if value is not None}
 
@@ -376,6 +377,7 @@ def _listed(body: Mapping[str, Any]) -> ListedRun:
         error=body["error"],
         limits=body["limits"],
         kept=body.get("kept") or ("gone" if body["forgotten"] else "whole"),
+        feedback=Feedback(**body["feedback"]) if body.get("feedback") else None,
     )
     return ListedRun(run, None if summary is None else RunSummary.from_json(summary))
 

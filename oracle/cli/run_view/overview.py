@@ -40,6 +40,7 @@ def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Text]:
         counted(run.tokens_used, "token") + (" (estimated)" if run.tokens_estimated else ""),
         seconds(lasted_s),
         moment(run.created_at),
+        f"rated {run.feedback.rating}" if run.feedback else "",
     )
     asked = fitted(Text(question, "strong"), room)
     return [

@@ -13,12 +13,14 @@ from oracle.core.chunks import Interrupt
 from oracle.replay.histories import model
 from oracle.replay.histories.model import History
 from oracle.replay.histories.view import OMITTED, add_view
+from oracle.runs.storage.records import Feedback
 
 _KEPT: Final[Mapping[type, frozenset[str]]] = {
     History: frozenset({"format", "version"}),
     model.RunFacts: frozenset(
         {"id", "status", "tree", "tree_version", "model", "termination_reason", "limits", "kept"}
     ),
+    Feedback: frozenset({"rating"}),
     model.TreeFacts: frozenset({"name", "version", "file", "files", "rows"}),
     model.NodeFacts: frozenset(field.name for field in fields(model.NodeFacts)),
     model.RowFacts: frozenset(field.name for field in fields(model.RowFacts)),

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from bt_runtime import CauseKind
 from oracle.core.chunks import Interrupt
-from oracle.runs.storage.records import Kept, RunStatus
+from oracle.runs.storage.records import Feedback, Kept, RunStatus
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1
@@ -45,6 +45,7 @@ class RunFacts:
     error: str | None
     limits: Mapping[str, int | float]
     kept: Kept = "whole"
+    feedback: Feedback | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,4 +25,5 @@ def run_facts(record: RunRecord) -> RunFacts:
         error=error.get("error"),
         limits=dict(record.limits),
         kept=record.kept,
+        feedback=record.feedback,
     )

@@ -89,7 +89,7 @@ class Passes:
     def _find(self, record: RunRecord, after: int, *, has_reasons: bool) -> Pass | None:
         """The one that has come furthest, of those that fit."""
         for each in [each for each in self._passes if each.record.id == record.id]:
-            if each.kept != record.kept:  # its texts were deleted since
+            if (each.kept, each.record.feedback) != (record.kept, record.feedback):  # deleted, or rated, since
                 self._passes.remove(each)
         fitting = [
             each

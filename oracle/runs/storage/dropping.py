@@ -88,6 +88,7 @@ def _mark(connection: Connection, *, run_ids: Collection[str], at: float) -> Non
             "input": _only(row.input, _INPUT),
             "error": None if row.error is None else _only(row.error, _ERROR),
             "answer": "",
+            "feedback": None,
             "texts_dropped_at": at,
         }
         connection.execute(update(run).where(run.c.id == row.id, run.c.forgotten_at.is_(None)).values(figures))

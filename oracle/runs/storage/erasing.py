@@ -60,7 +60,7 @@ def _mark(connection: Connection, run_ids: Collection[str], *, at: float) -> Non
     connection.execute(
         update(run)
         .where(run.c.id.in_(run_ids))
-        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input={}, answer=None, error=None)
+        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input={}, answer=None, error=None, feedback=None)
     )
 
 

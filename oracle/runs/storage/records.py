@@ -255,6 +255,17 @@ class RunEnd:
         return {name: getattr(usage, name) if is_known else None for name in KINDS}
 
 
+Rating = Literal["up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What the user thinks of an answer; the text may be empty."""
+
+    rating: Rating
+    text: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     """A run as it is kept. Times are seconds since the epoch, UTC; fields of the end are `None` before it."""
@@ -294,6 +305,8 @@ class RunRecord:
     """The last such end in its log when it was claimed; 0: there was none."""
     wake_at: float | None = None
     """When it goes on by itself, if it is parked; `None`: only when it is woken."""
+    feedback: Feedback | None = None
+    """What its user thinks of it; goes with its texts."""
 
     @property
     def kept(self) -> Kept:
@@ -321,4 +334,6 @@ def record_of(row: Row[Any]) -> RunRecord:
         del fields[name]
     if fields["summary"] is not None:
         fields["summary"] = RunSummary.from_json(fields["summary"])
+    if fields["feedback"] is not None:
+        fields["feedback"] = Feedback(**fields["feedback"])
     return RunRecord(**fields)

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Text, and_, func, or_, select,
 from oracle.core.encoding import to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id
-from oracle.runs.storage.records import RunRecord, RunStatus, record_of
+from oracle.runs.storage.records import Rating, RunRecord, RunStatus, record_of
 
 NOT_CONTINUED: Final = "not_continued"
 """In a filter: runs that could not go on after their worker, for an operator to look at."""
@@ -45,6 +45,7 @@ class RunFilter:
         text: words that are all in the question, in any order, ignoring case; or the beginning of the run's id.
         context_id: the conversation that it belongs to.
         statuses: how it stands is one of them.
+        rating: what its user thinks of it.
         shadows: only runs that shadow another one; `None`: those as well; else only what users have asked.
     """
 
@@ -59,6 +60,7 @@ class RunFilter:
     text: str = ""
     context_id: str | None = None
     statuses: tuple[RunStatus, ...] = ()
+    rating: Rating | None = None
     shadows: bool | None = False
 
     @property
@@ -109,7 +111,7 @@ def _candidates(connection: Connection, condition: ColumnElement[bool]) -> Itera
 
 
 def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
-    """Everything but the text; the columns are all in the indexes `run_figures` and `run_of_user`."""
+    """Everything but the text; the columns are all in the indexes `run_figures` and `run_of_user`, or `rated_runs`."""
     lasted_s = func.coalesce(_run.c.finished_at, now) - _run.c.created_at
     parts = (
         or_(*map(_ended_as, wanted.reasons)) if wanted.reasons else None,
@@ -122,6 +124,7 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
         _run.c.node_errors > 0 if wanted.with_errors else None,
         None if wanted.context_id is None else _run.c.context_id == wanted.context_id,
         _run.c.status.in_(wanted.statuses) if wanted.statuses else None,
+        None if wanted.rating is None else _is_rated(wanted.rating),
         None if wanted.shadows is None else _is_shadow() if wanted.shadows else ~_is_shadow(),
     )
     return and_(true(), *(part for part in parts if part is not None))
@@ -129,6 +132,11 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
 
 def _is_shadow() -> ColumnElement[bool]:
     return _run.c.shadow_of.is_not(None)
+
+
+def _is_rated(rating: Rating) -> ColumnElement[bool]:
+    """Few runs are, and have an index."""
+    return _run.c.feedback.is_not(None) & type_coerce(_run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
 
 
 def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:

@@ -72,6 +72,7 @@ _IS_SHADOW = text("shadow_of IS NOT NULL")
 _IS_USAGE = text("status = 'finished' AND shadow_of IS NULL")
 KINDS = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
 USAGE = ("user_id", "model_used", "turns", "tokens_used", "tokens_estimated", *KINDS)
+_IS_RATED = text("feedback IS NOT NULL")
 _FIGURES = (
     *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
     *("created_at", "finished_at", "node_errors", "shadow_of"),
@@ -116,6 +117,7 @@ run = Table(
     Column("cache_creation_tokens", BigInteger),
     Column("cache_read_tokens", BigInteger),
     Column("output_tokens", BigInteger),
+    Column("feedback", Json),  # a Feedback: its user's, the latest one
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),
@@ -136,6 +138,7 @@ run = Table(
     Index("parked_runs", "wake_at", sqlite_where=_PARKED, postgresql_where=_PARKED),
     # All that is added up of a day, so that no row is read for that.
     Index("usage_of_runs", "finished_at", *USAGE, sqlite_where=_IS_USAGE, postgresql_where=_IS_USAGE),
+    Index("rated_runs", "n", sqlite_where=_IS_RATED, postgresql_where=_IS_RATED),
     Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
 )
 

@@ -40,6 +40,7 @@ _FURTHER: Final = (
     "debugging",
     "shadows",
     "people",
+    "feedback",
     "me",
     "usage",
 )

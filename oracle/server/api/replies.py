@@ -18,7 +18,7 @@ from oracle.core.chunks import (
 )
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
-from oracle.runs.storage.records import Kept, RunStatus, SpanKind
+from oracle.runs.storage.records import Feedback, Kept, RunStatus, SpanKind
 from signals import SignalRecord
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
@@ -133,6 +133,7 @@ class RunBody(ReplyBody):
         description="The most turns: `max_iterations`, or what the tree allows if that is less and is still known."
     )
     shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
+    feedback: Feedback | None = Field(description="What its user thinks of the answer; null: nothing was said.")
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
     summary: RunSummaryBody | None = Field(description="Null while it is under way, and for runs of older versions.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")

@@ -1,6 +1,7 @@
 """Runs as clients get them: how each stands, and the figures that a list shows."""
 
 from collections import OrderedDict
+from dataclasses import asdict
 from typing import Any, Final
 
 from bt_runtime.text import iso
@@ -72,6 +73,7 @@ async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: C
         "limits": dict(run.limits),
         "turn_limit": _turn_limit(run),
         "shadow_of": run.shadow_of,
+        "feedback": run.feedback and asdict(run.feedback),
         "trace_id": trace_id_of(run),
         "summary": None if run.summary is None else run.summary.to_json(),
         "kept": run.kept,

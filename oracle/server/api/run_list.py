@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
 from oracle.core.chunks import TerminationReason
-from oracle.runs.storage.records import RunStatus
+from oracle.runs.storage.records import Rating, RunStatus
 from oracle.runs.storage.run_pages import RunCounts, RunFilter
 from oracle.server.api.access import CallerNow, Parts, find_run, is_id
 from oracle.server.api.answers import json_answer
@@ -33,9 +33,11 @@ async def by_end(
         Query(ge=0, le=1e9, description="Only those that took so many seconds, or have taken them so far."),
     ] = None,
     errors: Annotated[bool, Query(description="Only those in which a node has raised an exception.")] = False,  # noqa: FBT002
+    feedback: Annotated[Rating | None, Query(description="Only those that their users have rated so.")] = None,
 ) -> RunFilter:
     """The filters by what became of a run."""
-    return RunFilter(reasons=tuple(reason or ()), statuses=tuple(status or ()), slow_s=slow, with_errors=errors)
+    ends, stand = tuple(reason or ()), tuple(status or ())
+    return RunFilter(reasons=ends, statuses=stand, slow_s=slow, with_errors=errors, rating=feedback)
 
 
 async def by_owner(

@@ -13,6 +13,7 @@ CALLS = {
     ("get", "/api/oracle/runs/{run_id}/stream"): {200, 204, 404, 410},
     ("get", "/api/oracle/runs/{run_id}"): {200, 404},
     ("post", "/api/oracle/runs/{run_id}/cancel"): {202, 404},
+    ("post", "/api/oracle/runs/{run_id}/feedback"): {200, 404, 410},
     ("get", "/api/oracle/runs/{run_id}/source"): {200, 404},
     ("get", "/api/oracle/conversations"): {200, 404},
     ("get", "/api/oracle/conversations/{context_id}"): {200, 404},

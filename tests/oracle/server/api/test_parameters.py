@@ -25,8 +25,8 @@ async def test_the_refusal_names_the_parameters_that_there_are(shared):
     response = await shared.client.get("/api/runs?contextid=x&limit=5")
     (mistake,) = response.json()["detail"]
     assert mistake["loc"] == ["query", "contextid"]
-    names = "before, context_id, counts, errors, limit, reason, search, shadows, since, slow, status, tree, until, user"
-    assert mistake["msg"] == f"There is no such query parameter; those that there are: {names}, version"
+    names = "before, context_id, counts, errors, feedback, limit, reason, search, shadows, since, slow, status, tree"
+    assert mistake["msg"] == f"There is no such query parameter; those that there are: {names}, until, user, version"
     (mistake,) = (await shared.client.get("/healthz?x")).json()["detail"]
     assert mistake["msg"] == "There is no such query parameter; this call has none"
 
