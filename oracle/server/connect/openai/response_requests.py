@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from oracle.agent.client_tools import ClientTool, ClientToolError
 from oracle.server.api.errors import InvalidRequestError, bounded
-from oracle.server.connect.base.asking import Asked
+from oracle.server.connect.base.asking import ClientQuestion
 from oracle.server.connect.base.chain import Said
 from oracle.server.connect.openai.requests import IGNORED, metadata_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
@@ -26,6 +26,7 @@ _READ: Final = {
 }
 _PASSED_OVER: Final = ("function_call", "item_reference", "mcp_approval_request", "mcp_call", "reasoning")
 _OWN_ITEM: Final = re.compile(r"(?:msg|rs|mcp)_([A-Za-z0-9.-]{1,64})_[0-9]{1,9}")
+_LONGEST_CONVERSATION: Final = 512  # it is kept like a text of metadata
 _SHAPES: Final = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
 
 
@@ -74,7 +75,7 @@ class ResponseRequest:
     last_run: str | None = None
 
 
-def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, Asked]:
+def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, ClientQuestion]:
     """What a body asks for: what it says of itself, and the question.
 
     Raises:
@@ -98,7 +99,7 @@ def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, Asked]:
     if wanted.previous is not None and conversation is not None:
         raise wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
     kept = {PREVIOUS: wanted.previous, CONVERSATION: conversation}
-    return wanted, Asked(
+    return wanted, ClientQuestion(
         question,
         tuple(wanted.said[:-1]),
         conversation=conversation,
@@ -169,8 +170,9 @@ def _answered(item: Mapping[str, Any], n: int, name: str) -> tuple[str, tuple[st
 def _conversation(body: Mapping[str, Any]) -> str | None:
     given = body.get("conversation")
     given = given.get("id", "") if isinstance(given, dict) else given
-    if given is not None and (not isinstance(given, str) or not given):
-        raise wrong("this is to be the name of a conversation, or an object with its `id`", "conversation")
+    if given is not None and (not isinstance(given, str) or not 0 < len(given) <= _LONGEST_CONVERSATION):
+        most = f"of up to {_LONGEST_CONVERSATION} characters"
+        raise wrong(f"this is to be the name of a conversation, {most}, or an object with its `id`", "conversation")
     return given
 
 
