@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.errors import InvalidRequestError
-from oracle.server.connect.base.asking import Asked
+from oracle.server.connect.base.asking import ClientQuestion
 from oracle.server.connect.base.chain import Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
@@ -90,7 +90,7 @@ class RunAgentInput(_Given):
         last = list(takewhile(lambda each: each.role == "tool", reversed(self.messages)))
         return {each.toolCallId: each.text for each in reversed(last) if each.toolCallId is not None}
 
-    def asked(self) -> Asked:
+    def asked(self) -> ClientQuestion:
         """The question.
 
         Raises:
@@ -106,7 +106,7 @@ class RunAgentInput(_Given):
         before = self.messages[:-1]
         system = [each.text for each in before if each.role in ("system", "developer")]
         said = tuple(Said("user" if each.role == "user" else "assistant", each.text) for each in before if each.is_said)
-        return Asked(
+        return ClientQuestion(
             last.text,
             said,
             conversation=self.threadId,

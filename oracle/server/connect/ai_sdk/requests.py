@@ -14,7 +14,7 @@ from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.bodies import ClientToolBody, Limits, Name
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.connect.ai_sdk.parts import shown_call
-from oracle.server.connect.base.asking import Asked
+from oracle.server.connect.base.asking import ClientQuestion
 from oracle.server.connect.base.chain import Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
@@ -59,7 +59,7 @@ class ChatBody(BaseModel, strict=True):
     limits: Limits = Limits()
     tools: list[ClientToolBody] = []
 
-    def asked(self) -> Asked:
+    def asked(self) -> ClientQuestion:
         """The question.
 
         Raises:
@@ -70,7 +70,7 @@ class ChatBody(BaseModel, strict=True):
         if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
             problem = "the last message is to be the user's, of text alone: files cannot be read"
             raise InvalidRequestError(problem, loc=("body", "messages"))
-        return Asked(
+        return ClientQuestion(
             last.text,
             tuple(Said(each.role, each.text) for each in before if each.role != "system"),
             conversation=self.id,

@@ -39,7 +39,7 @@ _MOST_TRIES = 30  # while other requests begin runs of the same conversation
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClientQuestion:
     """A question as any client's protocol has it.
 
     Args:
@@ -83,7 +83,9 @@ class Begun(NamedTuple):
     is_earlier: bool
 
 
-async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Caller, *, protocol: str) -> Begun:
+async def begin(
+    asked: ClientQuestion, request: Request, parts: ServiceParts, caller: Caller, *, protocol: str
+) -> Begun:
     """Begin the run that answers a request, or find the one that an earlier request has begun.
 
     Args:
@@ -142,7 +144,7 @@ async def begin(asked: Asked, request: Request, parts: ServiceParts, caller: Cal
     raise ConversationBusyError("other requests of the conversation came at the same moment, again and again")
 
 
-def _earlier(asked: Asked, chain: Chain, known: KnownRuns, seen: int | None) -> str | None:
+def _earlier(asked: ClientQuestion, chain: Chain, known: KnownRuns, seen: int | None) -> str | None:
     """The run that an earlier request of the same words has begun, if this one is the same sent again.
 
     It is if it says so, or if the other one came at the same moment: its run is later than the last one that was seen.
@@ -164,13 +166,13 @@ def _check_metadata(metadata: Mapping[str, str]) -> None:
         )
 
 
-def _note_ignored(asked: Asked, protocol: str) -> None:
+def _note_ignored(asked: ClientQuestion, protocol: str) -> None:
     if asked.instructions and protocol not in _told:
         _told.add(protocol)
         log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are not obeyed; said once")
 
 
-async def _ask(asked: Asked, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
+async def _ask(asked: ClientQuestion, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
     return Ask(
         question=asked.question,
         user_id=caller.user_id,

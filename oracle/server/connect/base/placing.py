@@ -29,7 +29,7 @@ _MOST_COMPARED = 20  # runs whose answers are compared with the client's copies
 _MOST_SEARCHED = 10  # conversations of a name; the latest
 
 
-class Place(NamedTuple):
+class PlaceFound(NamedTuple):
     """A conversation for a question.
 
     Args:
@@ -86,7 +86,7 @@ class Placing:
         self._is_whole = is_whole
         self._is_anew = is_anew
 
-    async def place(self, known: KnownRuns) -> Place:
+    async def place(self, known: KnownRuns) -> PlaceFound:
         """Find or make the conversation of the question.
 
         Raises:
@@ -97,20 +97,20 @@ class Placing:
         if followed is None:
             told = [Told(each.role, each.text) for each in self._said]
             if not any(plain(each.text) for each in told):
-                return Place(None)
-            return Place(await self._parts.store.conversations.begin_told(self._user_id, told), is_made=True)
+                return PlaceFound(None)
+            return PlaceFound(await self._parts.store.conversations.begin_told(self._user_id, told), is_made=True)
         if followed.before is None:
             under_way = await self._parts.store.runs.open_of(followed.context_id)
             if under_way is not None:
                 await self._parts.runs.supersede(under_way)
-            return Place(followed.context_id)
+            return PlaceFound(followed.context_id)
         try:
             made = await fork(self._parts, self._user_id, followed.context_id, before_run=followed.before)
         except UnknownConversationError:  # forgotten at this moment
-            return Place(None)
-        return Place(made.context_id, is_made=True)
+            return PlaceFound(None)
+        return PlaceFound(made.context_id, is_made=True)
 
-    async def discard(self, place: Place) -> None:
+    async def discard(self, place: PlaceFound) -> None:
         """Delete a conversation that was made for a question which is not asked."""
         if place.is_made and place.context_id is not None:
             await self._parts.store.conversations.forget(self._user_id, place.context_id)

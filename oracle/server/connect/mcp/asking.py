@@ -30,9 +30,9 @@ from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import find_run, is_id, with_texts
 from oracle.server.api.errors import REFUSALS, told
-from oracle.server.connect.base.asking import Asked, begin
+from oracle.server.connect.base.asking import ClientQuestion, begin
 from oracle.server.connect.base.streaming import folded
-from oracle.server.connect.mcp.visits import Context, Visit
+from oracle.server.connect.mcp.visits import Context, McpVisit
 
 _LONGEST_TOLD: Final = 300
 _LONGEST_SHOWN: Final = 4_000
@@ -81,7 +81,7 @@ ASK: Final = types.Tool(
 
 
 async def ask(
-    visit: Visit, context: Context, params: types.CallToolRequestParams
+    visit: McpVisit, context: Context, params: types.CallToolRequestParams
 ) -> types.CallToolResult | types.InputRequiredResult:
     """Answer a call of the tool."""
     try:
@@ -109,7 +109,7 @@ def failed(message: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=message[:_LONGEST_SHOWN])], is_error=True)
 
 
-async def _run_of(visit: Visit, given: AskArguments) -> RunRecord:
+async def _run_of(visit: McpVisit, given: AskArguments) -> RunRecord:
     parts, user_id = visit.parts, visit.caller.user_id
     if given.run_id is not None:
         return with_texts(await find_run(given.run_id, parts, user_id=user_id))
@@ -120,12 +120,12 @@ async def _run_of(visit: Visit, given: AskArguments) -> RunRecord:
         if not found:
             raise UnknownConversationError(given.conversation)
         after = found[0].id
-    asked = Asked(given.question or "", after_run=after, tree=given.tree, model=given.model, is_whole=False)
+    asked = ClientQuestion(given.question or "", after_run=after, tree=given.tree, model=given.model, is_whole=False)
     return (await begin(asked, visit.request, parts, visit.caller, protocol="mcp")).run
 
 
 async def _followed(
-    visit: Visit, context: Context, run: RunRecord, *, seen: int, may_ask: bool
+    visit: McpVisit, context: Context, run: RunRecord, *, seen: int, may_ask: bool
 ) -> types.CallToolResult | types.InputRequiredResult:
     """The result of a run, whose progress is told meanwhile."""
     told: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
@@ -195,7 +195,7 @@ def _form(asked: Interrupt) -> types.ElicitRequest:
     return types.ElicitRequest(params=types.ElicitRequestFormParams(message=shown, requested_schema=schema))
 
 
-async def _decide(visit: Visit, run: RunRecord, asked: list[str], responses: Mapping[str, Any]) -> bool:
+async def _decide(visit: McpVisit, run: RunRecord, asked: list[str], responses: Mapping[str, Any]) -> bool:
     """Hand on what the user has decided; returns whether there was anything."""
     by = Answerer(visit.caller.user_id, is_operator=visit.caller.is_operator)
     kept = await visit.parts.store.interrupts.of_run(run.id)

@@ -18,7 +18,7 @@ from oracle.server.api.errors import ForgottenRunError, UnknownRunError
 from oracle.server.api.me import named_trees
 from oracle.server.api.runs import read_run
 from oracle.server.api.trees import read_tree
-from oracle.server.connect.mcp.visits import Context, Visit
+from oracle.server.connect.mcp.visits import Context, McpVisit
 from oracle.tools import Tool
 
 _NAMES: Final = {"read_note": "vault_read"}
@@ -30,7 +30,7 @@ _URI: Final = re.compile(r"oracle://(trees|runs|conversations)/([A-Za-z0-9._-]{1
 _NOT_THERE: Final = (UnknownRunError, UnknownConversationError, NoSuchTreeError, ForgottenRunError)
 
 
-def offered(visit: Visit) -> list[types.Tool]:
+def offered(visit: McpVisit) -> list[types.Tool]:
     """The tools that the operator has opened and the caller has. Such as change something are none of them."""
     return [
         types.Tool(
@@ -43,7 +43,7 @@ def offered(visit: Visit) -> list[types.Tool]:
     ]
 
 
-async def call_tool(visit: Visit, params: types.CallToolRequestParams) -> types.CallToolResult:
+async def call_tool(visit: McpVisit, params: types.CallToolRequestParams) -> types.CallToolResult:
     """Call one of them.
 
     Raises:
@@ -57,7 +57,7 @@ async def call_tool(visit: Visit, params: types.CallToolRequestParams) -> types.
     return types.CallToolResult(content=[types.TextContent(text=result.text)], is_error=result.is_error)
 
 
-def _opened(visit: Visit) -> Iterator[tuple[str, Tool]]:
+def _opened(visit: McpVisit) -> Iterator[tuple[str, Tool]]:
     names = visit.parts.settings.mcp_tools
     tools = visit.parts.oracle.tools_for(visit.caller.user_id) if names else None
     for name in names:
@@ -79,7 +79,7 @@ async def list_templates(_: Context, __: object) -> types.ListResourceTemplatesR
     )
 
 
-async def list_resources(visit: Visit) -> types.ListResourcesResult:
+async def list_resources(visit: McpVisit) -> types.ListResourcesResult:
     """All trees that may be named, and the latest of the caller's conversations and runs."""
     parts, user_id = visit.parts, visit.caller.user_id
     conversations = await parts.store.conversations.list(user_id, limit=_MOST_LISTED) or ()
@@ -99,7 +99,7 @@ def _resource(kind: str, name: str, title: str, description: str = "") -> types.
     )
 
 
-async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
+async def read_resource(visit: McpVisit, uri: str) -> types.ReadResourceResult:
     """One of them, as JSON.
 
     Raises:
@@ -115,7 +115,7 @@ async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
 
-async def _read(visit: Visit, kind: str, name: str) -> str:
+async def _read(visit: McpVisit, kind: str, name: str) -> str:
     parts, caller = visit.parts, visit.caller
     if kind == "trees":
         named = {each["name"]: each for each in named_trees(parts)}

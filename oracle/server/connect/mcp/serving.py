@@ -16,7 +16,7 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.mcp.asking import ASK, ask
 from oracle.server.connect.mcp.material import call_tool, list_resources, list_templates, offered, read_resource
-from oracle.server.connect.mcp.visits import Context, Visit, VisitOf, silent
+from oracle.server.connect.mcp.visits import Context, McpVisit, McpVisitOf, silent
 from oracle.server.settings.fields import LOCAL_USER
 
 _KEY: Final = "mcp"
@@ -44,7 +44,7 @@ async def server_of(state: State, parts: ServiceParts) -> Server[Any]:
 async def serve_stdio(parts: ServiceParts) -> None:
     """Serve the local user on standard input and output, until its end."""
     request = silent({"type": "http", "headers": []})
-    visit = Visit(
+    visit = McpVisit(
         parts, Caller(LOCAL_USER, is_operator=LOCAL_USER in parts.settings.operators), request, ends_with_request=True
     )
     server = _made(await parts.store.keys.get(_KEY), lambda _: visit)
@@ -52,9 +52,9 @@ async def serve_stdio(parts: ServiceParts) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def _visit_by_http(context: Context) -> Visit:
+def _visit_by_http(context: Context) -> McpVisit:
     request = cast("Request", context.request)
-    return Visit(
+    return McpVisit(
         request.app.state.parts,
         request.state.caller,
         silent(request.scope),
@@ -62,7 +62,7 @@ def _visit_by_http(context: Context) -> Visit:
     )
 
 
-def _made(key: bytes, visit_of: VisitOf) -> Server[Any]:
+def _made(key: bytes, visit_of: McpVisitOf) -> Server[Any]:
     async def list_tools(context: Context, _: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[ASK, *offered(visit_of(context))])
 

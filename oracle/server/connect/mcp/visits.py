@@ -14,7 +14,7 @@ from oracle.server.api.parts import ServiceParts
 Context = ServerRequestContext[Any, Any]
 
 
-class Visit(NamedTuple):
+class McpVisit(NamedTuple):
     """A caller, and the service that is called.
 
     Args:
@@ -30,7 +30,7 @@ class Visit(NamedTuple):
     ends_with_request: bool
 
 
-VisitOf = Callable[[Context], Visit]
+McpVisitOf = Callable[[Context], McpVisit]
 
 
 def silent(scope: Any) -> Request:  # noqa: ANN401  as Starlette declares it

@@ -10,10 +10,10 @@ from oracle.core.chunks import Chunk
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.asking import Asked, begin
+from oracle.server.connect.base.asking import ClientQuestion, begin
 from oracle.server.connect.base.auxiliary import Auxiliary, answer_auxiliary, auxiliary_of
 from oracle.server.connect.base.streaming import adapted_stream, folded
-from oracle.server.connect.openai.completions import Completion
+from oracle.server.connect.openai.completions import CompletionFrames
 from oracle.server.connect.openai.errors import failed_answer
 from oracle.server.connect.openai.models import choose_model
 from oracle.server.connect.openai.parameters import ChatRequest, read_chat, refuse_form
@@ -30,7 +30,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     if (own := _auxiliary(request, parts, wanted)) is not None:
         return await _answer_auxiliary(own, parts, wanted)
     refuse_form(wanted)
-    asked = Asked(
+    asked = ClientQuestion(
         question=wanted.question,
         said=wanted.said,
         conversation=conversation_of(request, parts, wanted.metadata),
@@ -44,7 +44,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     )
     run = (await begin(asked, request, parts, caller, protocol="openai")).run
     activity = parts.settings.openai_activity
-    completion = Completion.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
+    completion = CompletionFrames.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
     if wanted.streams:
         return adapted_stream(parts, run, completion, interrupted=completion.interrupted())
     answer = await folded(request, parts, run, heard=completion.frames)
@@ -64,7 +64,7 @@ def _auxiliary(request: Request, parts: ServiceParts, wanted: ChatRequest) -> Au
 async def _answer_auxiliary(own: Auxiliary, parts: ServiceParts, wanted: ChatRequest) -> Response:
     """Its answer, in the form of a run's, of which there is none."""
     chunks: list[Chunk] = [*await answer_auxiliary(own, parts)]
-    completion = Completion(uuid4().hex, created_at=time(), model=str(wanted.model), with_usage=wanted.with_usage)
+    completion = CompletionFrames(uuid4().hex, created_at=time(), model=str(wanted.model), with_usage=wanted.with_usage)
     frames = [*completion.opening()]
     for n, chunk in enumerate(chunks, start=1):
         frames += completion.frames(n, chunk)
@@ -73,7 +73,7 @@ async def _answer_auxiliary(own: Auxiliary, parts: ServiceParts, wanted: ChatReq
     return _whole(completion)
 
 
-def _whole(completion: Completion, *, run_id: str | None = None) -> Response:
+def _whole(completion: CompletionFrames, *, run_id: str | None = None) -> Response:
     if completion.failed is not None:
         return failed_answer(completion.failed)
     return json_answer(completion.whole(), headers={} if run_id is None else {"X-Run-Id": run_id})

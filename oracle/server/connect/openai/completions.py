@@ -40,7 +40,7 @@ _LONGEST_LINE: Final = 200
 _STOPPING: Final = Failed("The service is stopping; the answer goes on without this stream.", "service_stopping")
 
 
-class Completion:
+class CompletionFrames:
     """Chunks as a chat completion.
 
     Args:

@@ -15,7 +15,7 @@ from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import UnknownRunError
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.asking import Asked, begin
+from oracle.server.connect.base.asking import ClientQuestion, begin
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.models import choose_model
 from oracle.server.connect.openai.requests import conversation_of, is_repeat, json_object
@@ -93,8 +93,8 @@ async def list_input_items(response_id: str, parts: Parts, caller: CallerNow) ->
 
 
 async def _placed(
-    asked: Asked, wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller
-) -> Asked:
+    asked: ClientQuestion, wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller
+) -> ClientQuestion:
     """The question with its tree, and with what it follows."""
     chosen = choose_model(wanted.model, parts)
     conversation = asked.conversation or conversation_of(request, parts, asked.metadata)

@@ -15,14 +15,14 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.ag_ui.events import AgUiEvents
 from oracle.server.connect.ai_sdk.parts import UIMessageStream
 from oracle.server.connect.base.translating import Translator
-from oracle.server.connect.openai.completions import Completion
+from oracle.server.connect.openai.completions import CompletionFrames
 from oracle.server.connect.openai.response_events import ResponseTranslator
 from tests.oracle.server.connect.base.adapter import PlainTranslator
 from tests.oracle.server.connect.scripted import SCRIPTED, Scripted, played, segments
 
 TRANSLATORS: dict[str, Callable[[RunRecord], Translator]] = {
     "plain": PlainTranslator,
-    "chat": lambda run: Completion.of_run(run, tells_activity=True, with_usage=True),
+    "chat": lambda run: CompletionFrames.of_run(run, tells_activity=True, with_usage=True),
     "responses": ResponseTranslator,
     "ai_sdk": UIMessageStream,
     "ag_ui": lambda run: AgUiEvents(run, thread="thread-1"),

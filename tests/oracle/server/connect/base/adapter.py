@@ -12,7 +12,7 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.answers import json_answer
-from oracle.server.connect.base.asking import Asked, begin
+from oracle.server.connect.base.asking import ClientQuestion, begin
 from oracle.server.connect.base.chain import Said
 from oracle.server.connect.base.streaming import adapted_stream, folded
 
@@ -44,7 +44,7 @@ async def ask(body: dict[str, Any], request: Request, parts: Parts, caller: Call
     """Ask; `stream: false` waits for the whole answer."""
     said = tuple(Said(role, text) for role, text in body.pop("said", ()))
     streams, after = body.pop("stream", True), body.pop("after", 0)
-    begun = await begin(Asked(said=said, **body), request, parts, caller, protocol="plain")
+    begun = await begin(ClientQuestion(said=said, **body), request, parts, caller, protocol="plain")
     if streams:
         return adapted_stream(parts, begun.run, PlainTranslator(begun.run), after=after)
     answer = await folded(request, parts, begun.run)

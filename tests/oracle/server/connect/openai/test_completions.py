@@ -9,7 +9,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from oracle.core.chunks import Done, TokenUsage, ToolCall, ToolCalled
 from oracle.core.encoding import to_json
-from oracle.server.connect.openai.completions import Completion, usage_of
+from oracle.server.connect.openai.completions import CompletionFrames, usage_of
 from tests.oracle.server.connect.openai.conftest import chunks_of, text_of
 from tests.oracle.server.connect.scripted import CREATED_AT, RUN_ID, SCRIPTED, Scripted, done, played
 
@@ -23,7 +23,7 @@ each_ended = pytest.mark.parametrize("row", ENDED, ids=lambda row: row.name)
 
 
 def chunks(row: Scripted, **options: Any) -> list[Any]:
-    frames = played(Completion.of_run(row.run, **options), row)
+    frames = played(CompletionFrames.of_run(row.run, **options), row)
     return chunks_of(b"".join(frames) if not row.is_parked else b"".join([*frames, b"data: [DONE]\n\n"]))
 
 
@@ -56,7 +56,7 @@ def sdk(frames: list[bytes]) -> openai.OpenAI:
 
 @each_ended
 def test_the_sdk_puts_the_chunks_together(row):
-    frames = played(Completion.of_run(row.run, with_usage=True), row)
+    frames = played(CompletionFrames.of_run(row.run, with_usage=True), row)
     with sdk(frames).chat.completions.stream(model="oracle", messages=[]) as stream:
         if row.name in FAILED:
             with pytest.raises(openai.APIError, match="The"):
@@ -75,12 +75,12 @@ def test_the_sdk_puts_the_chunks_together(row):
 
 @each_row
 def test_what_a_service_runs_is_never_a_call_of_the_client(row):
-    assert b"tool_calls" not in b"".join(played(Completion.of_run(row.run), row))
+    assert b"tool_calls" not in b"".join(played(CompletionFrames.of_run(row.run), row))
 
 
 @each_row
 def test_the_same_run_gives_the_same_bytes(row):
-    assert played(Completion.of_run(row.run), row) == played(Completion.of_run(row.run), row)
+    assert played(CompletionFrames.of_run(row.run), row) == played(CompletionFrames.of_run(row.run), row)
 
 
 @each_ended
@@ -97,7 +97,7 @@ def test_the_end_says_why(row):
 
 @each_ended
 def test_the_whole_is_what_its_chunks_add_up_to(row):
-    completion = Completion.of_run(row.run)
+    completion = CompletionFrames.of_run(row.run)
     played(completion, row)
     if row.name in FAILED:
         assert completion.failed is not None
@@ -151,7 +151,7 @@ def test_activity_is_told_in_lines_between_thoughts_or_not_at_all():
 
 
 def test_a_line_of_activity_is_one_line_of_bounded_length():
-    completion = Completion("x", created_at=0, model="oracle")
+    completion = CompletionFrames("x", created_at=0, model="oracle")
     [frame] = completion.frames(1, ToolCalled(ToolCall("1", "write_note", {"text": "a\n\ud800 \u2028" * 5_000})))
     [chunk] = chunks_of(frame + b"data: [DONE]\n\n")
     line = chunk["choices"][0]["delta"]["reasoning_content"]
@@ -160,11 +160,11 @@ def test_a_line_of_activity_is_one_line_of_bounded_length():
 
 
 def test_a_run_that_waits_keeps_its_stream_open():
-    assert list(Completion.of_run(ROWS["approval"].run).parked()) == []
+    assert list(CompletionFrames.of_run(ROWS["approval"].run).parked()) == []
 
 
 def test_the_whole_of_a_run_that_waits_is_what_was_said_so_far():
-    completion = Completion.of_run(ROWS["approval"].run)
+    completion = CompletionFrames.of_run(ROWS["approval"].run)
     played(completion, ROWS["approval"])
     whole = completion.whole()
     ChatCompletion.model_validate_json(to_json(whole), strict=True)
