@@ -26,7 +26,7 @@ SEARCH = (
     ScriptedTurn(text="It is there."),
 )
 HANGS = ScriptedTurn(text=("It begins ", "here "), hang=True)
-WRITES = ScriptedTurn(text="I write.", tool_calls=(ScriptedCall("vault_write", {"path": "a.md", "body": "A"}),))
+WRITES = ScriptedTurn(text="I write.", tool_calls=(ScriptedCall("vault_write", {"path": "form.md", "body": "A"}),))
 DONE = ScriptedTurn(text="Done.")
 BOTH = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
@@ -113,7 +113,7 @@ async def test_an_approval_is_taken_by_another_worker(stage: Stage) -> None:
     assert not result.is_error, result.content
     found = result.structured_content
     assert (found["termination_reason"], found["answer"].endswith("Done.")) == ("completed", True)
-    assert '{"path":"a.md","body":"A"}' in asked[0].message
+    assert '{"path":"form.md","body":"A"}' in asked[0].message
     assert asked[0].requested_schema["properties"]["decision"]["enum"] == ["approve", "refuse"]
     assert (await stage.done(found["run_id"]))["termination_reason"] == "completed"
 

@@ -31,7 +31,7 @@ LOOKS = ScriptedTurn(
     usage=USAGE,
 )
 HANGS = ScriptedTurn(text=("It begins ", "here "), hang=True)
-WRITES = ScriptedTurn(text="I write.", tool_calls=(ScriptedCall("vault_write", {"path": "a.md", "body": "A"}),))
+WRITES = ScriptedTurn(text="I write.", tool_calls=(ScriptedCall("vault_write", {"path": "response.md", "body": "A"}),))
 DONE = ScriptedTurn(text="Done.")
 WEATHER: Any = {
     "type": "function",
@@ -200,7 +200,7 @@ async def test_an_approval_is_given_and_the_same_run_goes_on(stage: Stage) -> No
     async with client(stage) as sdk:
         asking = await sdk.responses.create(model="approval", input="hello")
         [asked] = [item for item in asking.output if item.type == "mcp_approval_request"]
-        assert (asked.name, json.loads(asked.arguments)) == ("vault_write", {"path": "a.md", "body": "A"})
+        assert (asked.name, json.loads(asked.arguments)) == ("vault_write", {"path": "response.md", "body": "A"})
         await stage.kill()
         stream = await sdk.with_options(max_retries=8).responses.create(
             model="approval",
