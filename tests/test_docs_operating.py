@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.core.chunks import TokenUsage
 from oracle.core.metrics import Metrics
 from oracle.runs.options import RunOptions
 from oracle.server.api.auth import Authenticator
@@ -39,7 +40,9 @@ def test_all_settings_are_in_one_table_and_the_readme_leads_to_it():
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\b(?:oracle|process)_[a-z_]+[a-z]", PAGE))))
 def test_every_documented_metric_exists(name):
-    metrics = Metrics()
+    metrics = Metrics(costs_of=lambda _, used: dict.fromkeys(used.by_kind, 0.01))
+    metrics.used("claude-opus", TokenUsage(output_tokens=1))
+    metrics.rated("up")
     metrics.run_started("oracle")
     metrics.run_ended("oracle", "completed", seconds=1)
     metrics.tool_ended("read_file", 1, is_error=False)

@@ -112,7 +112,7 @@ def _by_reference(response: Mapping[str, Any]) -> dict[str, Any]:
         if _MODELS.setdefault(model.__name__, model) is not model:
             raise ValueError(f"two models of responses are called {model.__name__!r}; rename one")
         schema = {"$ref": _REF.format(model=model.__name__)}
-        described["content"] = {"application/json": {"schema": schema}}
+        described["content"] = {"application/json": {"schema": schema}, **described.get("content", {})}
     return described
 
 

@@ -70,7 +70,7 @@ class UsageReport(ReplyBody):
     totals: UsageTotals
 
 
-_TOLD = {"content": {_CSV: {}}, "description": "What was used; as a table where CSV is asked for."}
+_TOLD = {"content": {"text/csv": {}}, "description": "What was used; as a table where CSV is asked for."}
 
 
 @router.get(

@@ -160,6 +160,7 @@ async def test_every_filter_means_the_same_in_both_places(places):
         "context_id": (None, "0" * 32),
         "statuses": (("finished", "parked"), ("running", "queued")),
         "shadows": (None, True),
+        "rating": (None, "down"),
     }
     assert filters.keys() == {each.name for each in fields(RunFilter)}
     for name, (all_of_them, none_of_them) in filters.items():
