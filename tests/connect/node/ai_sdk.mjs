@@ -117,11 +117,13 @@ const DO = {
   decide: (at, approved, reason) => chat.addToolApprovalResponse({ id: approvals()[at].approval.id, approved, reason }),
   output: (output, name) => chat.addToolOutput({ toolCallId: waitingCall(name).toolCallId, output }),
   tamper: (input) => change((part) => (part.state === "approval-requested" ? { ...part, input } : part)),
-  // Sends a question; when a part comes that has these words, does something else meanwhile.
+  // Sends a question; when the message has these words, does something else meanwhile. That a part with them has come is
+  // not enough: an abort overtakes parts that the client has not read yet.
   meanwhile: async (text, words, did, ...given) => {
     const reached = new Promise((resolve) => (onPart = (frame) => frame.includes(words) && resolve()));
     const sent = chat.sendMessage({ text });
     await reached;
+    while (!last().some((part) => part.text?.includes(words))) await new Promise((resolve) => setTimeout(resolve));
     print({ did: "reached" });
     await DO[did](...given);
     await sent;
