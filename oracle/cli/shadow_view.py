@@ -68,6 +68,9 @@ def _group(group: ControlPair) -> Iterator[str]:
         yield from map(_measure, group.measures)
     yield f"  {'ends: primary, shadow':<32}{'pairs':>10}"
     yield from (f"    {f'{_words(e.primary)}, {_words(e.shadow)}':<30}{e.count:>10,}" for e in group.ends)
+    if group.ratings:
+        told = (f"{each.count:,} {each.rating} (shadow alike: {each.similar:,})" for each in group.ratings)
+        yield f"  users rated the primary's answers: {', '.join(told)}"
     if group.would_call:
         yield f"  the shadows would have made {group.would_call:,} writing calls, and made none"
     if group.worst:
@@ -97,7 +100,8 @@ def _measure(each: Measure) -> str:
 def _pair(pair: PairFacts) -> Iterator[str]:
     yield f"    {one_line(pair.question, longest=_QUESTION) or '(its texts were deleted)'}"
     ends = pair.primary.reason if pair.same_end else f"{pair.primary.reason}, {pair.shadow.reason}"
-    yield f"      similarity {pair.similarity:.2f}, {_words(ends)}; {_parting(pair)}"
+    rated = "" if pair.rating is None else f", rated {pair.rating}"
+    yield f"      similarity {pair.similarity:.2f}, {_words(ends)}{rated}; {_parting(pair)}"
     yield f"      oracle runs diff {pair.primary_run_id} {pair.shadow_run_id}"
 
 

@@ -8,14 +8,15 @@ Rules:
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from bt_runtime.text import iso
 from oracle.replay.shadow.figures import ALIKE
 from oracle.replay.shadow.statistics import Interval, mean_of, share_of
+from oracle.runs.storage.records import Rating
 from oracle.runs.storage.shadow_pairs import PairFigures, PairParting, ShadowPair, SideFigures
 
 MOST_PAIRS: Final = 10_000
@@ -55,6 +56,7 @@ class PairFacts:
         question: its first 300 characters; empty if it was deleted.
         at: when the pair was made, ISO 8601 in UTC.
         disagreement: from 0 to 2: how unlike the answers are, and one more if the runs ended for different reasons.
+        rating: the user's, of the primary's answer; `None`: nothing was said, or it was deleted.
     """
 
     primary_run_id: str
@@ -73,6 +75,7 @@ class PairFacts:
     answered: int
     ran: int
     would_call: tuple[str, ...]
+    rating: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,20 @@ class EndCount:
 
 
 @dataclass(frozen=True, slots=True)
+class RatingCount:
+    """How many of the primary's answers their users have rated so.
+
+    Args:
+        count: of all finished pairs.
+        similar: those of them to which the shadow's answer is similar.
+    """
+
+    rating: Rating
+    count: int
+    similar: int
+
+
+@dataclass(frozen=True, slots=True)
 class ControlPair:
     """The pairs of two controls.
 
@@ -128,6 +145,7 @@ class ControlPair:
         measures: of the compared ones; empty if there are none.
         would_call: how many writing calls the shadows would have made.
         worst: the pairs that are farthest apart.
+        ratings: of the primary's answers, `up` first; those that nobody has given are left out.
     """
 
     primary: str
@@ -142,6 +160,7 @@ class ControlPair:
     ends: tuple[EndCount, ...]
     would_call: int
     worst: tuple[PairFacts, ...]
+    ratings: tuple[RatingCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +228,7 @@ def facts_of(pair: ShadowPair) -> PairFacts:
         answered=figures.answered,
         ran=figures.ran,
         would_call=figures.would_call,
+        rating=pair.rating,
     )
 
 
@@ -234,7 +254,15 @@ def _group(pairs: Sequence[ShadowPair], *, most_worst: int) -> ControlPair:
         ends=tuple(EndCount(primary, shadow, count) for (primary, shadow), count in ends),
         would_call=sum(len(figures.would_call) for figures in found),
         worst=tuple(each for each in worst[:most_worst] if each.disagreement > 0),
+        ratings=tuple(_ratings(pairs)),
     )
+
+
+def _ratings(pairs: Sequence[ShadowPair]) -> Iterator[RatingCount]:
+    for rating in get_args(Rating):
+        alike = [pair.figures.similarity >= ALIKE for pair in pairs if pair.figures and pair.rating == rating]
+        if alike:
+            yield RatingCount(rating, len(alike), sum(alike))
 
 
 def _agreement(name: ShareName, pairs: Sequence[PairFigures]) -> Agreement:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, true, update
 
 from oracle.runs.storage.database import Database, may_be_id
+from oracle.runs.storage.records import Rating
 from oracle.runs.storage.schema import run, shadow_pair
 from oracle.runs.storage.writer import Writer
 
@@ -128,6 +129,7 @@ class ShadowPair:
         shadow_id: the other run; `None` if there is none.
         why: it failed or was dropped; empty otherwise.
         question: empty if it is not known any more.
+        rating: the user's, of the primary's answer; the shadow's is seen by nobody.
     """
 
     primary_id: str
@@ -140,6 +142,7 @@ class ShadowPair:
     why: str = ""
     figures: PairFigures | None = None
     question: str = ""
+    rating: Rating | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +186,7 @@ class ShadowPairs:
             StoreUnavailableError: the database cannot be written at present.
         """
         row = asdict(pair)
-        del row["question"], row["figures"]
+        del row["question"], row["figures"], row["rating"]
         await self._writer.write(lambda connection: connection.execute(insert(shadow_pair), row))
 
     async def settle(
@@ -246,11 +249,11 @@ def worst_pairs(
 
 
 def _pairs() -> Select[Any]:
-    """The pairs with the question, and with the state of a shadow whose process may have died."""
+    """The pairs with question and feedback, and with the state of a shadow whose process may have died."""
     other = run.alias("shadow")
     joined = shadow_pair.outerjoin(run, run.c.id == shadow_pair.c.primary_id)
     joined = joined.outerjoin(other, other.c.id == shadow_pair.c.shadow_id)
-    return select(shadow_pair, run.c.input, other.c.status).select_from(joined)
+    return select(shadow_pair, run.c.input, run.c.feedback, other.c.status).select_from(joined)
 
 
 def _pair(row: Row[Any]) -> ShadowPair:
@@ -266,6 +269,7 @@ def _pair(row: Row[Any]) -> ShadowPair:
         why="interrupted" if is_orphan else row.why or "",
         figures=None if row.data is None else PairFigures.from_json(row.data),
         question=str((row.input or {}).get("question", "")),
+        rating=(row.feedback or {}).get("rating"),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from oracle.cli.shadow_view import report_lines
-from oracle.replay.shadow.report import MOST_PAIRS, report_of
+from oracle.replay.shadow.report import MOST_PAIRS, RatingCount, report_of
 from oracle.runs.storage.shadow_pairs import Decision, PairFigures, PairParting, ShadowPair, SideFigures
 
 
@@ -41,6 +41,23 @@ def test_runs_that_failed_are_counted_and_not_compared():
         ("completed", "completed", 1), ("completed", "error", 1),
     ]  # fmt: skip
     assert [each.primary_run_id for each in group.worst] == ["p2", "p1"]
+
+
+def test_ratings_of_what_users_saw_are_counted_with_the_answers_that_are_alike():
+    unlike = PairFigures(side(), side(), similarity=0.2)
+    pairs = [pair(1, rating="down", figures=unlike), pair(2, rating="down"), pair(3, rating="up"), pair(4)]
+    (group,) = report_of(pairs).groups
+    assert group.ratings == (RatingCount("up", 1, similar=1), RatingCount("down", 2, similar=1))
+    assert [(each.primary_run_id, each.rating) for each in group.worst][:2] == [("p1", "down"), ("p2", "down")]
+    lines = [line.strip() for line in report_lines(report_of(pairs))]
+    assert "users rated the primary's answers: 1 up (shadow alike: 1), 2 down (shadow alike: 1)" in lines
+    assert "similarity 0.20, completed, rated down; the same decisions" in lines
+
+
+def test_ratings_are_those_of_their_group_and_nothing_is_said_where_there_are_none():
+    report = report_of([pair(3, primary_control="loop", rating="up"), pair(2), unfinished(1, "dropped", "quota")])
+    assert [[each.rating for each in group.ratings] for group in report.groups] == [["up"], []]
+    assert "rated" not in "\n".join(report_lines(report_of([pair(1)])))
 
 
 def test_controls_and_versions_are_never_mixed():

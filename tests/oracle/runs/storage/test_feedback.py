@@ -7,6 +7,7 @@ import pytest
 from oracle.runs.storage.feedback import rate
 from oracle.runs.storage.records import Feedback, NewRun
 from oracle.runs.storage.run_pages import RunFilter
+from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
 from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun, ended
 from tests.oracle.runs.storage.test_conversations import rows_with
@@ -67,6 +68,16 @@ async def test_it_goes_with_the_texts_and_cannot_be_given_after_them(store: Stor
     assert await feedback_of(store, run.id) is None
     assert await rows_with(store, "Secret: the") == []
     assert not await kept(store, run.id, DOWN)
+
+
+async def test_a_shadow_pair_has_the_rating_of_its_primary(store: Store) -> None:
+    rated, plain = await ended(store), await ended(store)
+    await kept(store, rated.id, DOWN)
+    for each in (rated, plain):
+        pair = ShadowPair(each.id, "oracle", "oracle@aaaaaa", "loop", "running", each.created_at)
+        await store.shadow_pairs.add(pair)
+    found = await store.shadow_pairs.newest(PairFilter(), limit=5)
+    assert {each.primary_id: each.rating for each in found} == {rated.id: "down", plain.id: None}
 
 
 async def test_lists_have_those_that_were_rated_so(store: Store) -> None:

@@ -63,6 +63,19 @@ async def test_operators_read_the_report_and_the_pairs_worst_first(service):
     assert ShadowReport.__name__ in str((await service.client.get("/openapi.json", headers=OLGA)).json())
 
 
+async def test_what_users_think_of_the_answers_is_in_the_report(service):
+    asked = await service.ask(headers=ALICE)
+    await shadow_of(service, asked.run_id, SAME)
+    given = {"rating": "down", "text": "It is wrong."}
+    await service.client.post(f"/api/oracle/runs/{asked.run_id}/feedback", json=given, headers=ALICE)
+    report = await service.client.get("/api/shadow/report", headers=OLGA)
+    (group,) = report.json()["groups"]
+    assert group["ratings"] == [{"rating": "down", "count": 1, "similar": 1}]
+    pairs = await service.client.get("/api/shadow/pairs", headers=OLGA)
+    assert pairs.json()["pairs"][0]["rating"] == "down"
+    assert "It is wrong" not in report.text + pairs.text
+
+
 @pytest.mark.parametrize(
     ("params", "found"),
     [
