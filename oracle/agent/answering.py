@@ -520,7 +520,7 @@ class Oracle:
         """What the query works with; a control that cannot ask people has no tools that need their approval."""
         tools = with_client_tools(self.tools_for(ask.user_id), ask.client_tools)
         if not may_ask and any(tool.needs_approval for tool in tools.tools):
-            tools = ToolRegistry(tool for tool in tools.tools if not tool.needs_approval)
+            tools = tools.remade(tool for tool in tools.tools if not tool.needs_approval)
         equipment = replace(self._equipment, tools=tools)
         return equipment if clock is None else replace(equipment, clock=clock)
 

@@ -142,7 +142,7 @@ def with_client_tools(registry: ToolRegistry, tools: Iterable[ClientTool]) -> To
     own = {each.name: each.as_tool() for each in tools}
     if not own:
         return registry
-    return ToolRegistry([*(each for each in registry.tools if each.name not in own), *own.values()])
+    return registry.remade([*(each for each in registry.tools if each.name not in own), *own.values()])
 
 
 def ask_client(people: People, call: ToolUse) -> str:

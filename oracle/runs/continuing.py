@@ -71,7 +71,6 @@ from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.traced import remade
-from oracle.tools import ToolRegistry
 
 log = structlog.get_logger(__name__)
 
@@ -206,7 +205,7 @@ class Continuation:
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
         tools = with_client_tools(self._oracle.tools_for(run.user_id, also_gone=True), kept_tools(asked))
-        then = ToolRegistry([tools.get(known.name) or stand_in(known) for known in opened.tools])
+        then = tools.remade([tools.get(known.name) or stand_in(known) for known in opened.tools])
         return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 
     async def _tree(self, run: RunRecord) -> TreeDefinition:

@@ -42,7 +42,7 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
-        self._extends: ToolRegistry | None = None
+        self._made_of: ToolRegistry | None = None
         self._stragglers: set[asyncio.Task[ToolResult]] = set()
         for tool in tools:
             if tool.name in self._tools:
@@ -61,9 +61,20 @@ class ToolRegistry:
 
     def extended(self, tools: Iterable[Tool]) -> "ToolRegistry":
         """These tools, and behind them further ones whose names are free."""
-        found = ToolRegistry([*self.tools, *(tool for tool in tools if tool.name not in self._tools)])
-        found._extends = self
-        return found
+        return self.remade([*self.tools, *(tool for tool in tools if tool.name not in self._tools)])
+
+    def remade(self, tools: Iterable[Tool]) -> "ToolRegistry":
+        """A registry of other tools, made of these for a query.
+
+        It keeps this one in memory: a user's tools are found again as long as a query has them, as there must not be
+        two indexes of one vault.
+
+        Raises:
+            ToolDefinitionError: two tools have the same name.
+        """
+        made = ToolRegistry(tools)
+        made._made_of = self
+        return made
 
     def get(self, name: str) -> Tool | None:
         """The tool of that name, or `None`."""

@@ -68,7 +68,7 @@ def shadow_tools(tools: ToolRegistry, primary: Record, ledger: Ledger, hold: Hol
         hold: before each call that is run.
     """
     recorded = _Recorded(primary)
-    return ToolRegistry([replace(tool, call=_shadowed(tool, recorded, ledger, hold)) for tool in tools.tools])
+    return tools.remade([replace(tool, call=_shadowed(tool, recorded, ledger, hold)) for tool in tools.tools])
 
 
 def _shadowed(tool: Tool, recorded: _Recorded, ledger: Ledger, hold: Hold) -> Call:

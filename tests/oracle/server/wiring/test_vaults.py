@@ -1,12 +1,17 @@
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle import Ask, build_oracle, read_settings
+from oracle.agent.client_tools import ClientTool
 from oracle.server.wiring.vaults import UserTools, folder_name
+from oracle.testing import ScriptedModel
 from oracle.tools import ToolRegistry
+from tests.acceptance.harness import made_tool, numbered
 
 NAMES = st.text(min_size=1)
 
@@ -68,3 +73,26 @@ def test_a_user_has_the_same_tools_again_and_only_so_many_are_kept():
     gc.collect()
     tools.of("anna")
     assert made[-1] == "anna"
+
+
+@pytest.mark.parametrize(
+    ("control", "brought"),
+    [("tree", ()), ("tree", (ClientTool("paint"),)), ("loop", ())],
+    ids=["own", "clients", "loop"],
+)
+async def test_a_user_has_the_same_tools_again_while_a_query_has_any_of_them(control, brought, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = []
+
+    def make(folder):
+        made.append(folder.name)
+        return ToolRegistry([made_tool(numbered), replace(made_tool(numbered, "write_page"), needs_approval=True)])
+
+    users = UserTools(Path("/vaults"), make=make, most_kept=1)
+    oracle = build_oracle(read_settings(control=control), model=ScriptedModel([]), tools_of=users.of)
+    query = await oracle.open(Ask("Hello", user_id="anna", client_tools=brought), emit=lambda _: None)
+    users.of("bob")
+    gc.collect()
+    users.of("anna")
+    assert made == ["anna", "bob"]
+    del query
