@@ -278,7 +278,7 @@ class NodeReader:
         """The validated settings, the root of an included tree, and what the settings refer to."""
         mistakes: list[Mistake] = []
         filler = Filler(self._given.arguments, samples=self._given.samples, mistakes=mistakes, path=path)
-        settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
+        settings = read_settings(kind, entries, fill=filler.fill, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
         checker = UseChecker(self._scope, entries, place=place, path=path)
         uses: tuple[Use, ...] = ()

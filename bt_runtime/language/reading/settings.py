@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from bt_runtime.language.kind import KeyType, Kind, Location, NodeSettings, Value, in_words
-from bt_runtime.language.reading.placeholders import Filler
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
@@ -65,11 +64,26 @@ _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
 def read_settings(
-    kind: Kind, entries: Mapping[str, Entry], *, filler: Filler, place: Place, path: str, mistakes: list[Mistake]
+    kind: Kind,
+    entries: Mapping[str, Entry],
+    *,
+    fill: Callable[[YamlNode], Value],
+    place: Place,
+    path: str,
+    mistakes: list[Mistake],
 ) -> NodeSettings | None:
-    """Validate settings as written; `None` if there are mistakes, which are added to `mistakes`."""
+    """Validate settings as written; `None` if there are mistakes, which are added to `mistakes`.
+
+    Args:
+        kind: says what its settings are.
+        entries: the settings.
+        fill: gives the plain value of a setting; it may add mistakes.
+        place: of the whole.
+        path: in the tree, for mistakes.
+        mistakes: are added to.
+    """
     before = len(mistakes)
-    values = {name: filler.fill(entry.node) for name, entry in entries.items()}
+    values = {name: fill(entry.node) for name, entry in entries.items()}
     if len(mistakes) > before:
         return None
     try:

@@ -6,7 +6,6 @@ from typing import Final, get_args
 
 from bt_runtime.text import closest, did_you_mean
 from bt_runtime.text.yaml_reader import YamlNode
-from oracle.authoring.scenarios.mistakes import Reader
 from oracle.authoring.scenarios.model import Json
 from oracle.authoring.scenarios.nodes import find_nodes, names_of
 from oracle.authoring.scenarios.played import Played
@@ -22,6 +21,7 @@ from oracle.authoring.scenarios.statements import (
     values_match,
 )
 from oracle.core.chunks import Severity
+from oracle.core.yaml_records import Reader
 
 
 @dataclass(frozen=True, slots=True)

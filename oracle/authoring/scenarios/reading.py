@@ -22,7 +22,6 @@ from typing import Any, Final, cast, get_args
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YamlNode, read_yaml
 from oracle.authoring.scenarios.expectations import EXPECTATIONS
-from oracle.authoring.scenarios.mistakes import Read, Reader
 from oracle.authoring.scenarios.model import (
     DEFAULT_CONFIDENCE,
     DEFAULT_USAGE,
@@ -45,6 +44,7 @@ from oracle.authoring.scenarios.model import (
 from oracle.classify import QueryType
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.core.errors import TreeAuthorError
+from oracle.core.yaml_records import Read, Reader
 from oracle.decision import AgentConfig, ConfigError
 from oracle.llm.protocol import ModelFault, Usage
 from oracle.llm.script import STOP_REASONS, ScriptedCall, ScriptedSearch
@@ -99,7 +99,7 @@ def from_yaml(text: str | bytes, *, file: str = "<scenarios>") -> tuple[Scenario
         ScenarioFileError: it has mistakes.
     """
     document = read_yaml(text, file=file)
-    reader = Reader()
+    reader = Reader(code="scenario")
     scenarios: tuple[Scenario, ...] = ()
     if document.root is not None:
         scenarios = _File(reader).read(document.root)

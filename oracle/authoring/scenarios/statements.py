@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from bt_runtime.text.yaml_reader import YamlNode
-from oracle.authoring.scenarios.mistakes import Reader
 from oracle.authoring.scenarios.model import Json
 from oracle.authoring.scenarios.played import Played
+from oracle.core.yaml_records import Reader
 
 Path = tuple[str | int, ...]
 _LONGEST: Final = 2_000

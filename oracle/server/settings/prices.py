@@ -19,17 +19,15 @@ from typing import Final
 
 from pydantic import Field
 
-from bt_runtime.language.kind import Kind, NodeSettings
-from bt_runtime.language.reading.placeholders import Filler
-from bt_runtime.language.reading.settings import read_settings
-from bt_runtime.text import Mistake, Place, format_mistakes, in_order
-from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
+from bt_runtime.language.kind import NodeSettings
+from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.chunks import TokenUsage
+from oracle.core.yaml_records import Reader, read_file
 from oracle.server.settings.reading import SettingsError
 
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _MOST_MODELS: Final = 500
-_LONGEST_NAME: Final = 255
+_NAME: Final = re.compile(r".{1,255}", re.DOTALL)
 _MILLION: Final = 1_000_000
 _DEAREST: Final = 100_000
 _DIGITS: Final = 10
@@ -72,66 +70,25 @@ class Prices:
         return None if costs is None else round(sum(costs.values()), _DIGITS)
 
 
-_KIND: Final = Kind("price", "action", Price)
-
-
 def read_prices(path: Path | None) -> Prices:
     """The prices of a file; without one, none are known.
 
     Raises:
         SettingsError: it cannot be read, or has mistakes; the message has the places of all of them.
     """
-    if path is None:
-        return Prices()
-    try:
-        if path.exists() and not path.is_file():
-            raise SettingsError(f"the file of prices {str(path)!r} is no file")
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES + 1)
-    except OSError as error:
-        raise SettingsError(f"the file of prices {str(path)!r} cannot be read: {error.strerror or error}") from None
-    document = read_yaml(text, file=str(path))
-    mistakes = list(document.mistakes)
-    found = Prices() if document.root is None else _prices(document.root, mistakes)
-    if mistakes:
-        raise SettingsError(format_mistakes(in_order(mistakes), {str(path): document.text}))
-    return found
+    return Prices() if path is None else read_file(path, _prices, what="the file of prices", error=SettingsError)
 
 
-def _prices(root: YamlNode, mistakes: list[Mistake]) -> Prices:
-    fields = _entries(root, mistakes, root.place, what="the file")
-    for name, entry in fields.items():
-        if name not in {"currency", "models"}:
-            mistakes.append(Mistake(entry.place, f"the file has no field {name!r}", "fields: currency, models"))
-    for name, hint in (("currency", "such as 'currency: USD'"), ("models", "their names, and prices below each")):
-        if name not in fields:
-            mistakes.append(Mistake(root.place, f"the file has no {name!r}", hint))
-    if mistakes:
+def _prices(reader: Reader, root: YamlNode) -> Prices:
+    names, hint = ("currency", "models"), "such as 'currency: USD', and 'models:' with their names and prices below"
+    fields = reader.fields(root, names, what="the file", required=names, hint=hint)
+    if reader.mistakes:
         return Prices()
     currency = fields["currency"].node.plain()
     if not isinstance(currency, str) or not _CURRENCY.fullmatch(currency):
-        mistakes.append(Mistake(fields["currency"].place, "'currency' must be three capital letters, such as USD"))
-    models = _entries(fields["models"].node, mistakes, fields["models"].place, what="'models'")
-    if len(models) > _MOST_MODELS:
-        mistakes.append(Mistake(fields["models"].place, f"more than {_MOST_MODELS} models: {len(models)}"))
-    return Prices(currency, _models(models, mistakes))
-
-
-def _models(models: Mapping[str, Entry], mistakes: list[Mistake]) -> Mapping[str, Price]:
-    found = {}
-    for name, entry in list(models.items())[:_MOST_MODELS]:
-        if not 0 < len(name) <= _LONGEST_NAME:
-            mistakes.append(Mistake(entry.place, f"the name of a model has 1 to {_LONGEST_NAME} characters"))
-        fields = _entries(entry.node, mistakes, entry.place, what=f"the price of {name[:80]!r}")
-        filler = Filler({}, samples=frozenset(), mistakes=mistakes, path=name)
-        price = read_settings(_KIND, fields, filler=filler, place=entry.place, path=name, mistakes=mistakes)
-        if isinstance(price, Price):
-            found[name] = price
-    return found
-
-
-def _entries(node: YamlNode, mistakes: list[Mistake], place: Place, *, what: str) -> Mapping[str, Entry]:
-    if isinstance(node.data, dict):
-        return node.data
-    mistakes.append(Mistake(place, f"{what} must be a mapping, not {node.shape}"))
-    return {}
+        reader.report(fields["currency"], "'currency' must be three capital letters, such as USD")
+    hint = "1 to 255 characters"
+    models = reader.settings(
+        fields["models"], Price, noun="price", of="the price of", names=_NAME, hint=hint, most=_MOST_MODELS
+    )
+    return Prices(currency, models)

@@ -14,16 +14,14 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from bt_runtime.language.kind import Kind, NodeSettings
-from bt_runtime.language.reading.placeholders import Filler
-from bt_runtime.language.reading.settings import read_settings
-from bt_runtime.text import Mistake, Place, format_mistakes, in_order
-from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
+from bt_runtime.language.kind import NodeSettings
+from bt_runtime.text.yaml_reader import YamlNode
+from oracle.core.yaml_records import Reader, read_file
 from oracle.tools.errors import ToolSetupError
 from oracle.tools.protocol import GROUPS
 from oracle.tools.query_types import SOURCES_OF
@@ -138,65 +136,21 @@ def filled(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-_KIND: Final = Kind("server", "action", ServerSettings)
-
-
-class _AsWritten(Filler):
-    """Takes the values as they are: `${NAME}` is a variable here, and no parameter."""
-
-    def fill(self, node: YamlNode) -> Any:  # noqa: ANN401  what YAML is
-        """The plain value."""
-        return node.plain()
-
-
 def read_servers(path: Path) -> Mapping[str, ServerSettings]:
     """The servers of a file, by name.
 
     Raises:
         ToolSetupError: it cannot be read, or has mistakes; the message has the places of all of them.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise ToolSetupError(f"the file of MCP servers {str(path)!r} is no file")
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ToolSetupError(f"the file of MCP servers {str(path)!r} cannot be read: {reason}") from None
-    document = read_yaml(text, file=str(path))
-    mistakes = list(document.mistakes)
-    found = _servers(document.root, mistakes) if document.root is not None else {}
-    if mistakes:
-        raise ToolSetupError(format_mistakes(in_order(mistakes), {str(path): document.text}))
-    return found
+    return read_file(path, _servers, what="the file of MCP servers", error=ToolSetupError)
 
 
-def _servers(root: YamlNode, mistakes: list[Mistake]) -> dict[str, ServerSettings]:
-    listed = _entries(root, mistakes, root.place, what="the file")
-    for name, entry in listed.items():
-        if name != "servers":
-            mistakes.append(Mistake(entry.place, f"the file has no field {name!r}", "fields: servers"))
-    if "servers" not in listed:
-        mistakes.append(Mistake(root.place, "the file has no 'servers'", "write 'servers:' and their names below"))
+def _servers(reader: Reader, root: YamlNode) -> Mapping[str, ServerSettings]:
+    hint = "write 'servers:' and their names below"
+    fields = reader.fields(root, ("servers",), what="the file", required=("servers",), hint=hint)
+    if "servers" not in fields:
         return {}
-    servers = _entries(listed["servers"].node, mistakes, listed["servers"].place, what="'servers'")
-    if len(servers) > _MOST_SERVERS:
-        mistakes.append(Mistake(listed["servers"].place, f"more than {_MOST_SERVERS} servers: {len(servers)}"))
-    found = {}
-    for name, entry in list(servers.items())[:_MOST_SERVERS]:
-        if not _NAME.fullmatch(name):
-            hint = "up to 32 lower-case letters, digits and '-', a letter first"
-            mistakes.append(Mistake(entry.place, f"{name[:80]!r} cannot name a server", hint))
-        fields = _entries(entry.node, mistakes, entry.place, what=f"the server {name[:80]!r}")
-        filler = _AsWritten({}, samples=frozenset(), mistakes=mistakes, path=name)
-        read = read_settings(_KIND, fields, filler=filler, place=entry.place, path=name, mistakes=mistakes)
-        if isinstance(read, ServerSettings):
-            found[name] = read
-    return found
-
-
-def _entries(node: YamlNode, mistakes: list[Mistake], place: Place, *, what: str) -> Mapping[str, Entry]:
-    if isinstance(node.data, dict):
-        return node.data
-    mistakes.append(Mistake(place, f"{what} must be a mapping, not {node.shape}"))
-    return {}
+    hint = "up to 32 lower-case letters, digits and '-', a letter first"
+    return reader.settings(
+        fields["servers"], ServerSettings, noun="server", of="the server", names=_NAME, hint=hint, most=_MOST_SERVERS
+    )
