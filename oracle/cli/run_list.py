@@ -15,6 +15,7 @@ from oracle.cli.run_view.listing import run_list
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
+from oracle.runs.storage.records import Rating
 from oracle.runs.storage.run_pages import NOT_CONTINUED, UNDER_WAY, RunFilter
 
 _REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
@@ -29,6 +30,7 @@ _REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
 @click.option("--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="That took at least so long.")
 @click.option("--errors", "with_errors", is_flag=True, help="In which a node has raised an exception.")
 @click.option("--text", default="", metavar="WORDS", help="Whose question has all these words, or whose id begins so.")
+@click.option("--feedback", "rating", type=click.Choice(get_args(Rating)), help="That their users have rated so.")
 @click.option("--shadows", is_flag=True, help="Those that shadow another run, in place of what users have asked.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

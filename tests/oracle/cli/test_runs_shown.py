@@ -9,6 +9,8 @@ import sys
 import pytest
 
 import trees
+from oracle.runs.storage.feedback import rate
+from oracle.runs.storage.records import Feedback
 from oracle.runs.storage.store import open_store
 from tests.acceptance.harness import says
 from tests.oracle.replay.test_replays import recorded
@@ -28,6 +30,8 @@ def made(tmp_path_factory):
             runs = [await recorded(store, name) for name in ("an answer", "stuck twice", "a limit")]
             gone = await recorded(store, "an answer", question="A secret?")
             await store.conversations.forget(gone.user_id, gone.context_id)
+            limit, down = runs[-1], Feedback("down")
+            await store.write(lambda connection: rate(connection, limit.id, user_id=limit.user_id, feedback=down))
             return [*runs, gone]
 
     return folder, asyncio.run(ask())
@@ -125,6 +129,7 @@ def test_runs_are_listed_and_filtered(oracle, data):
     assert ids("--since", "2999-01-01") == []
     assert ids("--text", "retrypolicy WHERE", "--tree", "oracle", "--user", "local") == everything[1:]
     assert ids("--version", (stuck.tree_sha or "")[:7], "--slow", "0") == everything
+    assert (ids("--feedback", "down"), ids("--feedback", "up")) == ([limit.id[:8]], [])
     assert ids("--slow", "3600") == ids("--errors") == ids("--user", "nobody") == []
     listed = json.loads(oracle("runs", "list", "--data-dir", folder, "--json").out)["runs"]
     assert [each["run"]["id"] for each in listed] == [record.id for record in (gone, limit, stuck, answer)]

@@ -13,6 +13,8 @@ CALLS = [
     ("GET", "/api/oracle/runs/{run}/source?path=login.py&source_type=code", None),
     ("POST", "/api/oracle/runs/{run}/cancel", None),
     ("POST", "/api/oracle/runs/{run}/deliveries", {"id": "i1", "decision": "approve"}),
+    ("POST", "/api/oracle/runs/{run}/feedback", {"rating": "up", "text": "{context}"}),
+    ("POST", "/api/oracle/runs/{run}/feedback", {"rating": None}),
     ("GET", "/api/runs/{run}/ticks", None),
     ("GET", "/api/runs/{run}/signals", None),
     ("GET", "/api/runs/{run}/ticks?reasons=true", None),
@@ -45,6 +47,8 @@ FILTERS = [
     {"reason": "completed"},
     {"tree": "oracle"},
     {"since": "2000-01-01"},
+    {"feedback": "down"},
+    {"feedback": "down", "user": "alice"},
 ]
 NONE = {"runs": [], "next": None, "counts": {"total": 0, "by_reason": {}, "is_complete": True}}
 
@@ -52,7 +56,7 @@ NONE = {"runs": [], "next": None, "counts": {"total": 0, "by_reason": {}, "is_co
 async def sent(service, call, *, run, context, headers):
     method, path, body = call
     if body is not None:
-        body = {name: value.format(run=run, context=context) for name, value in body.items()}
+        body = {name: value and value.format(run=run, context=context) for name, value in body.items()}
     return await service.client.request(method, path.format(run=run, context=context), json=body, headers=headers)
 
 
@@ -64,10 +68,13 @@ def told(response):
 
 @pytest.mark.parametrize("turns", [[], [HANGS]], ids=["ended", "running"])
 async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
-    service = await start(turns, tokens=TOKENS)
+    service = await start(turns, tokens=TOKENS, requests_per_minute=200)
     async with service.asking("A secret of Alice's.", headers=ALICE) as streamed:
         await streamed.until("e")
         run = streamed.run_id
+        rating = {"rating": "down", "text": "Alice's own words."}
+        rated = await service.client.post(f"/api/oracle/runs/{run}/feedback", json=rating, headers=ALICE)
+        assert rated.status_code == 200
         status = await service.client.get(f"/api/oracle/runs/{run}", headers=ALICE)
         context = status.json()["context_id"]
         for call in CALLS:
@@ -79,9 +86,9 @@ async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
             given = {name: value.format(context=context) for name, value in params.items()}
             found = await service.client.get("/api/runs", params=given, headers=BOB)
             assert (found.status_code, found.json()) == (200, NONE), params
-        of_alice = (await service.client.get("/api/runs", headers=ALICE)).json()["runs"]
-        assert [(run["run_id"], run["termination_reason"]) for run in of_alice] == [
-            (streamed.run_id, None if turns else "completed")
+        of_alice = (await service.client.get("/api/runs?feedback=down", headers=ALICE)).json()["runs"]
+        assert [(run["run_id"], run["termination_reason"], run["feedback"]) for run in of_alice] == [
+            (streamed.run_id, None if turns else "completed", rating)
         ]
 
 
