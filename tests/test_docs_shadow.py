@@ -9,6 +9,8 @@ import pytest
 
 from oracle.cli import main
 from oracle.core.metrics import Metrics
+from oracle.runs.storage.feedback import rate
+from oracle.runs.storage.records import Feedback
 from oracle.runs.storage.store import open_store
 from oracle.server.api.app import describe_service
 from oracle.server.settings.fields import Settings
@@ -40,8 +42,10 @@ def test_the_report_is_the_one_that_is_shown(tmp_path, monkeypatch, capfd):
             ]
             async with shadowed(store, users, shadows) as it:
                 for _ in users:
-                    await it.runs.ask()
+                    last = (await it.runs.ask()).record
                     await it.shadows.idle()
+            down = Feedback("down")
+            await store.write(lambda connection: rate(connection, last.id, user_id=last.user_id, feedback=down))
 
     asyncio.run(ask())
     capfd.readouterr()
