@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from oracle.runs.storage.database import Database
+from oracle.runs.storage.feedback import rating_alone
 from oracle.runs.storage.interrupts import forget_interrupts
 from oracle.runs.storage.log import read_events
 from oracle.runs.storage.prompts import release_prompts
@@ -88,7 +89,7 @@ def _mark(connection: Connection, *, run_ids: Collection[str], at: float) -> Non
             "input": _only(row.input, _INPUT),
             "error": None if row.error is None else _only(row.error, _ERROR),
             "answer": "",
-            "feedback": None,
+            "feedback": rating_alone(),
             "texts_dropped_at": at,
         }
         connection.execute(update(run).where(run.c.id == row.id, run.c.forgotten_at.is_(None)).values(figures))

@@ -10,9 +10,11 @@ Rules:
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, null, select, update
 
+from oracle.runs.storage.feedback import rating_alone
 from oracle.runs.storage.interrupts import forget_interrupts
 from oracle.runs.storage.prompts import release_prompts
 from oracle.runs.storage.schema import breakpoint_, client_run, command, event, request_key, run
@@ -22,22 +24,26 @@ PORTION = 1000
 """Events deleted in one write."""
 
 
-def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> list[str]:
+def mark_forgotten(
+    connection: Connection, run_ids: Collection[str], *, at: float, keeps_ratings: bool = False
+) -> list[str]:
     """Delete the texts in the rows of these runs and of their shadows; one that was marked before keeps the time.
 
     With them go the prompts that no other run names, breakpoints of these runs alone, and commands that were not read.
+    What users think of them goes as well, or with `keeps_ratings` its texts alone.
 
     Returns:
         The runs that were marked, whose events are to be deleted.
     """
-    _mark(connection, run_ids, at=at)  # first: a shadow begins only while its run is not marked
+    feedback = rating_alone() if keeps_ratings else null()
+    _mark(connection, run_ids, at=at, feedback=feedback)  # first: a shadow begins only while its run is not marked
     shadows = connection.execute(select(run.c.id, run.c.status).where(run.c.shadow_of.in_(run_ids))).all()
     for shadow in shadows:
         if shadow.status == "running":
             remove_run(connection, shadow.id)
     ended = [shadow.id for shadow in shadows if shadow.status != "running"]
     if ended:
-        _mark(connection, ended, at=at)
+        _mark(connection, ended, at=at, feedback=null())
     return [*run_ids, *ended]
 
 
@@ -50,18 +56,22 @@ def remove_run(connection: Connection, run_id: str) -> None:
     connection.execute(delete(run).where(run.c.id == run_id))
 
 
-def _mark(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
+def _mark(connection: Connection, run_ids: Collection[str], *, at: float, feedback: ColumnElement[Any]) -> None:
     connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
     connection.execute(delete(client_run).where(client_run.c.run_id.in_(run_ids)))
     connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
     release_prompts(connection, run_ids)
     forget_interrupts(connection, run_ids)
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
-    connection.execute(
-        update(run)
-        .where(run.c.id.in_(run_ids))
-        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input={}, answer=None, error=None, feedback=None)
-    )
+    forgotten_at = func.coalesce(run.c.forgotten_at, at)
+    values: dict[str, Any] = {
+        "forgotten_at": forgotten_at,
+        "input": {},
+        "answer": None,
+        "error": None,
+        "feedback": feedback,
+    }
+    connection.execute(update(run).where(run.c.id.in_(run_ids)).values(values))
 
 
 def forgotten_with_events(connection: Connection) -> list[str]:
@@ -96,10 +106,11 @@ def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[
 
 
 async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
-    """Mark these runs as forgotten, and delete their events.
+    """Mark these runs as forgotten, and delete their events; ratings stay.
 
     Raises:
         StoreUnavailableError: the database cannot be written at present.
     """
-    marked = await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at), is_alone=True)
+    mark = partial(mark_forgotten, run_ids=run_ids, at=at, keeps_ratings=True)
+    marked = await writer.write(mark, is_alone=True)
     await delete_events(writer, marked)

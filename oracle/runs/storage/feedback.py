@@ -1,10 +1,11 @@
-"""What users think of answers: kept in the rows of their runs, as long as the texts of these."""
+"""What users think of answers, in the rows of their runs: the rating is a figure, its text goes with the run's."""
 
 from dataclasses import asdict
+from typing import Any, get_args
 
-from sqlalchemy import Connection, update
+from sqlalchemy import ColumnElement, Connection, Text, case, literal, type_coerce, update
 
-from oracle.runs.storage.records import Feedback
+from oracle.runs.storage.records import Feedback, Rating
 from oracle.runs.storage.schema import run
 
 
@@ -18,3 +19,13 @@ def rate(connection: Connection, run_id: str, *, user_id: str, feedback: Feedbac
     own &= run.c.forgotten_at.is_(None) & run.c.texts_dropped_at.is_(None)
     change = update(run).where(own).values(feedback=feedback and asdict(feedback))
     return connection.execute(change).rowcount == 1
+
+
+def is_rated(rating: Rating) -> ColumnElement[bool]:
+    """Few runs are, and have an index."""
+    return run.c.feedback.is_not(None) & type_coerce(run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
+
+
+def rating_alone() -> ColumnElement[Any]:
+    """The feedback of a row without its text."""
+    return case(*((is_rated(each), literal(asdict(Feedback(each)), run.c.feedback.type)) for each in get_args(Rating)))

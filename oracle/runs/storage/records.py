@@ -306,7 +306,7 @@ class RunRecord:
     wake_at: float | None = None
     """When it goes on by itself, if it is parked; `None`: only when it is woken."""
     feedback: Feedback | None = None
-    """What its user thinks of it; goes with its texts."""
+    """What its user thinks of it; the text goes with those of the run."""
 
     @property
     def kept(self) -> Kept:

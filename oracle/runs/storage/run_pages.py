@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Text, and_, func, or_, select,
 from oracle.core.encoding import to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id
+from oracle.runs.storage.feedback import is_rated
 from oracle.runs.storage.records import Rating, RunRecord, RunStatus, record_of
 
 NOT_CONTINUED: Final = "not_continued"
@@ -124,7 +125,7 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
         _run.c.node_errors > 0 if wanted.with_errors else None,
         None if wanted.context_id is None else _run.c.context_id == wanted.context_id,
         _run.c.status.in_(wanted.statuses) if wanted.statuses else None,
-        None if wanted.rating is None else _is_rated(wanted.rating),
+        None if wanted.rating is None else is_rated(wanted.rating),
         None if wanted.shadows is None else _is_shadow() if wanted.shadows else ~_is_shadow(),
     )
     return and_(true(), *(part for part in parts if part is not None))
@@ -132,11 +133,6 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
 
 def _is_shadow() -> ColumnElement[bool]:
     return _run.c.shadow_of.is_not(None)
-
-
-def _is_rated(rating: Rating) -> ColumnElement[bool]:
-    """Few runs are, and have an index."""
-    return _run.c.feedback.is_not(None) & type_coerce(_run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
 
 
 def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:

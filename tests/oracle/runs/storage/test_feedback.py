@@ -1,11 +1,11 @@
-"""What users think of answers: the latest is kept, and goes with the texts of its run; on both databases."""
+"""What users think of answers: the latest is kept, its text as long as those of its run; on both databases."""
 
 from functools import partial
 
 import pytest
 
 from oracle.runs.storage.feedback import rate
-from oracle.runs.storage.records import Feedback, NewRun
+from oracle.runs.storage.records import Feedback, NewRun, RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
 from oracle.runs.storage.store import Store
@@ -52,10 +52,7 @@ async def test_runs_of_others_shadows_and_unknown_ones_are_not_rated(store: Stor
     assert [await feedback_of(store, each.id) for each in (run, shadow)] == [None, None]
 
 
-@pytest.mark.parametrize("how", ["conversation", "run", "texts", "age"])
-async def test_it_goes_with_the_texts_and_cannot_be_given_after_them(store: Store, how: str) -> None:
-    run = await ended(store)
-    await kept(store, run.id, DOWN)
+async def texts_go(store: Store, run: RunRecord, how: str) -> None:
     match how:
         case "conversation":
             await store.conversations.forget("ann", run.context_id)
@@ -65,9 +62,36 @@ async def test_it_goes_with_the_texts_and_cannot_be_given_after_them(store: Stor
             await store.retention.drop_texts(older_than_s=-1.0, new_reducer=lambda: lambda _: None)
         case "age":
             await store.retention.prune(older_than_s=-1.0, most_bytes=None)
-    assert await feedback_of(store, run.id) is None
+
+
+@pytest.mark.parametrize(
+    ("how", "left"),
+    [("conversation", None), ("run", None), ("texts", Feedback("down")), ("age", Feedback("down"))],
+)
+async def test_its_text_goes_with_the_texts_and_none_is_taken_after_them(
+    store: Store, how: str, left: Feedback | None
+) -> None:
+    run, liked, plain = [await ended(store) for _ in range(3)]
+    await kept(store, run.id, DOWN)
+    await kept(store, liked.id, Feedback("up", 'Secret: the {"rating":"down"'))
+    for each in (run, liked, plain):
+        await texts_go(store, each, how)
+    assert await feedback_of(store, run.id) == left
+    assert await feedback_of(store, liked.id) == (left and Feedback("up"))
+    assert await feedback_of(store, plain.id) is None
+    assert (await store.runs.count(RunFilter(rating="down"))).total == (0 if left is None else 1)
     assert await rows_with(store, "Secret: the") == []
     assert not await kept(store, run.id, DOWN)
+
+
+async def test_a_rating_that_age_has_left_goes_when_its_user_deletes_the_run(store: Store) -> None:
+    run = await ended(store)
+    await kept(store, run.id, DOWN)
+    for how in ("texts", "age", "texts"):
+        await texts_go(store, run, how)
+        assert await feedback_of(store, run.id) == Feedback("down")
+    await texts_go(store, run, "conversation")
+    assert await feedback_of(store, run.id) is None
 
 
 async def test_a_shadow_pair_has_the_rating_of_its_primary(store: Store) -> None:

@@ -97,8 +97,8 @@ async def test_only_its_owner_rates_a_run_and_operators_read_it(start):
     assert found.json()["runs"] == []
 
 
-@pytest.mark.parametrize("how", ["forgotten", "texts"])
-async def test_it_goes_with_the_texts_and_then_is_refused(start, how):
+@pytest.mark.parametrize(("how", "left"), [("forgotten", None), ("texts", {"rating": "down", "text": ""})])
+async def test_its_text_goes_with_the_texts_and_then_it_is_refused(start, how, left):
     service = await start()
     streamed = await service.ask()
     await rated(service, streamed.run_id, DOWN)
@@ -107,7 +107,8 @@ async def test_it_goes_with_the_texts_and_then_is_refused(start, how):
     else:
         await service.parts.store.retention.drop_texts(older_than_s=-1.0, new_reducer=LogFigures)
     told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
-    assert told["feedback"] is None
+    assert told["feedback"] == left
+    assert "another name" not in (await service.client.get("/api/runs")).text
     for body in DOWN, NOTHING:
         assert (await rated(service, streamed.run_id, body)).status_code == 410
 
