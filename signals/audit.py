@@ -76,7 +76,7 @@ class SignalAudit:
             parsed: the response.
             turn: the LLM turn, from 1.
             action: what the control did about the response's signal, or because there was no well-formed one; all
-                other blocks beside an accepted signal get `ignored`.
+                other blocks next to an accepted signal get `ignored`.
             now: the clock for records without a signal's own time.
         """
         added = tuple(records_of(parsed, turn=turn, action=action, now=now))

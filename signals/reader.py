@@ -77,7 +77,7 @@ def _own_fields(model: type[SignalBase]) -> dict[str, FieldInfo]:
 
 
 def _converter(annotation: object) -> Convert:
-    """The function that reads a field's text; `int` and `list[str]` may be in an `Annotated` or beside `None`."""
+    """The function that reads a field's text; `int` and `list[str]` may be in an `Annotated` or a union with `None`."""
     if get_origin(annotation) is Annotated:
         return _converter(get_args(annotation)[0])
     if get_origin(annotation) is list:

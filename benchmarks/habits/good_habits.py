@@ -15,7 +15,7 @@ def thorough_in_parallel(mind: Mind) -> ScriptedTurn:
 
 
 def talks_beside_calls(mind: Mind) -> ScriptedTurn:
-    """Says a sentence beside each call."""
+    """Says a sentence with each call."""
     calls = mind.looks()
     return says("I look at this next.", *calls) if calls else mind.answer()
 

@@ -190,7 +190,7 @@ class Walk:
 
     @contextmanager
     def beside(self, nodes: Iterable[NodeDefinition], *, is_over_on_failure: bool = False) -> Iterator[None]:
-        """While these nodes are ticked again and again beside those that the block ticks.
+        """While these nodes are ticked again and again in parallel with those that the block ticks.
 
         Args:
             nodes: the others.

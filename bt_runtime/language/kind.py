@@ -215,7 +215,7 @@ class Facts:
     Args:
         roles: what it does, in the terms of the runtime and its host (`oracle.agent.nodes.roles`): whoever judges trees
             asks for a role and never for a name, so that a kind of a plugin is judged like a shipped one.
-        reads: the blackboard keys that its code reads, beside those that its settings name; `None`: any.
+        reads: the blackboard keys that its code reads, in addition to those that its settings name; `None`: any.
         shows: the keys that its settings name are shown to somebody, and decide nothing.
         keeps: its attributes that matter in the next tick while it is RUNNING; `None`: all of them, and always.
         remembers: its attributes that matter even where it is not RUNNING.

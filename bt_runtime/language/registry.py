@@ -47,7 +47,7 @@ class Registry:
         rules: check a whole tree, all of whose nodes are valid.
         events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
         flow: what the checker knows of the host (`bt_runtime.analysis.effects.HostFlow`); `None`: nothing.
-        checks: judge the flow of a tree (`bt_runtime.analysis.Judge`), beside those of the runtime.
+        checks: judge the flow of a tree (`bt_runtime.analysis.Judge`), in addition to those of the runtime.
         codes: of the warnings of `checks` (`bt_runtime.analysis.codes.Code`).
 
     Raises:

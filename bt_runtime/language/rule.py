@@ -66,7 +66,7 @@ class EventType:
         names: the names that there are, if they are `listed`; `None` if any name will do.
         fields: the names that conditions about it may use, each with a description. Those of `actions` are the
             arguments of the action.
-        choices: fields that can be given beside the name, with the values that they can have.
+        choices: fields that can be given next to the name, with the values that they can have.
         refusable: the host can refuse such an event before it has an effect.
     """
 

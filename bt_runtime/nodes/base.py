@@ -262,7 +262,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
         Args:
             ends: the results with which the child can end; empty if it cannot end.
             child: the child.
-            enter: how a child can end that begins after that, or beside it.
+            enter: how a child can end that begins after that, or in parallel with it.
         """
         return self.ends(enter)
 

@@ -114,7 +114,7 @@ def _category(cls: type[Node[Any]]) -> Category:
 def kinds_of(package: str, modules: Sequence[str]) -> tuple[Kind, ...]:
     """The kinds that some modules of a package define, in the order of the modules.
 
-    The list of the modules is all that has to be said of a kind beside its file: nothing is looked for.
+    The list of the modules is all that has to be said of a kind besides its file: nothing is looked for.
     """
     found: list[Kind] = []
     for name in modules:

@@ -32,7 +32,7 @@ class ResumedWork:
     """A run that was under way elsewhere.
 
     Args:
-        stepper: what `Replaying.hand_over` has returned.
+        stepper: the stepper that `Replaying.hand_over` returned, with the ticks so far repeated.
         outcome_of: how the work of a request without an outcome ended there, as far as that is known; asked once for
             each. `None`: it starts anew, or has brought nothing if it is to be cancelled.
     """

@@ -441,9 +441,9 @@ class Oracle:
         Args:
             checked: the question as it was checked then, with the version of the tree that drives it.
             past: what the query knew when it began.
-            conversation: as it was then.
-            tools: those of then.
-            clock: of the query.
+            conversation: its messages when the query began.
+            tools: the tools that the query began with.
+            clock: the query's clock, which goes on at the last recorded time.
 
         Raises:
             TypeError: a decision tree in Python drives it, which cannot be repeated.
@@ -479,7 +479,7 @@ class Oracle:
         """Let a query that was opened anew go on, after all its ticks were repeated.
 
         Args:
-            opened: what `reopen` has returned.
+            opened: the query that `reopen` returned.
             resumed: where it goes on.
             facts: what was recorded of it, for the rules of its tree.
             untaken: the keys of outcomes among them that no tick has taken.
@@ -488,7 +488,7 @@ class Oracle:
             journal: keeps outcomes and signals from here on.
             pacer: may hold the run between its ticks.
             may_park: asked when the query waits for people alone: whether it is to be parked; `None`: it is not.
-            trace: of the run; `None`: it is not traced.
+            trace: the run's trace; `None`: it is not traced.
         """
         agent = opened.agent
         agent.output.emit, agent.journal, agent.signals.journal, agent.trace = emit, journal, journal, trace

@@ -11,8 +11,8 @@ from oracle.classify import HeuristicIntentClassifier
 async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
     """The outcome with how the encoder reads it, where the fallback may ask for that.
 
-    The encoder is asked beside the built-in heuristics alone: a classifier in their place decides by itself. A turn
-    that is halted meanwhile has ended all the same, and stays as it is.
+    The encoder is asked only where the built-in heuristics decide: a classifier in their place decides by itself. A
+    turn that is halted meanwhile has ended all the same, and stays as it is.
     """
     if outcome.is_side or not outcome.is_unclear or not isinstance(run.equipment.intents, HeuristicIntentClassifier):
         return outcome

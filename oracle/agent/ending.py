@@ -1,4 +1,4 @@
-"""What is known of the end of a query beside its termination reason."""
+"""What is known of the end of a query besides its termination reason."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

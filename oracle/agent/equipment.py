@@ -27,7 +27,7 @@ class Equipment:
     Args:
         segments: of the system prompt; those that ship by default.
         intents: classifies a response that carries no clear signal.
-        encoder: reads questions and responses by what they mean, beside the heuristics.
+        encoder: reads questions and responses by what they mean, in addition to the heuristics.
         timestamp: the current time, as ISO 8601 in UTC.
         max_output_tokens: the output limit of one turn.
         thinking_tokens: how much of that may be thinking; 0 turns thinking off.

@@ -60,7 +60,7 @@ class Output:
     goes_on: bool = False
     """The text of the next turn follows without a paragraph: it is the rest of what a lost turn has said."""
     is_closed: bool = False
-    """The sentence that says why the query has stopped was sent: no text follows it, also not that of a turn beside."""
+    """The sentence that says why the query has stopped was sent: no text follows, not even that of a parallel turn."""
     _texts: list[str] = field(default_factory=list)
     _open_calls: dict[str, None] = field(default_factory=dict)
     _seen_sources: set[tuple[str, str, int | None]] = field(default_factory=set)

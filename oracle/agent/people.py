@@ -54,7 +54,7 @@ class Terms(NamedTuple):
 
     Args:
         expires_s: how long they may take; `None`: without end.
-        on_expiry: what counts then.
+        on_expiry: the decision after that time: refused, the question's default, or an error.
     """
 
     answerers: Literal["user", "operator", "not_asker"]
@@ -70,8 +70,8 @@ class Verdict:
     """What was decided.
 
     Args:
-        interrupt: as it stands now.
-        answer: to a question; JSON data.
+        interrupt: the interrupt with its status after the decision.
+        answer: the answer to a question, as JSON data.
         arguments: those that a person has put in place of the call's; `None`: they stay.
     """
 
@@ -108,7 +108,7 @@ class People:
         run_id: names what is asked.
         output: sends it.
         grants: the names of the tools that a person has allowed for the conversation.
-        asked: how many things were asked.
+        asked: the number of approvals and questions so far.
         refusals: the results of refused calls, by what identical calls have in common.
         notes: what the results of calls say first, by their ids.
     """
@@ -137,10 +137,10 @@ class People:
 
         Args:
             reason: what kind of decision it is.
-            message: for the person.
+            message: the text that the person reads.
             terms: who may decide, and until when.
             may: the decisions that are possible.
-            schema: of the answer, or of the call's arguments where these may be edited.
+            schema: JSON Schema of the answer, or of the call's arguments where these may be edited.
             call: the call that waits for it.
             tool: the name of the tool that is run if it is approved; `None`: that of the call.
         """

@@ -29,7 +29,7 @@ class RequestRecord:
         wrap_up: the model was asked to finish.
         is_side: the turn is not part of the answer.
         digest: of the blocks of all messages, in order; empty in a record from before this was recorded.
-        blocks: how many there were.
+        blocks: the number of content blocks in all messages.
     """
 
     step: str

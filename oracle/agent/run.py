@@ -147,7 +147,7 @@ class AgentRun:
         self.notes.append(notice.message)
 
     def plan(self, model: str | None = None) -> TurnPlan:
-        """Limits of the next turn, beside those that are in progress.
+        """Limits of the next turn, next to those that are in progress.
 
         Args:
             model: that the turn names; `None`: the query's.

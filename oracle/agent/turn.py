@@ -267,7 +267,7 @@ def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
 
 
 class TurnRequest(TypedDict):
-    """What a control asks for: the arguments of `run_turn` and `OpenTurn` beside the query."""
+    """What a control asks for: the arguments of `run_turn` and `OpenTurn` besides the query."""
 
     visible: bool
     tools: bool

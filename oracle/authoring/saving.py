@@ -1,6 +1,6 @@
 """Puts a file in place: whole or not at all, also if the process or the machine stops in the middle.
 
-The text is written to a new file beside the old one and synced; then it takes the old one's name. A link of that name
+The text is written to a new file next to the old one and synced; then it takes the old one's name. A link of that name
 is replaced, never followed.
 """
 

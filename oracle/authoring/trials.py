@@ -97,7 +97,7 @@ class Trials:
 
     Args:
         trees: the served trees, whose present files are copied for a trial.
-        environment: settings of the process, beside the environment of this one.
+        environment: settings of the process, added to the environment of this one.
         longest_s: seconds after which a trial is ended.
         most_megabytes: how much memory the process of a verification may have when it stops exploring.
     """
@@ -180,7 +180,7 @@ class Trials:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def _furnish(self, folder: Path, name: str, text: str) -> None:
-        """Copy the trees to `OLD`, and to `NEW` with the text in place and the scenarios beside them."""
+        """Copy the trees to `OLD`, and to `NEW` with the text in place and the scenarios next to them."""
         try:
             found = self._trees.read_files().found
         except OSError as error:

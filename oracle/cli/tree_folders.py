@@ -17,7 +17,7 @@ from trees import FOLDER
 
 _SCHEMA: Final = "tree.schema.json"
 SCENARIOS: Final = "scenarios"
-"""The folder beside the trees that has their scenarios."""
+"""The folder next to the trees that has their scenarios."""
 
 
 @click.command("init")

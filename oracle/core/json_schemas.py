@@ -18,7 +18,7 @@ class Misfit(NamedTuple):
 
     Args:
         place: keys and indexes that lead to it.
-        problem: what is wrong.
+        problem: one sentence without a full stop: what the schema wants there.
     """
 
     place: Sequence[str | int]

@@ -2,7 +2,7 @@
 
 Rules:
 
-- A registry of its own: two services in one process, or a test beside another, never share a figure.
+- A registry of its own: two services in one process, or two tests at once, never share a figure.
 - Every label's values are bounded. A name from outside (a tree, a tool that a model made up) that is one too many, or
   not among the known ones, counts as `other`, so that names cannot fill the memory.
 - No metric identifies a user.

@@ -89,9 +89,9 @@ class NotContinuedError(InternalError):
 
     Args:
         tick: the first that differs; 0: the run could not be opened.
-        node: where in the tree; empty if it is no node.
-        expected: what was recorded.
-        found: what there is.
+        node: the path of the node in the tree; empty if it is no node.
+        expected: the recorded text of the place.
+        found: the text of the place in the repetition.
     """
 
     def __init__(self, expected: str, found: str, *, tick: int = 0, node: str = "") -> None:
@@ -122,7 +122,7 @@ class Continuation:
 
     Args:
         oracle: answers.
-        store: has the runs.
+        store: the store of the runs and their logs.
         opener: opens their recorders.
         options: bounds.
         clock: monotonic time of the process.

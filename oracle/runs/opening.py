@@ -125,8 +125,8 @@ class Opener:
 
         Args:
             live: the run.
-            started_s: when its question was accepted.
-            clock: of the run; `None`: that of the process.
+            started_s: the time at which its question was accepted, in seconds since the epoch.
+            clock: the run's clock; `None`: that of the process.
             record: what other processes have written of it; `None`: it begins here.
         """
         record, options = record or Record(), self._options
@@ -187,7 +187,7 @@ class Opener:
             live: the run.
             recorder: writes it down.
             tree: drives it; `None`: a decision tree in Python does.
-            clock: of the run; `None`: that of the process.
+            clock: the run's clock; `None`: that of the process.
         """
         joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
         if self._debugger is None or tree is None:

@@ -123,7 +123,7 @@ class RunRecorder:
         is_closed: the run has been written to its end; nothing is recorded from now on.
         is_broken: a part of the run can never be written, so the run must be ended from its log.
         keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
-        keep_interrupt: what is to be written beside a chunk that says how an interrupt stands; `None`: nothing.
+        keep_interrupt: what is to be written with a chunk that says how an interrupt stands; `None`: nothing.
         record: what the run has come to so far.
         answer: what its chunks add up to so far.
     """

@@ -88,10 +88,10 @@ class WebhookSender:
     """Sends in the background while it is entered.
 
     Args:
-        outbox: has the messages.
-        key: signs.
-        hosts: may be told, if all of their addresses are public.
-        private_hosts: may be told at any address.
+        outbox: the table of messages that are not delivered yet.
+        key: the secret of the signatures.
+        hosts: names that may receive messages if all of their addresses are public.
+        private_hosts: names that may receive messages at any address.
         clock: monotonic time.
         now: seconds since the epoch.
         resolve: looks a host up.

@@ -74,7 +74,7 @@ class SilentWorkers:
         """Note what is seen now; returns the last heartbeat of each worker that has died.
 
         Args:
-            workers: what is seen.
+            workers: the heartbeat and lock of each worker, by its name.
             by_locks: that a lock was free twice in a row, without a heartbeat between, is a sign of death as well.
         """
         now_s, before, dead = self._clock.now(), self._seen, {}
@@ -100,7 +100,7 @@ _BLIND: Final = 0.4
 EXPIRY_S: Final = 1.0
 """Between two looks for what nobody has answered in time."""
 _PROBATION_S: Final = 3.0
-"""So long nothing else of its kind is taken over beside a run that may have killed workers and comes no further."""
+"""So long a run that may have killed workers and comes no further is the only one of its kind that is taken over."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 

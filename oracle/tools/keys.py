@@ -16,8 +16,8 @@ class CallKey:
     """Names one call of one run.
 
     Args:
-        run_id: of the run.
-        call_id: of the call, unique in its run.
+        run_id: the id of the run.
+        call_id: the id of the call, unique in its run.
         at: when it was made for the first time.
         is_repeat: it may have been carried out before, wholly or in part.
     """

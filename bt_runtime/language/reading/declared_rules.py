@@ -70,7 +70,7 @@ def _repeats(rule: Rule, other: Rule) -> bool:
 
 
 def _against(rule: Rule, others: Iterable[Rule]) -> Iterable[Mistake]:
-    """What makes a rule impossible beside the others."""
+    """What makes a rule impossible together with the others."""
     for other in others:
         if other.name == rule.name:
             yield Mistake(rule.place, f"two rules are called {rule.name!r}", f"the other one is at {other.place}")

@@ -48,7 +48,7 @@ class PatternReader:
 
         Args:
             node: the event as the author wrote it in the file.
-            extra: further settings that may stand beside the event.
+            extra: further settings that may stand next to the event.
         """
         before, types = len(self._mistakes), self._scope.registry.events
         if isinstance(node.data, str):

@@ -1,4 +1,4 @@
-"""What a conversation keeps of a run beside the answer: notifications, and tool calls with their results.
+"""What a conversation keeps of a run besides the answer: notifications, and tool calls with their results.
 
 This is bounded, because a conversation outlives its runs: results and arguments are shortened, with a mark that says
 how much is missing, and at most `MOST_CALLS` calls are kept. The run's stream has them whole for as long as its texts

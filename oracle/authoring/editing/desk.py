@@ -1,4 +1,4 @@
-"""What an editor of tree files knows beside the text: the trees around it, kinds and keys, tools."""
+"""What an editor of tree files knows besides the text: the trees around it, kinds and keys, tools."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -37,7 +37,7 @@ USAGE: Final[Mapping[str, str]] = {
 Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes", "delivery"]
 PersonsDecision = Literal["approve", "refuse", "edit", "answer", "expire"]
 _SAYS: Final[Mapping[str, str]] = {"refuse": "comment", "edit": "arguments", "answer": "answer", "approve": "for"}
-"""What a decision has beside itself."""
+"""What a decision has besides its kind."""
 MomentKind = Literal["at_s", "request", "said", "call", "notice"]
 
 SIGNAL_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -194,7 +194,7 @@ class PersonDecides:
         decision: `approve`, `refuse`, `edit`, `answer`, or `expire`: nobody decides in time.
         value: the comment of a refusal, the arguments of an edit, the answer to a question, `conversation` for an
             approval that holds for the whole conversation; `None`: nothing of that.
-        after_s: how long it takes.
+        after_s: seconds from the question to the decision.
     """
 
     decision: PersonsDecision

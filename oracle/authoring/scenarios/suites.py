@@ -84,7 +84,7 @@ class FileResult:
 
 @dataclass(slots=True)
 class Suite:
-    """Plays scenario files; trees beside a file have precedence over those of the library.
+    """Plays scenario files; trees in the folder of a file have precedence over those of the library.
 
     Args:
         library: where trees are found.
@@ -111,7 +111,7 @@ class Suite:
         return FileResult(path, tuple(verdicts), tuple(unplayed), "", text.decode(), time.perf_counter() - started_s)
 
     def trees(self) -> Iterator[TreeDefinition]:
-        """The trees that lie beside the files that were played; those with mistakes are left out."""
+        """The trees in the folders of the files that were played; those with mistakes are left out."""
         for folder, player in self._players.items():
             for path in sorted(folder.glob("*.yaml")):
                 with suppress(TreeFileError, TreeNotFoundError):
@@ -146,7 +146,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def folders_beside(folders: Sequence[Path]) -> list[Path]:
-    """The folders of scenarios that lie beside the trees of these folders."""
+    """The folders of scenarios that belong to the trees of these folders."""
     return [folder / FOLDER_NAME for folder in folders if (folder / FOLDER_NAME).is_dir()]
 
 

@@ -1,7 +1,7 @@
 """What a tree can distinguish: the blackboard keys that its expressions read, and what they are compared with.
 
-What no node can distinguish need not be explored twice. What a node's code reads beside its settings is among the facts
-that its kind declares; of a tree with a kind that declares none, nothing is proven (`doubts`).
+What no node can distinguish need not be explored twice. What a node's code reads in addition to its settings is among
+the facts that its kind declares; of a tree with a kind that declares none, nothing is proven (`doubts`).
 """
 
 import ast

@@ -121,7 +121,7 @@ class _Watched:
 
 @dataclass(slots=True)
 class WorldProgress:
-    """Where a run stands, beside what its own parts know.
+    """Where a run stands, in addition to what its own parts know.
 
     Args:
         is_over: `done` was sent.

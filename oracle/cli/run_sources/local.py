@@ -1,4 +1,4 @@
-"""Runs of a database, which a service may be writing, and beside them those that were imported."""
+"""Runs of a database, which a service may be writing, and next to them those that were imported."""
 
 import asyncio
 import time

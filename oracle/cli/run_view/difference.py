@@ -14,7 +14,7 @@ from oracle.cli.text import clean
 from oracle.replay.histories.differences import HistoryDifference, RunParting
 from oracle.replay.histories.model import History, NodeFacts, StatusName, TreeFacts
 
-_SIDE_BY_SIDE: Final = 120  # columns from which two answers stand beside each other
+_SIDE_BY_SIDE: Final = 120  # columns from which two answers stand side by side
 _MOST_NODES: Final = 12
 _MOST_LINES: Final = 40
 _MOST_ANSWER_LINES: Final = 20
@@ -128,7 +128,7 @@ def _file(file: str, old: str, new: str) -> Iterator[Text]:
 
 
 def _answers(old: History, new: History, width: int) -> Iterator[Text]:
-    """What the users could read: beside each other where there is room, else below each other."""
+    """What the users could read: side by side where there is room, else below each other."""
     was, now = _answer(old), _answer(new)
     if was == now:
         if was:

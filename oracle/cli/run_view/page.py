@@ -1,4 +1,4 @@
-"""One run at one tick, as lines: head, overview, the source of the tree with marks and values, all ticks beside it."""
+"""One run at one tick, as lines: head, overview, the tree with marks and values, and all ticks to its right."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

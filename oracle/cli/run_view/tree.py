@@ -1,4 +1,4 @@
-"""The tree at one tick, and beside it the marks of all ticks.
+"""The tree at one tick, and to its right the marks of all ticks.
 
 What was asked stands open; what was not asked, or said no, is one folded line.
 """

@@ -8,7 +8,7 @@ Rules:
 - A span under way is OpenTelemetry's current one in its task and in what that starts, so that spans of a tool's own
   belong to it. Nothing here waits, and nothing raises into the run.
 - What a client sends is not trusted: OpenTelemetry's propagator ignores a `traceparent` that is not valid, with the
-  `tracestate` beside it, and drops an invalid `tracestate` alone.
+  `tracestate` with it, and drops an invalid `tracestate` alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -79,7 +79,7 @@ class AnswerDifference:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDifference:
-    """Two runs beside each other.
+    """Two runs side by side.
 
     Args:
         input: the first point at which something else came from outside; `None`: nowhere before the control parts.

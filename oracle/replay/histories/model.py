@@ -237,7 +237,7 @@ class PieceFacts:
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """A step on the way to a decision: a sentence, and the node whose mark and place stand beside it."""
+    """A step on the way to a decision: a sentence, and the node whose mark and place stand next to it."""
 
     node: int
     pieces: tuple[PieceFacts, ...]
@@ -488,9 +488,9 @@ class SeamFacts:
         attempt: 1, 2, 3, … since the last turn or tool call that has ended.
         pause_s: how long nobody had the run, by the wall clock.
         counted_s: how much of that counts against the deadline.
-        under_way: what was under way.
+        under_way: the requests without an outcome at that time.
         is_woken: it was parked, and nothing was lost.
-        version: of the service that goes on.
+        version: the version of the service that goes on.
     """
 
     tick: int
@@ -525,8 +525,8 @@ class DecisionFacts:
 
     Args:
         tick: the one that got it, or the next.
-        interrupt: as it stands now.
-        answer: to a question.
+        interrupt: the interrupt with its status after the decision.
+        answer: the answer to a question, as JSON data.
         arguments: those that a person has put in place of the call's.
     """
 

@@ -20,7 +20,7 @@ class _Open:
         position: the index of the turn in the list.
         began_at: seconds since the epoch; of a recorded event, so the same whenever the history is made.
         has_ended: its outcome is known.
-        has_shown: something of it is known beside that a node asked for it.
+        has_shown: something of it is known besides that a node asked for it.
         is_guess: only what was shown says that there is a turn.
         was_sent: its request is in the log.
     """

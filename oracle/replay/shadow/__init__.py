@@ -1,1 +1,1 @@
-"""The same question under another control, beside what users see; and what such pairs say."""
+"""The same question under another control, out of the sight of users; and what such pairs say."""

@@ -256,8 +256,8 @@ class Resumed:
         pause_s: from the last event before to this one, by the wall clock.
         counted_s: how much of it counts against the deadline.
         clock_s: where the run's clock goes on.
-        under_way: what was under way.
-        version: of this package.
+        under_way: the requests without an outcome when the last worker lost the run.
+        version: the version of this package that goes on.
         is_woken: the run was parked; it waited for a person or a time, and nothing was lost.
     """
 

@@ -79,7 +79,7 @@ class Sightings:
     """What is seen of the other workers that have runs.
 
     Args:
-        workers: by their names.
+        workers: when each was last seen, by worker name.
         has_queued: runs wait for a worker.
         up_s: for how long the server has been running.
     """
@@ -277,7 +277,7 @@ class RunClaims:
         """Let another worker have a run that was claimed and not gone on with.
 
         Args:
-            run: as it was claimed.
+            run: the row that the claim returned.
             is_cancelled: that worker is to cancel it.
 
         Raises:

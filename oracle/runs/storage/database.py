@@ -148,7 +148,7 @@ class Database:
         raise AssertionError("unreachable")
 
     async def empty_wal(self) -> bool:
-        """Empty the log beside the database's file; `False` if deleted texts may still stand in it."""
+        """Empty the log next to the database's file; `False` if deleted texts may still stand in it."""
         if self._is_closed:
             return False
         return await asyncio.get_running_loop().run_in_executor(self._threads, self.dialect.empty_wal)

@@ -23,7 +23,7 @@ PAGE_BYTES = 1_000_000
 """And their text, except for the last one of a page."""
 
 EVENT_BYTES = 200
-"""What an event takes beside its text, in the table and its indexes."""
+"""What an event takes in addition to its text, in the table and its indexes."""
 
 EventRow = tuple[str, int, str, int | None, str | None, str, float]
 """A row of `event`: run_id, seq, kind, chunk_n, step_key, data, at."""
@@ -197,7 +197,7 @@ class Dialect(Protocol):
         ...
 
     def empty_wal(self) -> bool:
-        """Empty the log beside the database's file, which keeps deleted texts until they are overwritten.
+        """Empty the log next to the database's file, which keeps deleted texts until they are overwritten.
 
         Returns:
             Whether nothing of them is left; `False` while other programs use the file.

@@ -94,7 +94,7 @@ class Delivery:
     """What a person has decided.
 
     Args:
-        id: of the interrupt.
+        id: the id of the interrupt that it decides.
         arguments: those of the call in the place of the model's; `None` unless the decision is `edit`.
         answer: JSON data; `None` unless the decision is `answer`.
         scope: `conversation`: calls of the same tool need no approval from now on.

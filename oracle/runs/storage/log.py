@@ -35,12 +35,12 @@ class RunLog:
 
     Args:
         run: the run.
-        tail: of the run; released when the log is ended.
+        tail: the end of the run's log in memory; released when the log is ended.
         on_released: called with the tail when the log does not need it any more.
         seq: the last number in use.
         chunk_n: the last chunk number in use.
         now: seconds since the epoch.
-        webhooks: are told of the end.
+        webhooks: the outbox that gets a message about the end.
     """
 
     def __init__(

@@ -208,8 +208,8 @@ class Places:
 
     Args:
         here: how many more this worker takes.
-        in_all: of all workers together.
-        per_user: of one user, on all workers.
+        in_all: the number for all workers together.
+        per_user: the number for one user, on all workers.
     """
 
     here: int | None = None

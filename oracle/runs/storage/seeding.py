@@ -37,13 +37,13 @@ def begin_told(
     """Create a conversation with these messages; texts that are blank are left out.
 
     Args:
-        connection: in a transaction.
+        connection: a connection with an open transaction.
         user_id: its owner.
         context_id: its id.
         told: oldest first.
         at: seconds since the epoch.
         at_iso: the same, as messages have it.
-        number: in the order of conversations.
+        number: its position in the order of conversations.
     """
     kept = _kept(told)
     first = next((each.text for each in kept if each.role == "user"), "")

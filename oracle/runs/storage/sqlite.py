@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 _BUSY_MS = 1000  # how long a connection waits for another one's lock
 _WAL_WAIT_S = 0.25  # for readers, while nothing can be written
-_WAL_BYTES = 64 * 1024 * 1024  # what is kept of the file beside the database once it was longer
+_WAL_BYTES = 64 * 1024 * 1024  # what is kept of the file next to the database once it was longer
 _TRANSIENT = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -157,7 +157,7 @@ class SQLite:
             _driver(connection).commit()
 
     def acquire(self) -> Callable[[], None]:
-        """Take the lock file beside the database, and make the folder and an empty database where there is none."""
+        """Take the lock file next to the database, and make the folder and an empty database where there is none."""
         file = self._file
         real = Path(os.path.realpath(file))  # a link to the file must lead to the same lock
         lock = FileLock(real.with_name(f"{real.name}.lock"), mode=_PRIVATE, thread_local=False)

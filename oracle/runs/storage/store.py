@@ -42,23 +42,23 @@ class Store:
 
     Args:
         worker: the name of this worker.
-        database: its connections.
-        writer: writes it.
+        database: the connections to it.
+        writer: the one thread that writes to it.
         log: the events of runs.
         runs: the rows of runs.
-        claims: who runs what.
+        claims: the owners of runs: claiming, heartbeats, and taking over.
         trees: the versions of trees that runs have used.
         prompts: the system prompts of runs.
         tree_edits: the texts of trees as they were saved or found.
         tree_trials: what the last trials of trees have found.
         request_keys: the idempotency keys of requests.
         client_runs: the runs that came through clients' protocols.
-        interrupts: what runs ask of people.
+        interrupts: approvals and questions of runs, with their decisions.
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
         webhooks: what their receivers are still to be told.
         keys: secrets that all workers share.
-        usage: what ended runs have used.
+        usage: tokens of ended runs by user, day, and model.
     """
 
     worker: str

@@ -13,7 +13,7 @@ MOST_BYTES = 16 * 1024
 """Of one run in memory: the text of some seconds, longer than a follower is late where a process is overloaded. What is
 older, or was missed by a slow follower, is read from the database."""
 _OBJECTS_BYTES = 100
-"""What a chunk takes beside its data."""
+"""What a chunk takes in addition to its data."""
 
 
 class Tail:

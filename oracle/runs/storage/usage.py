@@ -20,7 +20,7 @@ class DayUsage:
     Args:
         day: days since the epoch, UTC.
         model: as the provider names it; empty if none has answered.
-        runs: that have ended.
+        runs: the number of runs that ended.
         turns: finished turns of the model.
         tokens_used: all tokens, as budgets count them.
         by_kind: the tokens whose kind is known.
@@ -50,7 +50,7 @@ class UsageTable:
 
         Args:
             first: days since the epoch, UTC.
-            last: likewise; it belongs to them.
+            last: the last day that is counted, in the same unit.
             user_id: whose runs are counted; `None`: everybody's.
             limit: the greatest number of rows.
         """

@@ -79,8 +79,8 @@ class Webhooks:
         """Write that a run waits for a person; in the writer's thread, with the commit of the interrupt's row.
 
         Args:
-            connection: of the commit.
-            run: waits.
+            connection: the connection that the commit is made on.
+            run: the run that waits.
             interrupt: the object as clients get it (`oracle.core.chunks.Interrupt`).
         """
         if self.urls and run.shadow_of is None:

@@ -57,7 +57,7 @@ def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] = ADAPTERS) ->
     Args:
         parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
             `streams` closed after that.
-        adapters: of clients' protocols.
+        adapters: the protocols of clients that are served besides its own calls.
     """
     app = _with_calls(has_auth=parts.authenticator.is_required, adapters=adapters)
     app.state.parts = parts

@@ -185,7 +185,7 @@ class AuthGuard:
         app: the app behind it; finds the caller in `scope["state"]["caller"]`.
         authenticator: finds the caller.
         limit: rate limit of a user; `None`: none.
-        adapters: of clients' protocols.
+        adapters: their paths are guarded as well, and their refusals have the protocol's form.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ class TurnList(ReplyBody):
 
 
 class RunComparison(ReplyBody):
-    """Two recorded runs beside each other; `old` is the run of the path."""
+    """Two recorded runs side by side; `old` is the run of the path."""
 
     run_id: str
     with_: str = Field(alias="with")

@@ -37,9 +37,9 @@ def key_of(request: Request, user_id: str, body: QueryRequest, *, is_detached: b
     """The idempotency key of a request; `None` if it has none.
 
     Args:
-        request: has the header.
-        user_id: who has sent it.
-        body: what is asked.
+        request: the request that may have the header.
+        user_id: its user; keys of different users never meet.
+        body: the question; one key belongs to one body.
         is_detached: its run needs no reader.
 
     Raises:

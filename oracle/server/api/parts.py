@@ -45,8 +45,8 @@ class ServiceParts:
         authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
-        encoder: reads questions and responses beside the heuristics.
-        prices: what models cost.
+        encoder: reads questions and responses in addition to the heuristics.
+        prices: the price table of models, for `GET /api/usage`.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.

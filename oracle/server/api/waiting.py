@@ -68,7 +68,7 @@ async def waited_for(request: Request, parts: ServiceParts, run: RunRecord, work
 
     Args:
         request: its body has been read.
-        parts: of the service.
+        parts: the service's parts, whose streams count the reader.
         run: counts a reader meanwhile.
         work: reads it.
 

@@ -58,7 +58,7 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlace:
-    """The place of a worker among all that its parent has forked, and what they have in common beside the store.
+    """The place of a worker among all that its parent has forked, and what they have in common besides the store.
 
     Args:
         worker: what it has from its parent.

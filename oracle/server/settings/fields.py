@@ -160,7 +160,7 @@ class Settings(_Ceilings):
     control: ControlName = Field(
         default="tree",
         description="What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of "
-        "them with the other beside it, out of the user's sight: `shadow`.",
+        "them with the other in parallel, out of the user's sight: `shadow`.",
     )
     shadow_primary: PrimaryName = Field(
         default="tree", description="With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
@@ -168,7 +168,7 @@ class Settings(_Ceilings):
     shadow_control: str | None = Field(
         default=None,
         max_length=255,
-        description="With `shadow`: what runs beside it: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; "
+        description="With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; "
         "the default is the one of tree and loop that does not answer.",
     )
     shadow_rate: float = Field(
@@ -358,7 +358,7 @@ class Settings(_Ceilings):
     )
     mcp_tools: Names = Field(
         default=(),
-        description="Tools that clients of `/mcp` and `oracle mcp` may call themselves, beside `ask`, such as "
+        description="Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
         "`search_code,read_note`, separated by commas; only those that change nothing count.",
     )
     debug: bool = Field(

@@ -87,7 +87,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
         traces: traces the queries; `None`: nothing does.
-        encoder: reads questions and responses beside the heuristics.
+        encoder: reads questions and responses in addition to the heuristics.
         changing: tools that come and go; `None`: there are none.
 
     Raises:

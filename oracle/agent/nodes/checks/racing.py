@@ -1,4 +1,4 @@
-"""Judges notices that are timed beside work: whether the work waits for them, or ends with them."""
+"""Judges notices that are timed in parallel with work: whether the work waits for them, or ends with them."""
 
 from collections.abc import Iterator
 

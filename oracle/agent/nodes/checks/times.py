@@ -42,7 +42,7 @@ def _limit(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 
 def _pause(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    """A pause of the whole query: one beside other work may be there to be interrupted."""
+    """A pause of the whole query: one in parallel with other work may be there to be interrupted."""
     seconds = number_of(node, "seconds")
     above = tuple(flow.above(node))
     if seconds is None or any(each.kind in {"parallel", "timeout", "guarded"} for each in above):
