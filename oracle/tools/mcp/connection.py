@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from oracle.tools.errors import ToolError
 from oracle.tools.mcp.pins import OfferedTool, Pins
 from oracle.tools.mcp.results import offered_tool, result_of
 from oracle.tools.mcp.servers import ServerSettings
-from oracle.tools.mcp.wire import connected
+from oracle.tools.mcp.wire import client_of
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.query_types import served
 
@@ -56,13 +57,12 @@ class Connection:
         """It has been tried."""
         self._settings = settings
         self._pins = pins
-        self._environ = environ
         self._clock = clock
+        self._look = asyncio.Event()
+        self._new_client = partial(client_of, settings, environ, on_change=self._look.set)
         self._client: Client | None = None
         self._listed: frozenset[str] | None = None
-        self._look = asyncio.Event()
-        self._refused: dict[str, str] = {}
-        self._told: set[str] = set()
+        self._told: set[tuple[str, str, str]] = set()
 
     async def run(self) -> None:
         """Keep it connected until this is cancelled."""
@@ -84,39 +84,30 @@ class Connection:
         """Connect, and stay until the connection is lost."""
         try:
             with anyio.fail_after(self._settings.timeout_s) as limit:
-                async with connected(self._settings, self._environ, on_change=self._look.set) as client:
+                async with self._new_client() as client, anyio.create_task_group() as tasks:
                     await self._list(client)
                     limit.deadline = math.inf
                     self._client, self.problem = client, ""
                     log.info("mcp_server.connected", server=self.name, tools=len(self._listed or ()))
                     self.settled.set()
-                    await self._stay(client)
+                    tasks.start_soon(self._listen, client)
+                    while True:
+                        await self._clock.wait(self._look, until_s=self._clock.now() + _LOOKED_AGAIN_S)
+                        await pause(_SHORTEST_S, clock=self._clock)
+                        self._look.clear()
+                        with anyio.fail_after(self._settings.timeout_s):
+                            await self._list(client)
         finally:
             self._client = None
 
-    async def _stay(self, client: Client) -> None:
-        listening: asyncio.Task[None] | None = None
-        try:
-            while True:
-                if listening is None or listening.done():
-                    listening = asyncio.create_task(self._listen(client), name=f"mcp:{self.name}")
-                await self._clock.wait(self._look, until_s=self._clock.now() + _LOOKED_AGAIN_S)
-                await pause(_SHORTEST_S, clock=self._clock)
-                self._look.clear()
-                with anyio.fail_after(self._settings.timeout_s):
-                    await self._list(client)
-        finally:
-            if listening is not None:
-                listening.cancel()
-
     async def _listen(self, client: Client) -> None:
         """Hear of other tools, where the version of the protocol has a call for it."""
-        try:
-            async with client.listen(tools_list_changed=True) as events:
-                async for _ in events:
-                    self._look.set()
-        except Exception:  # noqa: BLE001  the list is looked at again from time to time anyway
-            await asyncio.Event().wait()
+        while True:
+            with suppress(Exception):  # the list is looked at again from time to time anyway
+                async with client.listen(tools_list_changed=True) as events:
+                    async for _ in events:
+                        self._look.set()
+            await pause(_LOOKED_AGAIN_S, clock=self._clock)
 
     async def _list(self, client: Client) -> None:
         found: list[types.Tool] = []
@@ -127,38 +118,36 @@ class Connection:
             cursor = page.next_cursor
             if not cursor or len(found) > MOST_TOOLS:
                 break
-        offered, refused = self._read(found)
-        await asyncio.to_thread(self._pins.see, self.name, offered.values())
-        for name, why in refused.items():
-            if self._refused.get(name) != why:
-                log.warning("mcp_tool.refused", server=self.name, tool=name, problem=why)
-        self._listed, self._refused = frozenset(offered), refused
-        for name in set(self.changed) - self._told:
-            log.warning("mcp_tool.changed", server=self.name, tool=name)
-        self._told = set(self.changed)
-
-    def _read(self, found: list[types.Tool]) -> tuple[dict[str, OfferedTool], dict[str, str]]:
         offered: dict[str, OfferedTool] = {}
-        refused: dict[str, str] = {}
+        told: set[tuple[str, str, str]] = set()
         for tool in found:
-            name = clipped(tool.name, 100)
+            problem = ""
             if not self._settings.has(tool.name):
                 continue
-            if len(offered) >= MOST_TOOLS or tool.name in offered:
-                refused[name] = "it is named twice" if tool.name in offered else f"more than {MOST_TOOLS} tools"
-                continue
-            try:
-                offered[tool.name] = offered_tool(tool)
-            except ValueError as error:
-                refused[name] = str(error)
-        return offered, refused
+            if tool.name in offered:
+                problem = "it is named twice"
+            elif len(offered) >= MOST_TOOLS:
+                problem = f"more than {MOST_TOOLS} tools"
+            else:
+                try:
+                    offered[tool.name] = offered_tool(tool)
+                except ValueError as error:
+                    problem = str(error)
+            if problem:
+                told.add(("mcp_tool.refused", clipped(tool.name, 100), problem))
+        await asyncio.to_thread(self._pins.see, self.name, offered.values())
+        self._listed = frozenset(offered)
+        told |= {("mcp_tool.changed", name, "it says something else than was approved") for name in self.changed}
+        for event, name, problem in sorted(told - self._told):
+            log.warning(event, server=self.name, tool=name, problem=problem)
+        self._told = told
 
     @property
     def changed(self) -> tuple[str, ...]:
         """The tools that say something else than was approved."""
-        names = self._pins.of(self.name) if self._listed is None else self._listed
         pins = self._pins.of(self.name)
-        return tuple(sorted(name for name in names if name in pins and pins[name].changed is not None))
+        listed = pins if self._listed is None else self._listed
+        return tuple(sorted(name for name, pin in pins.items() if pin.changed and name in listed))
 
     def tools(self, *, also_missing: bool = False) -> list[Tool]:
         """The tools that can be offered now; until the server has been tried those that were approved before.
@@ -169,12 +158,11 @@ class Connection:
         pins = self._pins.of(self.name)
         if also_missing or not self.settled.is_set():
             return [self._tool(pin.approved) for name, pin in pins.items() if self._settings.has(name)]
-        if self._client is None or self._listed is None:
-            return []
-        return [self._tool(pins[name].approved) for name in pins if name in self._listed and not pins[name].changed]
+        listed = self._listed if self._client is not None and self._listed else ()
+        return [self._tool(pin.approved) for name, pin in pins.items() if name in listed and not pin.changed]
 
     def _tool(self, offered: OfferedTool) -> Tool:
-        settings, types_ = self._settings, self._settings.query_types
+        settings = self._settings
         return Tool(
             name=f"{self.name}.{offered.name}",
             description=f"(In the words of the MCP server {self.name!r}:) {offered.description}",
@@ -183,7 +171,7 @@ class Connection:
             call=partial(self._call, offered.name),
             group=settings.group or self.name,
             writes=settings.changes(offered.name, is_called_reading=offered.is_called_reading),
-            query_types=served(types_),
+            query_types=served(settings.query_types),
             timeout_s=settings.timeout_s,
             needs_approval=settings.is_approved_first(offered.name),
         )

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 import structlog
@@ -50,9 +49,7 @@ class McpTools:
         self._tasks = {asyncio.create_task(each.run(), name=f"mcp:{each.name}") for each in self.connections}
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -5,24 +5,20 @@ A tool is approved as it is seen first. One that says something else later is ta
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict
 
-from oracle.core.encoding import from_json, to_json
+from oracle.core.encoding import to_json
 from oracle.tools.errors import ToolSetupError
 
 _WAIT_S: Final = 10.0
 
-Known = Mapping[str, Mapping[str, "Pinned"]]
-"""By the names of server and tool."""
 
-
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
+class OfferedTool(BaseModel):
     """What a server says of a tool, cleaned and bounded.
 
     Args:
@@ -32,9 +28,11 @@ class OfferedTool:
         is_called_reading: the server says that it changes nothing.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     name: str
     description: str
-    input_schema: Mapping[str, Any]
+    input_schema: dict[str, Any]
     is_called_reading: bool = False
 
     @property
@@ -42,17 +40,18 @@ class OfferedTool:
         """Tells it from what the server says at another time."""
         return sha256(to_json([self.description, self.input_schema, self.is_called_reading])).hexdigest()[:16]
 
-    def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
-        return {each: getattr(self, each) for each in self.__slots__}
 
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(BaseModel):
     """A tool in the file: as it was approved, and as its server offers it now if that is something else."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     approved: OfferedTool
     changed: OfferedTool | None = None
+
+
+class _File(BaseModel):
+    servers: dict[str, dict[str, Pinned]]
 
 
 class Pins:
@@ -65,7 +64,7 @@ class Pins:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._stamp: tuple[int, int] | None = None
-        self._known: Known = {}
+        self._known: dict[str, dict[str, Pinned]] = {}
         self.refresh()
 
     def of(self, server: str) -> Mapping[str, Pinned]:
@@ -84,8 +83,8 @@ class Pins:
         if stamp == self._stamp:
             return False
         try:
-            self._known = _read(from_json(self.file.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            self._known = _File.model_validate_json(self.file.read_bytes()).servers
+        except (OSError, ValueError):
             raise ToolSetupError(
                 f"{str(self.file)!r} is damaged: it says which tools of MCP servers were approved; delete it, and "
                 "what they offer now counts as approved"
@@ -108,10 +107,10 @@ class Pins:
             ToolSetupError: the file cannot be written.
         """
         self.refresh()
-        changed = pinned.changed if (pinned := self.of(server).get(tool)) is not None else None
-        if changed is None:
+        pinned = self.of(server).get(tool)
+        if pinned is None or pinned.changed is None:
             return False
-        self._change(server, {tool: changed}, approves=True)
+        self._change(server, {tool: pinned.changed}, approves=True)
         return True
 
     def _change(self, server: str, offered: Mapping[str, OfferedTool], *, approves: bool) -> None:
@@ -120,38 +119,18 @@ class Pins:
             with FileLock(self.file.with_suffix(".lock"), timeout=_WAIT_S, mode=0o600):
                 self.refresh()
                 before = self.of(server)
-                after = {**before, **{name: _seen(before.get(name), now, approves) for name, now in offered.items()}}
+                after = dict(before)
+                for name, now in offered.items():
+                    approved = now if approves or name not in before else before[name].approved
+                    after[name] = Pinned(approved=approved, changed=None if now == approved else now)
                 if after != before:
-                    self._write({**self._known, server: after})
+                    self._write(_File(servers={**self._known, server: after}))
         except (OSError, Timeout) as error:
             raise ToolSetupError(f"{str(self.file)!r} cannot be written: {error}") from None
 
-    def _write(self, known: Known) -> None:
-        data = {
-            server: {
-                name: {"approved": pin.approved.to_json(), "changed": pin.changed.to_json() if pin.changed else None}
-                for name, pin in tools.items()
-            }
-            for server, tools in known.items()
-        }
+    def _write(self, known: _File) -> None:
         partial = self.file.with_suffix(".partial")
         with open(partial, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(to_json({"servers": data}))
+            file.write(to_json(known.model_dump()))
         partial.replace(self.file)
         self.refresh()
-
-
-def _seen(before: Pinned | None, now: OfferedTool, approves: bool) -> Pinned:  # noqa: FBT001  only `_change` calls it
-    if before is None or approves:
-        return Pinned(now)
-    return Pinned(before.approved, None if now == before.approved else now)
-
-
-def _read(data: Any) -> Known:  # noqa: ANN401  JSON data
-    return {
-        server: {
-            name: Pinned(OfferedTool(**pin["approved"]), OfferedTool(**pin["changed"]) if pin["changed"] else None)
-            for name, pin in tools.items()
-        }
-        for server, tools in data["servers"].items()
-    }

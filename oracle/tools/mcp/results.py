@@ -29,7 +29,12 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
     is_called_reading = tool.annotations is not None and tool.annotations.read_only_hint is True
     if len(description) > LONGEST_DESCRIPTION:
         description = description[: LONGEST_DESCRIPTION - 1] + "…"
-    return OfferedTool(tool.name, description, checked_schema(tool.input_schema), is_called_reading)
+    return OfferedTool(
+        name=tool.name,
+        description=description,
+        input_schema=dict(checked_schema(tool.input_schema)),
+        is_called_reading=is_called_reading,
+    )
 
 
 def _plain(text: str) -> str:

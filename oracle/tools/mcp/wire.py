@@ -3,20 +3,20 @@
 The client library bounds neither a line of a process nor a body of JSON, and gives processes more of the environment.
 """
 
-import asyncio
 import logging
-import os
 import re
-import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import subprocess
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any, Final
 
 import anyio
 import httpx2
+from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
+from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 
 from oracle.tools.mcp.servers import ServerSettings, filled
@@ -27,11 +27,8 @@ _HEAD_BYTES: Final = 400
 _ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,15})\b')
 
 
-@asynccontextmanager
-async def connected(
-    server: ServerSettings, environ: Mapping[str, str], *, on_change: Callable[[], None]
-) -> AsyncIterator[Client]:
-    """A connection to a server, of either version of the protocol.
+def client_of(server: ServerSettings, environ: Mapping[str, str], *, on_change: Callable[[], None]) -> Client:
+    """A client of a server, of either version of the protocol; entering it connects.
 
     Args:
         server: its settings.
@@ -40,7 +37,6 @@ async def connected(
 
     Raises:
         MissingVariableError: a variable is not set.
-        Exception: whatever the library raises if the server cannot be spoken to.
     """
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what servers write; what fails is said once by us
 
@@ -48,62 +44,56 @@ async def connected(
         if isinstance(message, types.ToolListChangedNotification):
             on_change()
 
-    async with AsyncExitStack() as stack:
-        if server.command is not None:
-            env = {name: filled(value, environ) for name, value in server.env.items()}
-            env = {name: environ[name] for name in ("PATH", "HOME") if name in environ} | env
-            command = [server.command, *(filled(each, environ) for each in server.args)]
-            transport: Any = _process(command, env, largest=server.largest_bytes, on_end=on_change)
-        else:
-            headers = {name: filled(value, environ) for name, value in server.headers.items()}
-            http = httpx2.AsyncClient(
-                headers={**headers, "accept-encoding": "identity"},
-                timeout=httpx2.Timeout(max(60.0, 2 * server.timeout_s), connect=_CONNECT_S),
-                transport=_Bounded(server.largest_bytes),
-            )
-            transport = streamable_http_client(
-                server.url or "",
-                http_client=await stack.enter_async_context(http),
-                max_sse_event_size=server.largest_bytes,
-            )
-        client = Client(
-            transport,
-            cache=None,
-            message_handler=note,
-            read_timeout_seconds=server.timeout_s / 3,  # an old server may not answer how a new one is asked first
-            client_info=types.Implementation(name="oracle-bt", version=version("oracle-bt")),
-        )
-        yield await stack.enter_async_context(client)
+    def fill(given: Mapping[str, str]) -> dict[str, str]:
+        return {name: filled(value, environ) for name, value in given.items()}
+
+    if server.command is not None:
+        env = {name: environ[name] for name in ("PATH", "HOME") if name in environ} | fill(server.env)
+        command = [server.command, *(filled(each, environ) for each in server.args)]
+        transport = _process(command, env, largest=server.largest_bytes, on_end=on_change)
+    else:
+        transport = _http(server, fill(server.headers))
+    return Client(
+        transport,
+        cache=None,
+        message_handler=note,
+        read_timeout_seconds=server.timeout_s / 3,  # an old server may not answer how a new one is asked first
+        client_info=types.Implementation(name="oracle-bt", version=version("oracle-bt")),
+    )
 
 
-class _Bounded(httpx2.AsyncHTTPTransport):
+@asynccontextmanager
+async def _http(server: ServerSettings, headers: Mapping[str, str]) -> AsyncGenerator[tuple[Any, Any], None]:
     """HTTP whose bodies are bounded, unless they are streams of events, of which each is bounded by their reader."""
+    largest = server.largest_bytes
 
-    def __init__(self, largest: int) -> None:
-        super().__init__()
-        self._largest = largest
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response; a compressed one is refused, because it may unpack to any size."""
-        response = await super().handle_async_request(request)
+    async def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            # It may unpack to any size.
             response.stream = _BoundedBody(response.stream, 0, "the server has sent a compressed answer")
         elif not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            response.stream = _BoundedBody(response.stream, self._largest, _too_long(self._largest))
-        return response
+            response.stream = _BoundedBody(response.stream, largest, _too_long(largest))
+
+    http = httpx2.AsyncClient(
+        headers={**headers, "accept-encoding": "identity"},
+        timeout=httpx2.Timeout(max(60.0, 2 * server.timeout_s), connect=_CONNECT_S),
+        transport=httpx2.AsyncHTTPTransport(),  # without the proxies that the environment names
+        event_hooks={"response": [bound]},
+    )
+    async with http, streamable_http_client(server.url or "", http_client=http, max_sse_event_size=largest) as streams:
+        yield streams
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
     def __init__(self, body: Any, largest: int, problem: str) -> None:  # noqa: ANN401  the library's own stream
         self._body = body
-        self._largest = largest
+        self._left = largest
         self._problem = problem
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._largest
         async for data in self._body:
-            left -= len(data)
-            if left < 0:
+            self._left -= len(data)
+            if self._left < 0:
                 raise httpx2.StreamError(self._problem)
             yield data
 
@@ -120,103 +110,66 @@ async def _process(
     command: list[str], env: Mapping[str, str], *, largest: int, on_end: Callable[[], None]
 ) -> AsyncGenerator[tuple[Any, Any], None]:
     """A process that is spoken to by lines; it and all that it has started are ended."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL, env=env, start_new_session=True
-    )
+    process = await anyio.open_process(command, stderr=subprocess.DEVNULL, env=env, start_new_session=True)
+    assert process.stdin is not None  # noqa: S101  they are pipes
+    assert process.stdout is not None  # noqa: S101
     stdin, stdout = process.stdin, process.stdout
-    assert stdin is not None  # noqa: S101  they are pipes
-    assert stdout is not None  # noqa: S101
     incoming, received = anyio.create_memory_object_stream[Any](0)
     to_send, outgoing = anyio.create_memory_object_stream[Any](0)
 
     async def read() -> None:
-        async with incoming:
-            lines = _Lines(largest)
-            while data := await stdout.read(65_536):
-                for message in lines.feed(data):
-                    await incoming.send(SessionMessage(message))
+        async for message in _messages(BufferedByteReceiveStream(stdout), largest):
+            await incoming.send(SessionMessage(message))
 
     async def write() -> None:
-        async with outgoing:
-            async for message in outgoing:
-                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                stdin.write(line.encode() + b"\n")
-                await stdin.drain()
+        async for message in outgoing:
+            line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await stdin.send(line.encode() + b"\n")
 
     async def until_end(work: Callable[[], Awaitable[None]]) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.IncompleteRead, OSError):
             await work()
         incoming.close()
         on_end()
 
-    tasks = [asyncio.create_task(until_end(work)) for work in (read, write)]
     try:
-        yield received, to_send
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(until_end, read)
+            tasks.start_soon(until_end, write)
+            yield received, to_send
+            tasks.cancel_scope.cancel()
     finally:
-        with anyio.CancelScope(shield=True):
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-            received.close()
-            to_send.close()
-            stdin.close()
-            await _end(process, stdout)
+        for stream in (incoming, received, to_send, outgoing):
+            stream.close()
+        with anyio.CancelScope(shield=True):  # it ends by itself as its input is closed, on request, or by force
+            await stdin.aclose()
+            with anyio.move_on_after(_END_S):
+                async for _ in stdout:
+                    pass
+                await process.wait()
+            await terminate_posix_process_tree(process, _END_S)
+            await process.aclose()
 
 
-async def _end(process: asyncio.subprocess.Process, output: asyncio.StreamReader) -> None:
-    """End a process whose input is closed: by itself, on request, or by force; with all that it has started."""
+async def _messages(output: BufferedByteReceiveStream, largest: int) -> AsyncIterator[types.JSONRPCMessage]:
+    """The messages of a process; what is none is left out: servers print all sorts of things.
 
-    async def gone() -> None:
-        while await output.read(65_536):
-            pass
-        await process.wait()
-
-    for kill in (None, signal.SIGTERM, signal.SIGKILL):
-        if kill is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, kill)
-        if kill is not signal.SIGTERM and process.returncode is not None:
-            continue  # what it has started may still be there
-        with suppress(TimeoutError):
-            await asyncio.wait_for(gone(), _END_S)
-    getattr(process, "_transport").close()  # noqa: B009  private; what has left the group may hold the pipes for ever
-
-
-class _Lines:
-    """Messages from the output of a process. A line that is too long is an error for the request that it answers."""
-
-    def __init__(self, largest: int) -> None:
-        self._largest = largest
-        self._line = bytearray()
-        self._is_long = False
-
-    def feed(self, data: bytes) -> Iterator[types.JSONRPCMessage]:
-        """The messages that are complete now; what is none is left out: servers print all sorts of things."""
-        first, *others = data.split(b"\n")
-        self._add(first)
-        for part in others:
-            message = self._message()
-            if message is not None:
-                yield message
-            self._line.clear()
-            self._is_long = False
-            self._add(part)
-
-    def _add(self, part: bytes) -> None:
-        if not self._is_long:
-            self._line += part
-            self._is_long = len(self._line) > self._largest
-        if self._is_long:
-            del self._line[_HEAD_BYTES:]
-
-    def _message(self) -> types.JSONRPCMessage | None:
-        if not self._is_long:
+    A line that is too long is an error for the request that it answers.
+    """
+    head = b""
+    while True:
+        try:
+            line = await output.receive_until(b"\n", largest + 1)
+        except anyio.DelimiterNotFound:
+            part = await output.receive_exactly(len(output.buffer))
+            head = head or part[:_HEAD_BYTES]
+            continue
+        if len(line) > largest:
+            head = head or line[:_HEAD_BYTES]
+        if not head:
             with suppress(ValueError):
-                return types.jsonrpc_message_adapter.validate_json(bytes(self._line), by_name=False)
-            return None
-        found = _ID.search(self._line)
-        if found is None:
-            return None
-        error = types.ErrorData(code=types.INTERNAL_ERROR, message=_too_long(self._largest))
-        return types.JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error)
+                yield types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        elif found := _ID.search(head):
+            error = types.ErrorData(code=types.INTERNAL_ERROR, message=_too_long(largest))
+            yield types.JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error)
+        head = b""
