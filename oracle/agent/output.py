@@ -132,6 +132,8 @@ class Output:
 
     def claim(self, name: str, arguments: Mapping[str, Any]) -> str | None:
         """The id of a call that a lost turn has announced, for the same call of the turn that repeats it; or `None`."""
+        if not self._orphans:
+            return None
         wanted = (name, canonical_arguments(arguments))
         found = next((call_id for call_id, call in self._orphans.items() if call == wanted), None)
         if found is not None:
