@@ -71,10 +71,6 @@ def _cannot_be_guessed(value: SecretStr | None, info: ValidationInfo) -> SecretS
     return value
 
 
-def _no_limit_at_zero(value: int | None) -> int | None:
-    return value or None
-
-
 Folder = Annotated[Path, BeforeValidator(_folder)]
 Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
@@ -119,16 +115,8 @@ def _has_auth(data: Mapping[str, Any]) -> bool:
     return bool(data.get("jwt_secret") or data.get("tokens") or data.get("oidc_issuers"))
 
 
-def _default_operators(data: dict[str, Any]) -> tuple[str, ...]:
-    return () if _has_auth(data) else (LOCAL_USER,)
-
-
-def _default_runs(data: dict[str, Any]) -> int | None:
-    return RUNS_PER_USER if _has_auth(data) else None
-
-
-def _default_requests(data: dict[str, Any]) -> int | None:
-    return REQUESTS_PER_MINUTE if _has_auth(data) else None
+def _setting(default: object, meaning: str) -> Any:  # noqa: ANN401  of the field's type
+    return Field(default=default, description=meaning)
 
 
 class Settings(_Ceilings):
@@ -140,299 +128,236 @@ class Settings(_Ceilings):
         extra="ignore",
         frozen=True,
         str_strip_whitespace=True,
+        allow_inf_nan=False,
         hide_input_in_errors=True,  # pydantic's own message would quote a secret
     )
 
-    llm: Engine = Field(
-        default="auto",
-        description="Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if "
-        "there is a key, else `offline`.",
+    llm: Engine = _setting(
+        "auto",
+        "Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if there is a key, "
+        "else `offline`.",
     )
-    model: str = Field(default=DEFAULT_MODEL, description="The provider's model that answers.")
-    models: Names = Field(
-        default=(),
-        description="Further models that a request, or a turn of a tree, may name, separated by commas; empty: any.",
+    model: str = _setting(DEFAULT_MODEL, "The provider's model that answers.")
+    models: Names = _setting(
+        (), "Further models that a request, or a turn of a tree, may name, separated by commas; empty: any."
     )
-    trees: Names = Field(
-        default=(),
-        description="The trees that a request may name, separated by commas; empty: all that are not `internal`.",
+    trees: Names = _setting(
+        (), "The trees that a request may name, separated by commas; empty: all that are not `internal`."
     )
-    control: ControlName = Field(
-        default="tree",
-        description="What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of "
-        "them with the other in parallel, out of the user's sight: `shadow`.",
+    control: ControlName = _setting(
+        "tree",
+        "What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of them with the "
+        "other in parallel, out of the user's sight: `shadow`.",
     )
-    shadow_primary: PrimaryName = Field(
-        default="tree", description="With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
+    shadow_primary: PrimaryName = _setting(
+        "tree", "With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
     )
-    shadow_control: str | None = Field(
-        default=None,
-        max_length=255,
-        description="With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; "
-        "the default is the one of tree and loop that does not answer.",
+    shadow_control: Annotated[str | None, Field(max_length=255)] = _setting(
+        None,
+        "With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; the default "
+        "is the one of tree and loop that does not answer.",
     )
-    shadow_rate: float = Field(
-        default=1,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="With `shadow`: the share of queries that are run a second time.",
+    shadow_rate: Annotated[float, Field(ge=0, le=1)] = _setting(
+        1, "With `shadow`: the share of queries that are run a second time."
     )
-    shadow_tokens_per_hour: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default=1_000_000,
-        ge=0,
-        le=1_000_000_000,
-        description="With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
+    shadow_tokens_per_hour: Annotated[int | None, Field(ge=0, le=1_000_000_000)] = _setting(
+        1_000_000, "With `shadow`: the most tokens of all shadow runs within an hour; 0: any number."
     )
-    encoder: EncoderChoice = Field(
-        default="off",
-        description="The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model "
-        "in `encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
+    encoder: EncoderChoice = _setting(
+        "off",
+        "The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model in "
+        "`encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
         "another model.",
     )
-    data_dir: Folder = Field(default=Path(".oracle"), description="Where the service keeps its data.")
-    database_url: Secret | None = Field(
-        default=None,
-        description="The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several "
-        "workers or machines, or `sqlite:////path/to/file`.",
+    data_dir: Folder = _setting(Path(".oracle"), "Where the service keeps its data.")
+    database_url: Secret | None = _setting(
+        None,
+        "The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several workers or "
+        "machines, or `sqlite:////path/to/file`.",
     )
-    trees_dir: Folder | None = Field(
-        default=None,
-        description="A folder of tree files that is searched before the shipped ones, and where trees are saved; the "
-        "default is `trees` in the data folder.",
+    trees_dir: Folder | None = _setting(
+        None,
+        "A folder of tree files that is searched before the shipped ones, and where trees are saved; the default is "
+        "`trees` in the data folder.",
     )
-    prompts_dir: Folder | None = Field(
-        default=None, description="A folder of prompt segments that take the place of the shipped ones."
+    prompts_dir: Folder | None = _setting(None, "A folder of prompt segments that take the place of the shipped ones.")
+    plugins: Names = _setting(
+        (),
+        "Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in addition to those "
+        "of installed packages; read from the environment alone, not from `.env`.",
     )
-    plugins: Names = Field(
-        default=(),
-        description="Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in "
-        "addition to those of installed packages; read from the environment alone, not from `.env`.",
+    mcp_servers: Folder | None = _setting(None, "A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.")
+    prices: Folder | None = _setting(None, "A file of what models cost; without it nothing says what was spent.")
+    project_dir: Folder = _setting(Path(), "The project whose code is searched and read.")
+    vault_dir: Folder | None = _setting(
+        None, "The folder of notes and threads; the default is `vault` in the data folder."
     )
-    mcp_servers: Folder | None = Field(
-        default=None, description="A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`."
-    )
-    prices: Folder | None = Field(
-        default=None, description="A file of what models cost; without it nothing says what was spent."
-    )
-    project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
-    vault_dir: Folder | None = Field(
-        default=None, description="The folder of notes and threads; the default is `vault` in the data folder."
-    )
-    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = Field(
-        default=None,
-        description="Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
+    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _setting(
+        None,
+        "Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
         f"at least {MIN_SECRET_BYTES} random bytes.",
     )
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,
         description="Turns authentication on: bearer tokens and whose they are, as `token=user,…`.",
     )
-    oidc_issuers: Names = Field(
-        default=(),
-        description="Turns authentication on: OpenID Connect issuers whose access tokens (RS256, ES256, EdDSA) are "
-        "taken, as `name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`.",
+    oidc_issuers: Names = _setting(
+        (),
+        "Turns authentication on: OpenID Connect issuers whose access tokens (RS256, ES256, EdDSA) are taken, as "
+        "`name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`.",
     )
-    oidc_audiences: Names = Field(
-        default=(), description="What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
+    oidc_audiences: Names = _setting(
+        (), "What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
     )
-    oidc_operators: Names = Field(
-        default=(),
-        description="Claims that make operators, as `name=claim=value,…`: the claim is this text, or a list that has "
-        "it; `a.b` is `b` in `a`.",
+    oidc_operators: Names = _setting(
+        (),
+        "Claims that make operators, as `name=claim=value,…`: the claim is this text, or a list that has it; `a.b` is "
+        "`b` in `a`.",
     )
-    chat_backends: Names = Field(
-        default=(),
-        description="Users of `ORACLE_TOKENS` that are chat backends, separated by commas: their requests name the "
-        "user, who is `backend:user`.",
+    chat_backends: Names = _setting(
+        (),
+        "Users of `ORACLE_TOKENS` that are chat backends, separated by commas: their requests name the user, who is "
+        "`backend:user`.",
     )
-    openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = Field(
-        default=None,
-        description="The secret of `X-OpenWebUI-User-Jwt`, by which Open WebUI names users "
+    openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _setting(
+        None,
+        "The secret of `X-OpenWebUI-User-Jwt`, by which Open WebUI names users "
         f"(`FORWARD_USER_INFO_HEADER_JWT_SECRET` there); at least {MIN_SECRET_BYTES} random bytes.",
     )
-    user_token_header: str | None = Field(
-        default=None, description="The header in which a chat backend sends the user's access token of an issuer."
+    user_token_header: str | None = _setting(
+        None, "The header in which a chat backend sends the user's access token of an issuer."
     )
-    user_header: str | None = Field(
-        default=None,
-        description="The header in which a chat backend may name the user in plain words, which nothing proves: such a "
-        "user is never an operator.",
+    user_header: str | None = _setting(
+        None,
+        "The header in which a chat backend may name the user in plain words, which nothing proves: such a user is "
+        "never an operator.",
     )
     operators: Names = Field(
-        default_factory=_default_operators,
+        default_factory=lambda data: () if _has_auth(data) else (LOCAL_USER,),
         description="Users who may see all runs, separated by commas; without authentication the one user `local` is "
         "one.",
     )
-    vault_shared: bool = Field(
+    vault_shared: bool = _setting(
         default=False,
-        description="With authentication: all users share the vault (`1`), instead of an own folder in it for each.",
+        meaning="With authentication: all users share the vault (`1`), instead of an own folder in it for each.",
     )
-    cors_origins: Names = Field(
-        default=(),
-        description="Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas.",
+    cors_origins: Names = _setting(
+        (), "Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas."
     )
-    runs_per_user: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default_factory=_default_runs,
-        ge=0,
-        le=10_000,
+    runs_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = Field(
+        default_factory=lambda data: RUNS_PER_USER if _has_auth(data) else None,
         description=f"Queries that a user may have under way at a time; 0: any number. Default: {RUNS_PER_USER} with "
         "authentication, else any number.",
     )
-    running_per_worker: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default=None,
-        ge=0,
-        le=100_000,
-        description="Queries that a worker answers at a time; further ones wait until one ends, or another worker has "
-        "a place for them; 0: any number.",
+    running_per_worker: Annotated[int | None, Field(ge=0, le=100_000)] = _setting(
+        None,
+        "Queries that a worker answers at a time; further ones wait until one ends, or another worker has a place for "
+        "them; 0: any number.",
     )
-    running_in_all: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default=None,
-        ge=0,
-        le=1_000_000,
-        description="Queries that all workers together answer at a time; further ones wait; 0: any number.",
+    running_in_all: Annotated[int | None, Field(ge=0, le=1_000_000)] = _setting(
+        None, "Queries that all workers together answer at a time; further ones wait; 0: any number."
     )
-    running_per_user: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default=None,
-        ge=0,
-        le=10_000,
-        description="Queries of one user that are answered at a time; further ones wait; 0: any number.",
+    running_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = _setting(
+        None, "Queries of one user that are answered at a time; further ones wait; 0: any number."
     )
-    requests_per_minute: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
-        default_factory=_default_requests,
-        ge=0,
-        le=1_000_000,
+    requests_per_minute: Annotated[int | None, Field(ge=0, le=1_000_000)] = Field(
+        default_factory=lambda data: REQUESTS_PER_MINUTE if _has_auth(data) else None,
         description="Requests that a user may send within a minute; 0: any number. Default: "
         f"{REQUESTS_PER_MINUTE} with authentication, else any number.",
     )
-    max_body_bytes: int = Field(
-        default=1_000_000,
-        ge=1_000,
-        le=100_000_000,
-        description="The most bytes that the body of a request may have; in the protocols of other clients, which send "
-        "their whole history, at least 8 MB.",
+    max_body_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] = _setting(
+        1_000_000,
+        "The most bytes that the body of a request may have; in the protocols of other clients, which send their whole "
+        "history, at least 8 MB.",
     )
-    reader_grace_s: float = Field(
-        default=60,
-        ge=0,
-        le=86_400,
-        allow_inf_nan=False,
-        description="How many seconds a streamed query goes on after its last reader has left, before it is cancelled.",
+    reader_grace_s: Annotated[float, Field(ge=0, le=86_400)] = _setting(
+        60, "How many seconds a streamed query goes on after its last reader has left, before it is cancelled."
     )
-    drain_s: float = Field(
-        default=10,
-        ge=0,
-        le=3_600,
-        allow_inf_nan=False,
-        description="How many seconds queries under way may go on once the service has been asked to stop.",
+    drain_s: Annotated[float, Field(ge=0, le=3_600)] = _setting(
+        10, "How many seconds queries under way may go on once the service has been asked to stop."
     )
-    counted_pause_s: float = Field(
-        default=30,
-        ge=0,
-        le=3_600,
-        allow_inf_nan=False,
-        description="How many seconds of a pause between two workers of a query count against its timeout at most.",
+    counted_pause_s: Annotated[float, Field(ge=0, le=3_600)] = _setting(
+        30, "How many seconds of a pause between two workers of a query count against its timeout at most."
     )
-    conversation_headers: Names = Field(
-        default=("X-OpenWebUI-Chat-Id", "X-Conversation-Id"),
-        description="Request headers in which a chat product names its conversation, separated by commas; the first "
-        "that is there counts.",
+    conversation_headers: Names = _setting(
+        ("X-OpenWebUI-Chat-Id", "X-Conversation-Id"),
+        "Request headers in which a chat product names its conversation, separated by commas; the first that is there "
+        "counts.",
     )
-    task_headers: Names = Field(
-        default=("X-OpenWebUI-Task",),
-        description="Request headers in which a chat product says that a request is its own, such as for a title; "
-        "empty in those of users.",
+    task_headers: Names = _setting(
+        ("X-OpenWebUI-Task",),
+        "Request headers in which a chat product says that a request is its own, such as for a title; empty in those "
+        "of users.",
     )
-    auxiliary: AuxiliaryWay = Field(
-        default="model",
-        description="Who answers what chat products ask for themselves (titles, tags, further questions): the `model`, "
-        "by one plain call, or what is `known` (a title from the question, and nothing else).",
+    auxiliary: AuxiliaryWay = _setting(
+        "model",
+        "Who answers what chat products ask for themselves (titles, tags, further questions): the `model`, by one "
+        "plain call, or what is `known` (a title from the question, and nothing else).",
     )
-    auxiliary_model: str | None = Field(
-        default=None, description="The provider's model for that; the default is the one that answers users."
+    auxiliary_model: str | None = _setting(
+        None, "The provider's model for that; the default is the one that answers users."
     )
-    openai_activity: bool = Field(
+    openai_activity: bool = _setting(
         default=True,
-        description="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
+        meaning="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
         "person, in lines of their reasoning (`1`); else with thinking alone (`0`).",
     )
-    mcp_tools: Names = Field(
-        default=(),
-        description="Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
+    mcp_tools: Names = _setting(
+        (),
+        "Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
         "`search_code,read_note`, separated by commas; only those that change nothing count.",
     )
-    debug: bool = Field(
-        default=False,
-        description="Live debugging (`1`): operators may pause runs, change their values and force results.",
+    debug: bool = _setting(
+        default=False, meaning="Live debugging (`1`): operators may pause runs, change their values and force results."
     )
-    debug_lease_s: float = Field(
-        default=120,
-        ge=1,
-        le=86_400,
-        allow_inf_nan=False,
-        description="How many seconds a run that a debugger has paused waits for its next command before it goes on.",
+    debug_lease_s: Annotated[float, Field(ge=1, le=86_400)] = _setting(
+        120, "How many seconds a run that a debugger has paused waits for its next command before it goes on."
     )
-    retain_days: int = Field(
-        default=30,
-        ge=0,
-        le=100_000,
-        description="How many days the records of ended queries are kept; 0: without limit. Conversations stay.",
+    retain_days: Annotated[int, Field(ge=0, le=100_000)] = _setting(
+        30, "How many days the records of ended queries are kept; 0: without limit. Conversations stay."
     )
-    retain_texts_days: int | None = Field(
-        default=None,
-        ge=0,
-        le=100_000,
-        description="How many days the texts of ended queries are kept, where their figures are kept longer; 0: a "
-        "minute; not set: as long as the records. Conversations stay.",
+    retain_texts_days: Annotated[int | None, Field(ge=0, le=100_000)] = _setting(
+        None,
+        "How many days the texts of ended queries are kept, where their figures are kept longer; 0: a minute; not set: "
+        "as long as the records. Conversations stay.",
     )
-    retain_mb: int = Field(
-        default=0,
-        ge=0,
-        le=100_000_000,
-        description="How many megabytes the database may hold before the oldest records of ended queries go; 0: any "
-        "number.",
+    retain_mb: Annotated[int, Field(ge=0, le=100_000_000)] = _setting(
+        0, "How many megabytes the database may hold before the oldest records of ended queries go; 0: any number."
     )
-    webhook_urls: Names = Field(
-        default=(),
-        description="Addresses that are told when a query ends or waits for a person, separated by commas.",
+    webhook_urls: Names = _setting(
+        (), "Addresses that are told when a query ends or waits for a person, separated by commas."
     )
-    webhook_secret: Secret | None = Field(
-        default=None,
-        description="Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses.",
+    webhook_secret: Secret | None = _setting(
+        None, "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses."
     )
-    webhook_hosts: Hosts = Field(
-        default=(),
-        description="The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and "
-        "never to a private address.",
+    webhook_hosts: Hosts = _setting(
+        (),
+        "The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and never to a "
+        "private address.",
     )
-    webhook_private_hosts: Hosts = Field(
-        default=(),
-        description="Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those "
-        "of your own network, or of a test.",
+    webhook_private_hosts: Hosts = _setting(
+        (),
+        "Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those of your own "
+        "network, or of a test.",
     )
-    thinking_tokens: int = Field(
-        default=2048,
-        ge=0,
-        le=128_000,
-        description="How many tokens of a turn the model may think, at least 1024 and fewer than it may say; 0 turns "
-        "thinking off.",
+    thinking_tokens: Annotated[int, Field(ge=0, le=128_000)] = _setting(
+        2048,
+        "How many tokens of a turn the model may think, at least 1024 and fewer than it may say; 0 turns thinking off.",
     )
-    max_output_tokens: int = Field(
-        default=8192, ge=1, le=128_000, description="The most tokens that one turn may say, thinking included."
+    max_output_tokens: Annotated[int, Field(ge=1, le=128_000)] = _setting(
+        8192, "The most tokens that one turn may say, thinking included."
     )
-    log: LogLevel = Field(
-        default="warning",
-        description="The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is "
-        "not set.",
+    log: LogLevel = _setting(
+        "warning",
+        "The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is not set.",
     )
-    traces: TracesSwitch = Field(
-        default="off",
-        description="`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` "
-        "name; needs `oracle-bt[otel]`.",
+    traces: TracesSwitch = _setting(
+        "off",
+        "`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` name; needs "
+        "`oracle-bt[otel]`.",
     )
-    traces_content: bool = Field(
-        default=False,
-        description="Whether traces hold questions, answers, and arguments and results of tools (`1`).",
+    traces_content: bool = _setting(
+        default=False, meaning="Whether traces hold questions, answers, and arguments and results of tools (`1`)."
     )
 
     @field_validator("llm", "control", "shadow_primary", "log", "traces", "auxiliary", mode="before")
@@ -441,6 +366,14 @@ class Settings(_Ceilings):
         folded = value.strip().casefold() if isinstance(value, str) else value
         # A wrong one stays as it was given, for the message.
         return folded if folded in get_args(cls.model_fields[str(info.field_name)].annotation) else value
+
+    @field_validator(
+        *("shadow_tokens_per_hour", "runs_per_user", "requests_per_minute"),
+        *("running_per_worker", "running_in_all", "running_per_user"),
+    )
+    @classmethod
+    def _zero_is_no_limit(cls, value: int | None) -> int | None:
+        return value or None
 
     @field_validator("tokens", mode="plain")
     @classmethod
