@@ -23,8 +23,13 @@ async def latest_run(conversation: str, parts: ServiceParts, caller: Caller, *, 
     return None if latest is None else await parts.store.runs.find(latest.run_id, user_id=caller.user_id)
 
 
-def delivery(interrupt_id: str, **said: Any) -> Delivery:  # noqa: ANN401  JSON data
+def delivery(interrupt_id: str, *, place: Sequence[str | int] = (), **said: Any) -> Delivery:  # noqa: ANN401  JSON data
     """What a client has decided, as the service's own call checks it.
+
+    Args:
+        interrupt_id: what it has decided about.
+        place: what is wrong of the request where that is; empty: the field.
+        said: the fields of `DeliveryBody`.
 
     Raises:
         RequestValidationError: it is too large, or no data.
@@ -32,7 +37,8 @@ def delivery(interrupt_id: str, **said: Any) -> Delivery:  # noqa: ANN401  JSON 
     try:
         return Delivery(**DeliveryBody(id=interrupt_id, **said).model_dump())
     except ValidationError as error:
-        raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
+        mistakes = error.errors(include_url=False, include_context=False)
+        raise RequestValidationError([{**each, "loc": place or each["loc"]} for each in mistakes]) from None
 
 
 def result_of_call(output: Any, *, is_error: bool = False) -> dict[str, Any]:  # noqa: ANN401  JSON data

@@ -1,5 +1,6 @@
 """`POST /v1/chat/completions`: questions as chat products and OpenAI's SDKs ask them."""
 
+from dataclasses import replace
 from time import time
 from uuid import uuid4
 
@@ -10,14 +11,13 @@ from oracle.core.chunks import Chunk
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.asking import ClientQuestion, begin
+from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.auxiliary import Auxiliary, answer_auxiliary, auxiliary_of
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.completions import CompletionFrames
 from oracle.server.connect.openai.errors import failed_answer
-from oracle.server.connect.openai.models import choose_model
-from oracle.server.connect.openai.parameters import ChatRequest, read_chat, refuse_form
-from oracle.server.connect.openai.requests import conversation_of, is_repeat, json_object
+from oracle.server.connect.openai.parameters import ChatRequest, read_chat
+from oracle.server.connect.openai.requests import conversation_of, json_object, placed, wrong
 
 router = APIRouter()
 
@@ -26,23 +26,14 @@ router = APIRouter()
 async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Response:
     """Answer the last of the user's messages, as a stream or whole."""
     wanted = read_chat(await json_object(request))
-    chosen = choose_model(wanted.model, parts)
+    asked = placed(wanted.asked, wanted.model, request, parts)
     if (own := _auxiliary(request, parts, wanted)) is not None:
         return await _answer_auxiliary(own, parts, wanted)
-    refuse_form(wanted)
-    asked = ClientQuestion(
-        question=wanted.question,
-        said=wanted.said,
-        conversation=conversation_of(request, parts, wanted.metadata),
-        tree=chosen.tree,
-        model=chosen.model,
-        metadata=wanted.metadata,
-        instructions=wanted.instructions or None,
-        is_repeat=is_repeat(request),
-        # Products, which send headers, send their history; who names the conversation otherwise may leave that to us.
-        is_whole=bool(wanted.said) or conversation_of(request, parts, {}) is not None,
-    )
-    run = (await begin(asked, request, parts, caller, protocol="openai")).run
+    if wanted.response_format:
+        raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
+    # Products, which send headers, send their history; who names the conversation otherwise may leave that to us.
+    is_whole = bool(asked.said) or conversation_of(request, parts, {}) is not None
+    run = (await begin(replace(asked, is_whole=is_whole), request, parts, caller, protocol="openai")).run
     activity = parts.settings.openai_activity
     completion = CompletionFrames.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
     if wanted.streams:
@@ -54,10 +45,10 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
 def _auxiliary(request: Request, parts: ServiceParts, wanted: ChatRequest) -> Auxiliary | None:
     """What the product asks for itself; `None`: a user asks."""
     named = next(filter(None, (request.headers.get(name) for name in parts.settings.task_headers)), None)
-    if wanted.said and not named:
+    if wanted.asked.said and not named:
         return None
     form = wanted.response_format and f"The form of the answer: {wanted.response_format}"
-    texts = [text for text in (wanted.instructions, wanted.question, form) if text]
+    texts = [text for text in (wanted.asked.instructions, wanted.asked.question, form) if text]
     return auxiliary_of(named, texts, wants_json=bool(form))
 
 

@@ -13,22 +13,8 @@ Rules:
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
 
-from oracle.core.chunks import (
-    Answer,
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    QuestionAsked,
-    SourceFound,
-    TerminationReason,
-    Thinking,
-    TokenUsage,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks as sent
+from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.openai.errors import failure
@@ -79,7 +65,7 @@ class CompletionFrames:
             return [self._frame(b'{"content":%b}' % to_json(chunk.content))]
         if isinstance(chunk, Done):
             return [*self._ending(chunk), _END]
-        thought = chunk.content if isinstance(chunk, Thinking) else self._line(_told(chunk))
+        thought = chunk.content if isinstance(chunk, sent.Thinking) else self._line(_told(chunk))
         if not thought:
             return []
         self._thought.append(thought)
@@ -155,17 +141,17 @@ class CompletionFrames:
 def _told(chunk: Chunk) -> str:
     """What a person is told of tools and of what waits; empty: nothing."""
     match chunk:
-        case ToolCalled(call):
+        case sent.ToolCalled(call):
             return f"Tool: {call.name} {to_json(call.arguments).decode()}"
-        case SourceFound(source) if source.source_type != "web":
+        case sent.SourceFound(source) if source.source_type != "web":
             return f"Source: {source.path}" if source.line is None else f"Source: {source.path}:{source.line}"
-        case ToolReturned(is_error=True):
+        case sent.ToolReturned(is_error=True):
             return f"Failed: {chunk.tool_result}"
-        case ApprovalRequested(interrupt):
+        case sent.ApprovalRequested(interrupt):
             return f"Waiting for approval: {interrupt.message}"
-        case QuestionAsked(interrupt):
+        case sent.QuestionAsked(interrupt):
             return f"Waiting for an answer: {interrupt.message}"
-        case Answered(interrupt):
+        case sent.Answered(interrupt):
             return f"Decided: {interrupt.status}"
     return ""
 

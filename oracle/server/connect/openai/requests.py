@@ -1,6 +1,7 @@
-"""What requests of OpenAI's clients have in common: a body, names without a meaning here, and headers."""
+"""What requests of OpenAI's clients have in common: a body, texts in it, names without a meaning here, and headers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import structlog
@@ -9,6 +10,9 @@ from starlette.requests import Request
 from oracle.core.encoding import from_json
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.api.parts import ServiceParts
+from oracle.server.connect.base.asking import ClientQuestion
+from oracle.server.connect.base.chain import Said
+from oracle.server.connect.openai.models import choose_model
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +38,40 @@ class IgnoredNames:
 
 
 IGNORED: Final = IgnoredNames()
+
+
+@dataclass(slots=True)
+class Talk:
+    """What the messages of a request say.
+
+    Args:
+        said: by the user and the assistant, oldest first.
+        instructions: what system messages say.
+    """
+
+    said: list[Said] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
+
+    @property
+    def question(self) -> str:
+        """The last text, if it is the user's and not blank; else empty."""
+        is_asked = bool(self.said) and self.said[-1].role == "user" and self.said[-1].text.strip() != ""
+        return self.said[-1].text if is_asked else ""
+
+    def add(self, message: Mapping[str, Any], *place: str | int, text: str) -> None:
+        """Add a message.
+
+        Raises:
+            InvalidRequestError: there is no such role.
+        """
+        role = message.get("role")
+        if role in ("system", "developer"):
+            self.instructions.append(text)
+        elif role in ("user", "assistant"):
+            self.said.append(Said(role, text))
+        else:
+            known = "system, developer, user and assistant"
+            raise wrong(f"there is no role {bounded(role)!r}; there are {known}", *place, "role")
 
 
 async def json_object(request: Request) -> Mapping[str, Any]:
@@ -69,6 +107,34 @@ def typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: 
     return kind() if given is None else given
 
 
+def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_out: Collection[str] = ()) -> str:
+    """The text of a message's content, which is a text or a list of parts.
+
+    Args:
+        content: as it was given.
+        place: of it in the body.
+        fields: where a part of each kind has its text.
+        left_out: the kinds of parts that are passed over.
+
+    Raises:
+        InvalidRequestError: it is none, or has a part of another kind.
+    """
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise wrong("this is to be a text, or a list of parts", *place)
+    texts = []
+    for at, part in enumerate(content):
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in left_out:
+            continue
+        text = part[fields[kind]] if isinstance(kind, str) and fields.get(kind) in part else None
+        if not isinstance(text, str):
+            raise wrong(f"parts of content are texts here; {bounded(kind)!r} cannot be read", *place, at)
+        texts.append(text)
+    return "\n".join(texts)
+
+
 def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     """The pairs of texts that are to be kept with what is asked; their lengths are checked where it is begun.
 
@@ -81,17 +147,24 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     return given
 
 
-def is_repeat(request: Request) -> bool:
-    """Whether the client's library sends the request again."""
-    count = request.headers.get("x-stainless-retry-count", "")
-    return count.isascii() and count.isdigit() and count.strip("0") != ""
-
-
 def conversation_of(request: Request, parts: ServiceParts, metadata: Mapping[str, str]) -> str | None:
     """The client's own name of the conversation; `None` where it has none."""
     named = [request.headers.get(name, "") for name in parts.settings.conversation_headers]
     named += [metadata.get("conversation_id", ""), metadata.get("chat_id", "")]
     return next((name for name in map(str.strip, named) if _is_name(name)), None)
+
+
+def placed(asked: ClientQuestion, model: object, request: Request, parts: ServiceParts) -> ClientQuestion:
+    """The question with the tree and the model that are named, and what the headers say of it.
+
+    Raises:
+        InvalidRequestError: there is no such model, or it may not be named.
+    """
+    chosen = choose_model(model, parts)
+    conversation = asked.conversation or conversation_of(request, parts, asked.metadata)
+    count = request.headers.get("x-stainless-retry-count", "")  # of a library that sends the request again
+    is_repeat = count.isascii() and count.isdigit() and count.strip("0") != ""
+    return replace(asked, tree=chosen.tree, model=chosen.model, conversation=conversation, is_repeat=is_repeat)
 
 
 def _is_name(text: str) -> bool:

@@ -10,14 +10,17 @@ Rules:
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from oracle.core import chunks as sent
-from oracle.core.chunks import Chunk, Done, Failed, Interrupt, Source, ToolCall, ToolReturned
+from oracle.core.chunks import Chunk, Content, Done, Failed, Interrupt, ToolCall, ToolReturned
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.openai import response_items as items
-from oracle.server.connect.openai.response_items import Portions, ResponseName, ResponseStatus
+from oracle.server.connect.openai.models import model_of
+from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS, Portions, ResponseName
+
+ResponseStatus = Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
 
 END: Final = b"data: [DONE]\n\n"
 
@@ -98,20 +101,19 @@ class ResponseTranslator:
 
     def __init__(self, run: RunRecord, *, first: int = 1) -> None:
         self.portions = Portions()
+        self.wanted = first
         self.is_over = False
         """Whether the response has ended."""
         self._run = run
-        self.wanted = first
         self._functions = {each["name"] for each in run.input.get("client_tools", ())}
-        self._sources: list[Source] = []  # no text has them yet
-        self._failed: Failed | None = None
-        self._done: Done | None = None
+        self._cited = 0  # of the sources; no text has the others yet
         self._begin(ResponseName(run.id), None)
 
     def _begin(self, name: ResponseName, previous: ResponseName | None) -> None:
         self.name = name
         self._previous = previous
-        self.status: ResponseStatus = "in_progress"
+        self._status: ResponseStatus = "in_progress"
+        self._done: Done | None = None
         self._has_begun = False
         self._number = 0
         self._output: list[dict[str, Any]] = []
@@ -125,21 +127,16 @@ class ResponseTranslator:
 
     def frames(self, n: int, chunk: Chunk) -> list[bytes]:
         """The frames of the chunk of this number."""
-        if self.is_over:
-            self.portions.add(n, chunk)
-            return []
-        is_wanted = self.name.first == self.wanted
-        text = self._text
-        if (
-            isinstance(chunk, sent.Content) and is_wanted and text is not None and text.kind is _MESSAGE
-        ):  # nearly always
+        text, is_wanted = self._text, self.name.first == self.wanted
+        if isinstance(chunk, Content) and is_wanted and text is not None and text.kind is _MESSAGE:  # nearly always
             self._number += 1
             return [text.delta(self._number - 1, chunk.content)]
+        is_waiting = self.portions.take(n, chunk)
+        if self.is_over:
+            return []
         frames = list(self._events(n, chunk))
-        is_waiting = self.portions.add(n, chunk)
-        if is_waiting or self._done is not None:
-            reason = "completed" if self._done is None else self._done.termination_reason
-            frames += self._finish(_ENDS.get(reason, "incomplete"))
+        if is_waiting or isinstance(chunk, Done):
+            frames += self._finish(chunk if isinstance(chunk, Done) else None)
             self.is_over = is_wanted
         if is_waiting and not is_wanted:
             self._begin(ResponseName(self._run.id, n + 1), self.name)
@@ -152,17 +149,30 @@ class ResponseTranslator:
 
     def body(self, *, is_queued: bool = False) -> dict[str, Any]:
         """The response object as it is after the chunks so far."""
-        output = list(self._output)
+        kept: Mapping[str, str] = self._run.input.get("metadata") or {}
+        output, error, status = list(self._output), None, self._status
         if self._text is not None:
             output[self._text.output_index] = self._text.item("in_progress")
-        error = None
-        if self.status == "failed":
-            failed = self._failed or Failed("The answer has failed.", "internal")
+        if status == "failed":
+            failed = self.portions.failed or Failed("The answer has failed.", "internal")
             error = {"code": _ERROR_CODES.get(failed.error_type, "server_error"), "message": failed.error}
-        status = "queued" if is_queued and self.status == "in_progress" else self.status
-        return items.response_body(
-            self._run, self.name, status, output, previous=self._previous, done=self._done, error=error
-        )
+        return {
+            **items.WITHOUT_MEANING,
+            "id": str(self.name),
+            "object": "response",
+            "created_at": int(self._run.created_at),
+            "status": "queued" if is_queued and status == "in_progress" else status,
+            "background": bool(self._run.input.get("detached")),
+            "error": error,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "metadata": {name: each for name, each in kept.items() if not name.startswith(OWN_KEYS)},
+            "model": model_of(self._run),
+            "output": output,
+            "previous_response_id": kept.get(PREVIOUS) if self._previous is None else str(self._previous),
+            "tools": [items.function_tool(each) for each in self._run.input.get("client_tools", ())],
+            "usage": None if self._done is None else items.usage_of(self._done),
+            **({"conversation": {"id": kept[CONVERSATION]}} if CONVERSATION in kept else {}),
+        }
 
     def _events(self, n: int, chunk: Chunk) -> Iterator[bytes]:
         if isinstance(chunk, sent.SystemNotice) and chunk.system_type == "queued" and not self._has_begun:
@@ -171,7 +181,7 @@ class ResponseTranslator:
         if not self._has_begun:
             yield from self._progress()
         match chunk:
-            case sent.Content(piece):
+            case Content(piece):
                 yield from self._write(_MESSAGE, n, piece)
             case sent.Thinking(piece):
                 yield from self._write(_REASONING, n, piece)
@@ -179,24 +189,14 @@ class ResponseTranslator:
                 yield from self._close()
                 yield from self._write(_REASONING, n, chunk.system_message)
                 yield from self._close()
+            case sent.SourceFound():
+                yield from self._cite()
             case sent.ToolCalled(call) if call.name not in self._functions:
                 yield from self._call(n, call)
-            case sent.ToolReturned(call_id) if call_id in self.portions.calls:
+            case ToolReturned(call_id) if call_id in self.portions.calls:
                 yield from self._return(n, chunk, self.portions.calls[call_id])
             case sent.ApprovalRequested(interrupt) | sent.QuestionAsked(interrupt) if interrupt.answerers == "user":
                 yield from self._ask(interrupt)
-            case _:
-                yield from self._note(chunk)
-
-    def _note(self, chunk: Chunk) -> Iterator[bytes]:
-        match chunk:
-            case sent.SourceFound(source):
-                self._sources.append(source)
-                yield from self._cite()
-            case Failed():
-                self._failed = chunk
-            case Done():
-                self._done = chunk
 
     # Texts
 
@@ -214,15 +214,15 @@ class ResponseTranslator:
 
     def _cite(self) -> Iterator[bytes]:
         """The sources that no text has yet, if there is a text that can have them."""
-        text = self._text
+        text, sources = self._text, self.portions.sources
         if text is None or text.kind is not _MESSAGE:
             return
-        for source in self._sources:
+        for source in sources[self._cited :]:
             made = items.annotation_of(source, at=text.characters)
             added = {"annotation_index": len(text.annotations), "annotation": made}
             yield self._event("response.output_text.annotation.added", **text.place, **added)
             text.annotations.append(made)
-        self._sources.clear()
+        self._cited = len(sources)
 
     def _close(self, status: str = "completed") -> Iterator[bytes]:
         """The end of the text that is open."""
@@ -237,7 +237,7 @@ class ResponseTranslator:
 
     def _call(self, n: int, call: ToolCall) -> Iterator[bytes]:
         yield from self._close()
-        asked = (each.id for each in self.portions.asked.values() if each.tool_call_id == call.id)
+        asked = (id_ for id_ in self.portions.asked_in if self.portions.interrupts[id_].tool_call_id == call.id)
         self._open[call.id] = len(self._output)
         yield from self._arguments(items.tool_item(f"mcp_{self._run.id}_{n}", call, approved_by=next(asked, None)))
 
@@ -278,14 +278,15 @@ class ResponseTranslator:
         self._has_begun = True
         return [self._state("in_progress")]
 
-    def _finish(self, status: ResponseStatus) -> Iterator[bytes]:
+    def _finish(self, done: Done | None) -> Iterator[bytes]:
+        status = "completed" if done is None else _ENDS.get(done.termination_reason, "incomplete")
         yield from self._close("completed" if status == "completed" else "incomplete")
-        for each in self.portions.waiting if self._done is None else ():
+        for each in self.portions.waiting if done is None else ():
             if self.portions.asked_in[each.id] != self.name.first:  # it is asked for longer than one response lasts
                 yield from self._ask(each)
         for place in self._open.values():
             yield self._end(place, self._output[place] | {"status": "incomplete"})
-        self.status = status
+        self._status, self._done = status, done
         yield self._state(status if status in ("completed", "failed") else "incomplete")
         yield END
 

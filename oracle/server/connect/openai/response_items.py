@@ -11,17 +11,14 @@ Rules:
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from oracle.core import chunks as sent
-from oracle.core.chunks import Done, Interrupt, Source, TokenUsage, ToolCall, ToolReturned
+from oracle.core.chunks import Answer, Chunk, Done, Interrupt, Source, TokenUsage, ToolCall, ToolReturned
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
-from oracle.server.connect.openai.models import model_of
-
-ResponseStatus = Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
 
 _NAME: Final = re.compile(r"resp_([A-Za-z0-9.-]{1,64})(?:_([1-9][0-9]{0,8}))?")
 _OWN_SERVER: Final = "oracle"
@@ -31,7 +28,7 @@ OWN_KEYS: Final = "oracle.responses/"
 PREVIOUS: Final = f"{OWN_KEYS}previous_response_id"
 CONVERSATION: Final = f"{OWN_KEYS}conversation"
 
-_WITHOUT_MEANING: Final[Mapping[str, Any]] = (
+WITHOUT_MEANING: Final[Mapping[str, Any]] = (
     dict.fromkeys(("completed_at", "instructions", "max_output_tokens", "max_tool_calls", "prompt_cache_key"))
     | {"safety_identifier": None, "frequency_penalty": 0.0, "presence_penalty": 0.0, "temperature": 1.0, "top_p": 1.0}
     | {"parallel_tool_calls": True, "store": True, "tool_choice": "auto", "top_logprobs": 0, "truncation": "disabled"}
@@ -62,110 +59,60 @@ class ResponseName(NamedTuple):
 
 
 @dataclass(slots=True)
-class Portions:
-    """Where the responses that answer one run begin.
+class Portions(Answer):
+    """What a run has said, and where the responses that answer it begin.
 
     Args:
         starts: the first chunk of each response so far.
-        asked: what the client may answer, by its id, as it was asked.
-        asked_in: the first chunk of the response that asks it.
-        pending: what waits for a person now.
-        calls: tool calls without a result, with the arguments that a person has put in place.
+        asked_in: the first chunk of the response that asks it, by the id of what the client may answer.
     """
 
     starts: list[int] = field(default_factory=lambda: [1])
-    asked: dict[str, Interrupt] = field(default_factory=dict)
     asked_in: dict[str, int] = field(default_factory=dict)
-    pending: dict[str, Interrupt] = field(default_factory=dict)
-    calls: dict[str, ToolCall] = field(default_factory=dict)
 
     @property
     def waiting(self) -> list[Interrupt]:
         """What waits for the client: what only other people may answer is none of it."""
-        return [each for each in self.pending.values() if each.answerers == "user"]
+        return [each for each in self.pending if each.answerers == "user"]
 
     def after(self, interrupt_id: str) -> int:
         """The first chunk of the response that goes on when this is answered."""
-        if interrupt_id in self.pending:
-            return self.starts[-1]
-        return next((start for start in self.starts if start > self.asked_in[interrupt_id]), self.starts[-1])
+        is_pending = self.interrupts[interrupt_id].status == "pending"
+        later = () if is_pending else (each for each in self.starts if each > self.asked_in[interrupt_id])
+        return next(iter(later), self.starts[-1])
 
-    def add(self, n: int, chunk: sent.Chunk) -> bool:
+    def take(self, n: int, chunk: Chunk) -> bool:
         """Add the chunk of this number; whether a response ends with it, because nothing goes on without the client."""
+        self.add(chunk)
         match chunk:
-            case sent.ToolCalled(call):
-                self.calls[call.id] = call
-            case sent.Answered(interrupt):
-                self.pending.pop(interrupt.id, None)
-                call_id = interrupt.tool_call_id or ""
-                if chunk.arguments is not None and call_id in self.calls:
-                    self.calls[call_id] = replace(self.calls[call_id], arguments=chunk.arguments)
-            case sent.ToolReturned(call_id):
-                self.calls.pop(call_id, None)
+            case sent.Answered(Interrupt(tool_call_id=str(call_id))) if (
+                chunk.arguments is not None and call_id in self.calls
+            ):
+                self.calls[call_id] = replace(self.calls[call_id], arguments=chunk.arguments)
+            case ToolReturned():
                 return self._ends(n)
             case sent.ApprovalRequested(interrupt) | sent.QuestionAsked(interrupt):
-                self.pending[interrupt.id] = interrupt
                 if interrupt.answerers == "user":
-                    self.asked[interrupt.id], self.asked_in[interrupt.id] = interrupt, self.starts[-1]
+                    self.asked_in[interrupt.id] = self.starts[-1]
                 return self._ends(n)
         return False
 
     def _ends(self, n: int) -> bool:
         # Who has answered all at once is not asked again while the answers are taken, one after the other.
         is_asked = any(self.asked_in[each.id] == self.starts[-1] for each in self.waiting)
-        is_over = is_asked and self.calls.keys() <= {each.tool_call_id for each in self.pending.values()}
+        is_over = is_asked and {call.id for call in self.open_calls} <= {each.tool_call_id for each in self.pending}
         if is_over:
             self.starts.append(n + 1)
         return is_over
 
 
-def response_body(
-    run: RunRecord,
-    name: ResponseName,
-    status: ResponseStatus,
-    output: Sequence[Mapping[str, Any]],
-    *,
-    previous: ResponseName | None,
-    done: Done | None,
-    error: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The response object.
-
-    Args:
-        run: as it was begun, or later: only what does not change is read.
-        name: of the response.
-        status: as it is now.
-        output: the items so far.
-        previous: the response of the same run that it follows.
-        done: the end of the run, for the last response of it.
-        error: `code` and `message` of one that failed.
-    """
-    kept: Mapping[str, str] = run.input.get("metadata") or {}
-    return {
-        **_WITHOUT_MEANING,
-        "id": str(name),
-        "object": "response",
-        "created_at": int(run.created_at),
-        "status": status,
-        "background": bool(run.input.get("detached")),
-        "error": error,
-        "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-        "metadata": {name: each for name, each in kept.items() if not name.startswith(OWN_KEYS)},
-        "model": model_of(run),
-        "output": output,
-        "previous_response_id": kept.get(PREVIOUS) if previous is None else str(previous),
-        "tools": [_tool(each) for each in run.input.get("client_tools", ())],
-        "usage": None if done is None else _usage(done),
-        **({"conversation": {"id": kept[CONVERSATION]}} if CONVERSATION in kept else {}),
-    }
-
-
-def _tool(kept: Mapping[str, Any]) -> dict[str, Any]:
+def function_tool(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """A function of the client's, as the run keeps it."""
     described = {"description": kept["description"], "parameters": kept["input_schema"]}
     return {"type": "function", "name": kept["name"], "strict": False, **described}
 
 
-def _usage(done: Done) -> dict[str, Any]:
+def usage_of(done: Done) -> dict[str, Any]:
     """The tokens of a run. Where only their sum is known, all of them count as input."""
     known = done.usage or TokenUsage(input_tokens=done.tokens_used)
     written, read = known.cache_creation_tokens, known.cache_read_tokens

@@ -10,24 +10,28 @@ Rules:
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from oracle.agent.client_tools import ClientTool, ClientToolError
+from oracle.core.chunks import Interrupt
+from oracle.core.encoding import from_json
+from oracle.runs.storage.interrupts import Delivery
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.connect.base.asking import ClientQuestion
-from oracle.server.connect.base.chain import Said
-from oracle.server.connect.openai.requests import IGNORED, metadata_of, typed, wrong
+from oracle.server.connect.base.returning import delivery, result_of_call
+from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
 
 _READ: Final = {
     *("background", "conversation", "input", "instructions", "metadata", "model", "previous_response_id", "prompt"),
     *("stream", "text", "tool_choice", "tools"),
 }
+_TEXTS: Final = dict.fromkeys(("input_text", "output_text", "text"), "text") | {"refusal": "refusal"}
 _PASSED_OVER: Final = ("function_call", "item_reference", "mcp_approval_request", "mcp_call", "reasoning")
 _OWN_ITEM: Final = re.compile(r"(?:msg|rs|mcp)_([A-Za-z0-9.-]{1,64})_[0-9]{1,9}")
 _LONGEST_CONVERSATION: Final = 512  # it is kept like a text of metadata
-_SHAPES: Final = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
 
 
 class GivenItem(NamedTuple):
@@ -51,32 +55,58 @@ class GivenItem(NamedTuple):
         """That nothing of the id was asked."""
         return InvalidRequestError(f"nothing was asked that has the id {bounded(self.id)!r}", loc=self.place)
 
+    def delivery(self, asked: Interrupt) -> Delivery:
+        """The same as the run takes it. The answer to a question is JSON where its schema wants no text.
+
+        Raises:
+            RequestValidationError: it is too large, or no data.
+        """
+        said: dict[str, Any] = {"decision": "approve" if self.approves else "refuse", "comment": self.reason}
+        if self.output is not None:
+            said = result_of_call(self.output)
+        elif self.approves and "answer" in asked.may:
+            said = {"decision": "answer", "answer": self.reason or ""}
+            if asked.response_schema.get("type", "string") != "string":
+                with suppress(ValueError):
+                    said["answer"] = from_json(said["answer"])
+        return delivery(self.id, place=self.place, **said)
+
 
 @dataclass(slots=True)
-class ResponseRequest:
-    """A request for a response.
+class _Input(Talk):
+    """What the items of a request say.
 
     Args:
-        model: as it was given.
-        streams: the answer is to be streamed.
-        previous: the id of the response that it follows.
-        said: what was said; the question is the last of it, unless something is given.
-        instructions: of the request and of system messages.
         given: for what was asked, behind all texts.
         last_run: the run of the last item of ours.
     """
 
-    model: object
-    streams: bool
-    previous: str | None
-    said: list[Said] = field(default_factory=list)
-    instructions: list[str] = field(default_factory=list)
     given: list[GivenItem] = field(default_factory=list)
     last_run: str | None = None
 
 
-def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, ClientQuestion]:
-    """What a body asks for: what it says of itself, and the question.
+class ResponseRequest(NamedTuple):
+    """A request for a response.
+
+    Args:
+        model: as it was given.
+        asked: the question; an empty one, unless nothing is given.
+        streams: the answer is to be streamed.
+        previous: the id of the response that it follows.
+        given: for what was asked.
+        last_run: the run of the last item of ours.
+    """
+
+    model: object
+    asked: ClientQuestion
+    streams: bool
+    previous: str | None
+    given: list[GivenItem]
+    last_run: str | None
+
+
+def read_response(body: Mapping[str, Any]) -> ResponseRequest:
+    """What a body asks for.
 
     Raises:
         InvalidRequestError: it asks for what there is not, or a part of it is not what it must be.
@@ -87,30 +117,30 @@ def read_response(body: Mapping[str, Any]) -> tuple[ResponseRequest, ClientQuest
     form = typed(body, "text", dict).get("format") or {"type": "text"}
     if not isinstance(form, dict) or form.get("type") != "text":
         raise wrong("answers are text as the tree writes it; the format may only be text", "text", "format")
-    wanted = ResponseRequest(
-        body.get("model"), typed(body, "stream", bool), typed(body, "previous_response_id", str) or None
-    )
-    wanted.instructions += filter(None, [typed(body, "instructions", str)])
-    _read_input(wanted, body.get("input"))
-    question = wanted.said[-1].text if wanted.said and wanted.said[-1].role == "user" else ""
-    if not question.strip() and not wanted.given:
+    found = _Input(instructions=[*filter(None, [typed(body, "instructions", str)])])
+    _read_input(found, body.get("input"))
+    if not found.question and not found.given:
         raise wrong("the last text of the input is to be a question of the user's", "input")
-    conversation = _conversation(body)
-    if wanted.previous is not None and conversation is not None:
+    metadata = metadata_of(body)
+    if any(name.startswith(OWN_KEYS) for name in metadata):
+        raise wrong(f"keys that begin with {OWN_KEYS!r} are the service's own", "metadata")
+    previous, conversation = typed(body, "previous_response_id", str) or None, _conversation(body)
+    if previous is not None and conversation is not None:
         raise wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
-    kept = {PREVIOUS: wanted.previous, CONVERSATION: conversation}
-    return wanted, ClientQuestion(
-        question,
-        tuple(wanted.said[:-1]),
+    kept = {PREVIOUS: previous, CONVERSATION: conversation}
+    asked = ClientQuestion(
+        found.question,
+        tuple(found.said[:-1]),
         conversation=conversation,
         tools=() if body.get("tool_choice") == "none" else _tools(body),
-        metadata=_metadata(body) | {name: value for name, value in kept.items() if value is not None},
-        instructions="\n\n".join(wanted.instructions) or None,
+        metadata=metadata | {name: value for name, value in kept.items() if value is not None},
+        instructions="\n\n".join(found.instructions) or None,
         is_detached=typed(body, "background", bool),
     )
+    return ResponseRequest(body.get("model"), asked, typed(body, "stream", bool), previous, found.given, found.last_run)
 
 
-def _read_input(wanted: ResponseRequest, given: object) -> None:
+def _read_input(found: _Input, given: object) -> None:
     given = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(given, list):
         raise wrong("the input is a text or a list of items", "input")
@@ -118,53 +148,30 @@ def _read_input(wanted: ResponseRequest, given: object) -> None:
         if not isinstance(item, dict):
             raise wrong("an item is to be an object with a `type`", "input", n)
         if own := _OWN_ITEM.fullmatch(str(item.get("id"))):
-            wanted.last_run = own[1]
+            found.last_run = own[1]
         kind = item.get("type", "message" if "role" in item else None)
         if kind == "message":
-            _read_message(wanted, item, n)
-        elif kind == "function_call_output":
-            output = _text(item.get("output"), "input", n, "output")
-            wanted.given.append(GivenItem(*_answered(item, n, "call_id"), output))
-        elif kind == "mcp_approval_response":
-            approves, reason = item.get("approve"), item.get("reason")
-            if not isinstance(approves, bool) or not isinstance(reason, str | None):
-                raise wrong("`approve` is to be true or false, and `reason` a text", "input", n)
-            wanted.given.append(GivenItem(*_answered(item, n, "approval_request_id"), None, approves, reason))
+            found.add(item, "input", n, text=text_of(item.get("content"), "input", n, "content", fields=_TEXTS))
+            if item["role"] in ("user", "assistant"):
+                found.given.clear()
+        elif kind in ("function_call_output", "mcp_approval_response"):
+            found.given.append(_given(item, n))
         elif kind not in _PASSED_OVER:
             raise wrong(f"items of the type {bounded(kind)!r} cannot be read here", "input", n, "type")
 
 
-def _read_message(wanted: ResponseRequest, item: Mapping[str, Any], n: int) -> None:
-    role, text = item.get("role"), _text(item.get("content"), "input", n, "content")
-    if role in ("system", "developer"):
-        wanted.instructions.append(text)
-    elif role in ("user", "assistant"):
-        wanted.said.append(Said(role, text))
-        wanted.given.clear()
-    else:
-        known = "user, assistant, system and developer"
-        raise wrong(f"there is no role {bounded(role)!r}; there are {known}", "input", n, "role")
-
-
-def _text(content: object, *place: str | int) -> str:
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if not isinstance(parts, list):
-        raise wrong("this is to be a text, or a list of parts", *place)
-    texts = []
-    for at, part in enumerate(parts):
-        kind = part.get("type") if isinstance(part, dict) else None
-        text = part.get("refusal" if kind == "refusal" else "text") if isinstance(part, dict) else None
-        if kind not in ("input_text", "output_text", "text", "refusal") or not isinstance(text, str):
-            raise wrong(f"parts are texts here (input_text); {bounded(kind)!r} cannot be read", *place, at)
-        texts.append(text)
-    return "\n".join(texts)
-
-
-def _answered(item: Mapping[str, Any], n: int, name: str) -> tuple[str, tuple[str | int, ...]]:
-    given = item.get(name)
-    if not isinstance(given, str):
+def _given(item: Mapping[str, Any], n: int) -> GivenItem:
+    is_output = item["type"] == "function_call_output"
+    name = "call_id" if is_output else "approval_request_id"
+    id_, approves, reason = item.get(name), item.get("approve"), item.get("reason")
+    if not isinstance(id_, str):
         raise wrong("this is to be the id of what is answered", "input", n, name)
-    return given, ("body", "input", n, name)
+    place = ("body", "input", n, name)
+    if is_output:
+        return GivenItem(id_, place, text_of(item.get("output"), "input", n, "output", fields=_TEXTS))
+    if not isinstance(approves, bool) or not isinstance(reason, str | None):
+        raise wrong("`approve` is to be true or false, and `reason` a text", "input", n)
+    return GivenItem(id_, place, None, approves, reason)
 
 
 def _conversation(body: Mapping[str, Any]) -> str | None:
@@ -173,14 +180,6 @@ def _conversation(body: Mapping[str, Any]) -> str | None:
     if given is not None and (not isinstance(given, str) or not 0 < len(given) <= _LONGEST_CONVERSATION):
         most = f"of up to {_LONGEST_CONVERSATION} characters"
         raise wrong(f"this is to be the name of a conversation, {most}, or an object with its `id`", "conversation")
-    return given
-
-
-def _metadata(body: Mapping[str, Any]) -> dict[str, str]:
-    given = metadata_of(body)
-    for name in given:
-        if name.startswith(OWN_KEYS):
-            raise wrong(f"{bounded(name)!r}: keys that begin with {OWN_KEYS!r} are the service's own", "metadata")
     return given
 
 

@@ -16,10 +16,9 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.errors import UnknownRunError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.asking import ClientQuestion, begin
+from oracle.server.connect.base.returning import deliver
 from oracle.server.connect.base.streaming import adapted_stream, folded
-from oracle.server.connect.openai.models import choose_model
-from oracle.server.connect.openai.requests import conversation_of, is_repeat, json_object
-from oracle.server.connect.openai.response_answers import deliver
+from oracle.server.connect.openai.requests import json_object, placed, wrong
 from oracle.server.connect.openai.response_events import ResponseTranslator
 from oracle.server.connect.openai.response_items import ResponseName, question_item
 from oracle.server.connect.openai.response_requests import GivenItem, ResponseRequest, read_response
@@ -33,15 +32,15 @@ _GREATEST_NUMBER: Final = 2**53
 @router.post("")
 async def create_response(request: Request, parts: Parts, caller: CallerNow) -> Response:
     """Ask, or give what a response has asked for: its run then goes on, and this response has the rest of it."""
-    wanted, asked = read_response(await json_object(request))
+    wanted = read_response(await json_object(request))
     if wanted.given:
         run, first = await _going_on(wanted.given, parts, caller)
     else:
-        asked = await _placed(asked, wanted, request, parts, caller)
+        asked = await _following(wanted, request, parts, caller)
         run, first = (await begin(asked, request, parts, caller, protocol="openai")).run, 1
     if wanted.streams:
         return _stream(parts, run, first=first)
-    if asked.is_detached:
+    if wanted.asked.is_detached:
         return _whole(run, await _caught_up(parts, run, first=first))
     translator = ResponseTranslator(run, first=first)
     answer = await folded(request, parts, run, heard=translator.frames)
@@ -92,32 +91,43 @@ async def list_input_items(response_id: str, parts: Parts, caller: CallerNow) ->
     return json_answer({"object": "list", "data": items, "has_more": False, **ids})
 
 
-async def _placed(
-    asked: ClientQuestion, wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller
-) -> ClientQuestion:
-    """The question with its tree, and with what it follows."""
-    chosen = choose_model(wanted.model, parts)
-    conversation = asked.conversation or conversation_of(request, parts, asked.metadata)
-    after_run = None
+async def _following(wanted: ResponseRequest, request: Request, parts: ServiceParts, caller: Caller) -> ClientQuestion:
+    """The question with what it follows."""
+    asked, after_run = placed(wanted.asked, wanted.model, request, parts), None
     if wanted.previous is not None:
         after_run = (await _run_of(wanted.previous, parts, caller))[0].id
-    elif conversation is None and wanted.last_run is not None:  # what the client sends back names its run
+    elif asked.conversation is None and wanted.last_run is not None:  # what the client sends back names its run
         with suppress(UnknownRunError):
             after_run = (await find_run(wanted.last_run, parts, user_id=caller.user_id)).id
-    asked = replace(asked, tree=chosen.tree, model=chosen.model, is_repeat=is_repeat(request))
-    is_whole = bool(asked.said) or asked.conversation is None  # who names it by itself sends what is new
-    return replace(asked, conversation=conversation, after_run=after_run, is_whole=is_whole)
+    is_whole = bool(asked.said) or wanted.asked.conversation is None  # who names it by itself sends what is new
+    return replace(asked, after_run=after_run, is_whole=is_whole)
 
 
 async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:
-    """The run that goes on with what the client gives, and the first chunk of the response that has the rest."""
-    run_id = given[0].id.rpartition(".")[0]
+    """Deliver what was given, all of it or nothing; the same again changes nothing.
+
+    Returns:
+        The run, and the first chunk of the response that goes on with it.
+
+    Raises:
+        InvalidRequestError: something of it was not asked, or something else is to be answered, too.
+        AnswerError: the answer is none that is possible, or is not waited for any more.
+        StoreUnavailableError: it could not be kept.
+    """
     try:
-        run = await find_run(run_id, parts, user_id=caller.user_id)
+        run = await find_run(given[0].id.rpartition(".")[0], parts, user_id=caller.user_id)
     except UnknownRunError:
         raise given[0].unknown() from None
     portions = (await _caught_up(parts, run, first=1)).portions
-    return run, await deliver(given, portions, run_id=run_id, parts=parts, caller=caller)
+    if (unknown := next((each for each in given if each.id not in portions.asked_in), None)) is not None:
+        raise unknown.unknown()
+    by_id = {each.id: each for each in given}
+    waiting = {each.id for each in portions.waiting}
+    if waiting & by_id.keys() and (missing := sorted(waiting - by_id.keys())):
+        raise wrong(f"{', '.join(map(repr, missing))} waits for an answer, too: give all of them at once", "input")
+    decided = [each.delivery(portions.interrupts[each.id]) for each in by_id.values()]
+    await deliver(run, decided, parts, caller)
+    return run, max(map(portions.after, by_id))
 
 
 async def _run_of(response_id: str, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:

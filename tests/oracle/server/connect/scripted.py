@@ -18,6 +18,7 @@ from oracle.core.chunks import (
     Done,
     Failed,
     Interrupt,
+    InterruptStatus,
     QuestionAsked,
     Source,
     SourceFound,
@@ -122,7 +123,7 @@ def approval(number: int, *, name: str = "write_note", status: str = "pending", 
     )
 
 
-def client_call(number: int, name: str, /, **arguments: object) -> Interrupt:
+def client_call(number: int, name: str, /, *, status: InterruptStatus = "pending", **arguments: object) -> Interrupt:
     """The wait for a tool that the client runs."""
     return Interrupt(
         id=f"{RUN_ID}-{number}",
@@ -131,13 +132,14 @@ def client_call(number: int, name: str, /, **arguments: object) -> Interrupt:
         may=("answer",),
         response_schema={"type": "object"},
         on_expiry="fail",
+        status=status,
         tool_call_id=f"call-{number}",
         tool_name=name,
         arguments=arguments,
     )
 
 
-def question(number: int) -> Interrupt:
+def question(number: int, *, status: InterruptStatus = "pending") -> Interrupt:
     return Interrupt(
         id=f"{RUN_ID}-{number}",
         reason="input_required",
@@ -145,6 +147,7 @@ def question(number: int) -> Interrupt:
         may=("answer",),
         response_schema={"type": "string"},
         on_expiry="default",
+        status=status,
     )
 
 
@@ -249,7 +252,10 @@ SCRIPTED: tuple[Scripted, ...] = (
         "client_tool_answered",
         (
             *CLIENT_TOOL,
-            Answered(client_call(1, "read_page", selector="#login"), answer={"output": "A form.", "is_error": False}),
+            Answered(
+                client_call(1, "read_page", status="answered", selector="#login"),
+                answer={"output": "A form.", "is_error": False},
+            ),
             returned(1, "A form."),
             Content("There is a form."),
             done(turns=2),
@@ -261,7 +267,7 @@ SCRIPTED: tuple[Scripted, ...] = (
         (
             Content("Two are called login. "),
             QuestionAsked(question(1)),
-            Answered(question(1), answer="the second"),
+            Answered(question(1, status="answered"), answer="the second"),
             Content("Then it is that one."),
             done(turns=2),
         ),

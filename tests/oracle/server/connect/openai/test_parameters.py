@@ -50,14 +50,14 @@ def test_any_body_is_read_or_refused(body):
         place = param_of(error.loc)
     else:
         place = "read"
-        assert wanted.question.strip()
-        assert all(each.role in ("user", "assistant") and each.text for each in wanted.said)
+        assert wanted.asked.question.strip()
+        assert all(each.role in ("user", "assistant") and each.text for each in wanted.asked.said)
     assert place
 
 
 @given(st.lists(st.fixed_dictionaries({"role": ROLES, "content": st.none() | st.text(max_size=9)}), max_size=9))
 def test_roles_in_any_order_are_read_once_the_last_text_is_the_users(messages):
-    wanted = read_chat({"messages": [*messages, *SOUND]})
+    wanted = read_chat({"messages": [*messages, *SOUND]}).asked
     assert wanted.question == "hello?"
     kept = [each for each in messages if each["role"] in ("user", "assistant") and each["content"]]
     assert [(each.role, each.text) for each in wanted.said] == [(each["role"], each["content"]) for each in kept]

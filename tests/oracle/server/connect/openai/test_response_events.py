@@ -139,7 +139,7 @@ def responses(chunks: Sequence[Chunk]) -> list[list[bytes]]:
     """The frames of all responses that answer a run."""
     translator = ResponseTranslator(run_of())
     for n, chunk in enumerate(chunks, start=1):
-        translator.portions.add(n, chunk)
+        translator.portions.take(n, chunk)
     return [translated(chunks, first=first) for first in translator.portions.starts if first <= len(chunks)]
 
 
