@@ -1,6 +1,5 @@
 """`POST /v1/chat/completions`: questions as chat products and OpenAI's SDKs ask them."""
 
-from dataclasses import replace
 from time import time
 from uuid import uuid4
 
@@ -17,7 +16,7 @@ from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.completions import CompletionFrames
 from oracle.server.connect.openai.errors import failed_answer
 from oracle.server.connect.openai.parameters import ChatRequest, read_chat
-from oracle.server.connect.openai.requests import conversation_of, json_object, placed, wrong
+from oracle.server.connect.openai.requests import json_object, placed, wrong
 
 router = APIRouter()
 
@@ -31,9 +30,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
         return await _answer_auxiliary(own, parts, wanted)
     if wanted.response_format:
         raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
-    # Products, which send headers, send their history; who names the conversation otherwise may leave that to us.
-    is_whole = bool(asked.said) or conversation_of(request, parts, {}) is not None
-    run = (await begin(replace(asked, is_whole=is_whole), request, parts, caller, protocol="openai")).run
+    run = (await begin(asked, request, parts, caller, protocol="openai")).run
     activity = parts.settings.openai_activity
     completion = CompletionFrames.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
     if wanted.streams:

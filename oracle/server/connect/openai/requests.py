@@ -147,13 +147,6 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     return given
 
 
-def conversation_of(request: Request, parts: ServiceParts, metadata: Mapping[str, str]) -> str | None:
-    """The client's own name of the conversation; `None` where it has none."""
-    named = [request.headers.get(name, "") for name in parts.settings.conversation_headers]
-    named += [metadata.get("conversation_id", ""), metadata.get("chat_id", "")]
-    return next((name for name in map(str.strip, named) if _is_name(name)), None)
-
-
 def placed(asked: ClientQuestion, model: object, request: Request, parts: ServiceParts) -> ClientQuestion:
     """The question with the tree and the model that are named, and what the headers say of it.
 
@@ -161,11 +154,19 @@ def placed(asked: ClientQuestion, model: object, request: Request, parts: Servic
         InvalidRequestError: there is no such model, or it may not be named.
     """
     chosen = choose_model(model, parts)
-    conversation = asked.conversation or conversation_of(request, parts, asked.metadata)
+    by_header = _name(request.headers.get(each, "") for each in parts.settings.conversation_headers)
+    in_body = asked.conversation
+    if in_body is None and by_header is None:
+        in_body = _name(asked.metadata.get(each, "") for each in ("conversation_id", "chat_id"))
+    # Products, which send headers, send their history; who names the conversation in the body may send what is new.
+    is_whole = bool(asked.said) or in_body is None
     count = request.headers.get("x-stainless-retry-count", "")  # of a library that sends the request again
     is_repeat = count.isascii() and count.isdigit() and count.strip("0") != ""
-    return replace(asked, tree=chosen.tree, model=chosen.model, conversation=conversation, is_repeat=is_repeat)
+    asked = replace(asked, tree=chosen.tree, model=chosen.model, conversation=in_body or by_header)
+    return replace(asked, is_repeat=is_repeat, is_whole=is_whole)
 
 
-def _is_name(text: str) -> bool:
-    return text.casefold() not in _UNNAMED and "{{" not in text  # a placeholder that nobody has filled in
+def _name(given: Iterable[str]) -> str | None:
+    """The first that is a name, and no placeholder that nobody has filled in."""
+    names = (each for each in map(str.strip, given) if each.casefold() not in _UNNAMED and "{{" not in each)
+    return next(names, None)

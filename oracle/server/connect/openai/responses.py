@@ -99,8 +99,7 @@ async def _following(wanted: ResponseRequest, request: Request, parts: ServicePa
     elif asked.conversation is None and wanted.last_run is not None:  # what the client sends back names its run
         with suppress(UnknownRunError):
             after_run = (await find_run(wanted.last_run, parts, user_id=caller.user_id)).id
-    is_whole = bool(asked.said) or wanted.asked.conversation is None  # who names it by itself sends what is new
-    return replace(asked, after_run=after_run, is_whole=is_whole)
+    return replace(asked, after_run=after_run)
 
 
 async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller) -> tuple[RunRecord, int]:

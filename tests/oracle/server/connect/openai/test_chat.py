@@ -217,6 +217,18 @@ async def test_a_name_that_nobody_has_filled_in_is_none(start, name):
     assert len(conversations) == 2
 
 
+async def test_the_same_question_twice_begins_two_conversations_also_while_the_first_is_being_answered(start):
+    service = await start([*ANSWERS[:2], HANGS, ANSWERS[2]])
+    for _ in range(2):
+        await post(service, HELLO)
+    assert [len(request.messages) for request in service.model.requests] == [1, 1]
+    async with service.client.stream("POST", COMPLETIONS, json={**ASKED, "stream": True}) as response:
+        await anext(response.aiter_raw())
+        assert (await post(service, HELLO)).status_code == 200
+    conversations = (await service.client.get("/api/oracle/conversations")).json()["conversations"]
+    assert len(conversations) == 4
+
+
 async def test_a_request_that_the_library_sends_again_has_the_first_run(start):
     service = await start(ANSWERS)
     first = await post(service, HELLO)

@@ -205,6 +205,9 @@ async def test_a_conversation_goes_on_by_each_of_its_names(serve):
     for each in (by_id, by_items, by_reference):
         assert await context_of(service, each) == context_id
     assert await context_of(service, await create(service, "Other?")) != context_id
+    for name in ({"metadata": {"conversation_id": "m-1"}}, {"conversation": "c-1"}):
+        named = [await context_of(service, await create(service, question, **name)) for question in ("One?", "Two?")]
+        assert named[0] == named[1] != context_id
     pairs = {f"name-{n}": "x" * 512 for n in range(16)}
     assert (await create(service, "Five?", previous_response_id=by_reference["id"], metadata=pairs))[
         "metadata"
