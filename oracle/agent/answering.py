@@ -63,6 +63,7 @@ class Ask:
         trace: the place in a trace that the question comes from; `None` if it says none.
         is_detached: its run needs no reader: it is not cancelled when the last one has left.
         client_tools: those that the client runs itself.
+        headers: of the request, for tools that hand them on; `None`: they are not known.
     """
 
     question: str
@@ -77,6 +78,7 @@ class Ask:
     trace: SpanContext | None = None
     is_detached: bool = False
     client_tools: tuple[ClientTool, ...] = ()
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,4 +548,5 @@ def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded
         previous_errors=conversation.had_tool_errors,
         encoded=encoded,
         grants=conversation.grants,
+        headers=ask.headers,
     )

@@ -1,5 +1,6 @@
 """A query: what the user asked, checked, and the limits that hold for it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from oracle.classify import QueryClassification
@@ -30,6 +31,7 @@ class Query:
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
         grants: names of the tools that a person has allowed for the conversation.
+        headers: of the user's request, for tools that hand them on; `None`: they are not known (`oracle.tools.handed`).
     """
 
     run_id: str
@@ -47,6 +49,7 @@ class Query:
     previous_errors: bool = False
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 def checked_question(text: str) -> str:

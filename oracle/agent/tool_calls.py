@@ -15,6 +15,7 @@ from oracle.core.chunks import ToolReturned
 from oracle.decision import ToolAction, canonical_arguments
 from oracle.llm.protocol import ToolUse
 from oracle.tools import CallKey, ToolResult
+from oracle.tools.handed import handing
 from oracle.tools.keys import keyed
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
@@ -199,7 +200,7 @@ async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
         if tool.takes_key:
             moment = datetime.fromisoformat(at)
             key = CallKey(run.query.run_id, call.id, moment, is_repeat=begun_at is not None)
-    with tool_span(run, call) as span, keyed(key):
+    with tool_span(run, call) as span, keyed(key), handing(run.query.headers):
         result = await run.equipment.tools.call(call.name, call.arguments, grace_s=run.cancel_grace_s)
         note_result(run, span, result)
         return result

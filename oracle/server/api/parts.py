@@ -48,6 +48,7 @@ class ServiceParts:
         encoder: reads questions and responses in addition to the heuristics.
         prices: the price table of models, for `GET /api/usage`.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
+        pass_headers: names of headers of users that their queries' tools hand on, in lower case.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
         load: says whether the process keeps up.
@@ -77,6 +78,7 @@ class ServiceParts:
     encoder: Encoder = NO_ENCODER
     prices: Prices = field(default_factory=Prices)
     missing_tools: Callable[[], Sequence[str]] = list
+    pass_headers: frozenset[str] = frozenset()
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)
     load: LoopLoad = field(default_factory=LoopLoad)

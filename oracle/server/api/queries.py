@@ -1,7 +1,9 @@
 """Questions: `POST /api/oracle/stream` answers as a stream, `POST /api/oracle` whole, `POST /api/oracle/runs` later."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
@@ -29,6 +31,8 @@ from oracle.server.api.waiting import whole_answer
 
 router = APIRouter(tags=["queries"], route_class=DescribedRoute)
 
+_LONGEST_HANDED: Final = 1_000
+_HANDED: Final = re.compile(rf"[\x20-\x7e]{{0,{_LONGEST_HANDED}}}")
 _MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
 
 TraceparentHeader = Annotated[
@@ -169,6 +173,22 @@ def trace_of(request: Request) -> SpanContext | None:
     return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))
 
 
+def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:
+    """What tools may hand on of a request.
+
+    Raises:
+        InvalidRequestError: one of the headers was sent twice, is too long, or is not plain text.
+    """
+    found = {name: request.headers.getlist(name) for name in parts.pass_headers if name in request.headers}
+    for name, values in found.items():
+        if len(values) > 1 or not _HANDED.fullmatch(values[0]):
+            message = (
+                f"this header is handed on to tools: send it once, with up to {_LONGEST_HANDED:,} plain characters"
+            )
+            raise InvalidRequestError(message, loc=("header", name))
+    return {name: values[0] for name, values in found.items()}
+
+
 async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
     return Ask(
         question=body.question,
@@ -181,6 +201,7 @@ async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller
         config=await config_of(parts, caller.user_id),
         trace=trace_of(request),
         client_tools=tuple(ClientTool(each.name, each.description, each.input_schema) for each in body.tools),
+        headers=headers_of(request, parts),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime import HostAction
+from oracle.server.api.backends import SIGNED
 from oracle.server.settings.fields import Settings
 from oracle.tools import ToolSetupError
 from oracle.tools.mcp.pins import Pins
@@ -28,7 +29,11 @@ def mcp_tools(settings: Settings) -> "McpTools | None":
         from oracle.tools.mcp.hub import McpTools  # noqa: PLC0415  an extra, and slow to load
     except ImportError as error:
         raise ToolSetupError(f"ORACLE_MCP_SERVERS needs the extra: pip install 'oracle-bt[mcp]' ({error})") from None
-    return McpTools(servers, pins=mcp_pins(settings))
+    tools = McpTools(servers, pins=mcp_pins(settings))
+    wrong = tools.pass_headers & {SIGNED.lower(), (settings.user_token_header or SIGNED).lower()}
+    if wrong:
+        raise ToolSetupError(f"{min(wrong)!r} cannot be one of 'pass_headers': it has a token of the user for Oracle")
+    return tools
 
 
 def mcp_pins(settings: Settings) -> Pins:

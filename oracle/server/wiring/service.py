@@ -129,9 +129,9 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
         parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
-        parts = replace(
-            parts, encoder=encoder, prices=prices, missing_tools=changing.missing if changing is not None else list
-        )
+        parts = replace(parts, encoder=encoder, prices=prices)
+        if changing is not None:
+            parts = replace(parts, missing_tools=changing.missing, pass_headers=changing.pass_headers)
         stack.callback(parts.passes.close)
         yield parts
 

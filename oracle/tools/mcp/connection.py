@@ -17,6 +17,7 @@ from bt_runtime.text.phrases import clipped
 from oracle.core.errors import OracleError
 from oracle.core.retry import Retry, pause
 from oracle.tools.errors import ToolError
+from oracle.tools.handed import user_headers
 from oracle.tools.mcp.pins import OfferedTool, Pins
 from oracle.tools.mcp.results import offered_tool, result_of
 from oracle.tools.mcp.servers import ServerSettings
@@ -180,6 +181,11 @@ class Connection:
         await self.settled.wait()
         if self._client is None:
             raise ToolError(f"The MCP server {self.name!r} cannot be reached at present.")
+        if self._settings.pass_headers and user_headers() is None:
+            raise ToolError(
+                f"{self.name}.{tool} was not called: it takes headers of the user's request, which are not known here: "
+                "the query has waited, or goes on in another process. The user has to ask again."
+            )
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
             # Not by `call_tool`, which checks results against patterns that the server may choose.

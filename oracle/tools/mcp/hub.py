@@ -45,6 +45,9 @@ class McpTools:
             Connection(name, settings, pins=pins, environ=environ, clock=clock) for name, settings in servers.items()
         ]
 
+        self.pass_headers = frozenset(name.lower() for each in servers.values() for name in each.pass_headers)
+        """The names of all headers of users that servers get, in lower case."""
+
     async def __aenter__(self) -> Self:
         self._tasks = {asyncio.create_task(each.run(), name=f"mcp:{each.name}") for each in self.connections}
         return self

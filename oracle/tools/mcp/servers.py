@@ -28,6 +28,7 @@ from oracle.tools.query_types import SOURCES_OF
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HANDED: Final = re.compile(r"[Xx]-[A-Za-z0-9-]{1,98}")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _OPEN: Final = re.compile(r"\$\{(?![A-Za-z_][A-Za-z0-9_]*\})")
 _MOST_SERVERS: Final = 64
@@ -45,6 +46,7 @@ class ServerSettings(NodeSettings):
         env: its environment, besides `PATH` and `HOME`.
         url: where it listens, instead of a command.
         headers: sent with each request.
+        pass_headers: names of headers of the user's request that are sent with the calls of it.
         allow: globs of the tools that are used; without any all are.
         deny: globs of tools that are not.
         group: what its tools work on; by default the name of the server.
@@ -61,6 +63,7 @@ class ServerSettings(NodeSettings):
     env: dict[str, str] = Field(default_factory=dict)
     url: str | None = None
     headers: dict[str, str] = Field(default_factory=dict)
+    pass_headers: tuple[str, ...] = Field(default=(), max_length=20)
     allow: Globs = ()
     deny: Globs = ()
     group: str = Field(default="", pattern=r"^([a-z][a-z0-9_-]{0,31})?$")
@@ -82,8 +85,12 @@ class ServerSettings(NodeSettings):
             raise ValueError(f"{wrong[0][:80]!r} is no name of a header")
         if self.command is None and (self.args or self.env):
             raise ValueError("'args' and 'env' are for a 'command'")
-        if self.url is None and self.headers:
-            raise ValueError("'headers' are for a 'url'")
+        if self.url is None and (self.headers or self.pass_headers):
+            raise ValueError("'headers' and 'pass_headers' are for a 'url'")
+        own = {name.lower() for name in self.headers}
+        wrong = [name for name in self.pass_headers if not _HANDED.fullmatch(name) or name.lower() in own]
+        if wrong:
+            raise ValueError(f"{wrong[0][:80]!r} is not handed on: only names with 'X-' are that 'headers' do not have")
         if self.group in GROUPS:
             raise ValueError(f"the group {self.group!r} is that of built-in tools; choose another name")
         for value in (*self.args, *self.env.values(), *self.headers.values()):

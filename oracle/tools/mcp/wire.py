@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 
+from oracle.tools.handed import user_headers
 from oracle.tools.mcp.servers import ServerSettings, filled
 
 _END_S: Final = 2.0
@@ -74,11 +75,15 @@ async def _http(server: ServerSettings, headers: Mapping[str, str]) -> AsyncGene
         elif not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
             response.stream = _BoundedBody(response.stream, largest, _too_long(largest))
 
+    async def hand_on(request: httpx2.Request) -> None:
+        sent = user_headers() or {}  # the library sends a call in the context of who makes it
+        request.headers.update({name: sent[name.lower()] for name in server.pass_headers if name.lower() in sent})
+
     http = httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         timeout=httpx2.Timeout(max(60.0, 2 * server.timeout_s), connect=_CONNECT_S),
         transport=httpx2.AsyncHTTPTransport(),  # without the proxies that the environment names
-        event_hooks={"response": [bound]},
+        event_hooks={"request": [hand_on], "response": [bound]},
     )
     async with http, streamable_http_client(server.url or "", http_client=http, max_sse_event_size=largest) as streams:
         yield streams

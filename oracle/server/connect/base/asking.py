@@ -26,7 +26,7 @@ from oracle.server.api.access import with_texts
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
-from oracle.server.api.queries import checked_model, trace_of
+from oracle.server.api.queries import checked_model, headers_of, trace_of
 from oracle.server.api.user_limits import config_of
 from oracle.server.connect.base.chain import Chain, Said, chain_of
 from oracle.server.connect.base.placing import Placing
@@ -183,4 +183,5 @@ async def _ask(asked: ClientQuestion, request: Request, parts: ServiceParts, cal
         trace=trace_of(request),
         is_detached=asked.is_detached,
         client_tools=asked.tools,
+        headers=headers_of(request, parts),
     )

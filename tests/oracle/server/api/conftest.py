@@ -124,6 +124,8 @@ async def running_service(
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     prices: Prices | None = None,
+    pass_headers: frozenset[str] = frozenset(),
+    tools: Iterable[Tool] = (),
     adapters: tuple[Adapter, ...] = ADAPTERS,
     timestamp: Callable[[], str] = lambda: TIMESTAMP,
     **settings: Any,
@@ -147,7 +149,7 @@ async def running_service(
         oracle = Oracle(
             equipment=Equipment(
                 model=model,
-                tools=ToolRegistry(_tools(folder)),
+                tools=ToolRegistry([*_tools(folder), *tools]),
                 segments=shipped.segments(),
                 intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
@@ -193,6 +195,7 @@ async def running_service(
             console=console,
             encoder=encoder,
             prices=prices or Prices(),
+            pass_headers=pass_headers,
             timing=timing or StreamTiming(),
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),
