@@ -63,11 +63,13 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
     return await waited_for(request, parts, run, _gather(parts, run))
 
 
-async def waited_for(request: Request, parts: ServiceParts, run: RunRecord, work: Coroutine[Any, Any, T]) -> T | None:
+async def waited_for(
+    request: Request | None, parts: ServiceParts, run: RunRecord, work: Coroutine[Any, Any, T]
+) -> T | None:
     """Read a run along as a whole; `None` if the client disconnects before the end of that.
 
     Args:
-        request: its body has been read.
+        request: its body has been read; `None`: somebody else sees whether the client is there.
         parts: the service's parts, whose streams count the reader.
         run: counts a reader meanwhile.
         work: reads it.
@@ -76,7 +78,8 @@ async def waited_for(request: Request, parts: ServiceParts, run: RunRecord, work
         StoreUnavailableError: the end cannot be awaited; the run may go on.
     """
     with attached(parts, run), parts.streams.opened():
-        return await while_present(request, _gathered(parts, work))
+        reading = _gathered(parts, work)
+        return await (reading if request is None else while_present(request, reading))
 
 
 async def _gathered(parts: ServiceParts, work: Coroutine[Any, Any, T]) -> T:

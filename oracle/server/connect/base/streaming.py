@@ -51,12 +51,12 @@ def adapted_stream(
 
 
 async def folded(
-    request: Request, parts: ServiceParts, run: RunRecord, *, heard: Callable[[int, Chunk], object] | None = None
+    request: Request | None, parts: ServiceParts, run: RunRecord, *, heard: Callable[[int, Chunk], object] | None = None
 ) -> Answer | None:
     """Wait for the end of the run; one that waits for people alone is answered as it is then, without `done`.
 
     Args:
-        request: its body has been read.
+        request: its body has been read; `None`: somebody else sees whether the client is there.
         parts: of the service.
         run: the run.
         heard: gets each chunk, with its number.

@@ -25,23 +25,21 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import Answer, Chunk, Interrupt, SystemNotice, TerminationReason, ToolCalled
 from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import OracleError
-from oracle.runs.storage.interrupts import AnsweredBeforeError, Answerer, Delivery, NotOpenError
+from oracle.runs.storage.interrupts import AnsweredBeforeError, Delivery, KeptInterrupt, NotOpenError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
-from oracle.server.api.access import find_run, is_id, with_texts
+from oracle.server.api.access import conversation_id, find_run, with_texts
 from oracle.server.api.errors import REFUSALS, told
 from oracle.server.connect.base.asking import ClientQuestion, begin
+from oracle.server.connect.base.returning import deliver
 from oracle.server.connect.base.streaming import folded
-from oracle.server.connect.mcp.visits import Context, McpVisit
+from oracle.server.connect.mcp.visits import CallAnswer, Context, McpVisit
 
 _LONGEST_TOLD: Final = 300
 _LONGEST_SHOWN: Final = 4_000
 _MOST_LISTED: Final = 30
 _SIMPLE: Final = ("string", "integer", "number", "boolean")
-_OF_FORMS: Final = (
-    *("type", "title", "description", "default", "enum", "format"),
-    *("minLength", "maxLength", "minimum", "maximum"),
-)
+_FIELD = ("type", "title", "description", "default", "enum", "format", "minLength", "maxLength", "minimum", "maximum")
 """What a form's field may say."""
 
 
@@ -80,21 +78,18 @@ ASK: Final = types.Tool(
 )
 
 
-async def ask(
-    visit: McpVisit, context: Context, params: types.CallToolRequestParams
-) -> types.CallToolResult | types.InputRequiredResult:
+async def ask(visit: McpVisit, params: types.CallToolRequestParams) -> CallAnswer:
     """Answer a call of the tool."""
     try:
         given = AskArguments.model_validate(params.arguments or {})
         if (given.question is None) == (given.run_id is None):
             return failed("give either 'question' or 'run_id'")
-        state = None if params.request_state is None else from_json(params.request_state)
-        if state is None:
-            run, seen, has_decided = await _run_of(visit, given), 0, True
-        else:
-            run, seen = await find_run(state["run"], visit.parts, user_id=visit.caller.user_id), state["seen"]
-            has_decided = await _decide(visit, run, state["asked"], params.input_responses or {})
-        return await _followed(visit, context, run, seen=seen, may_ask=has_decided)
+        if params.request_state is None:
+            return await _followed(visit, await _run_of(visit, given), seen=0, may_ask=True)
+        state = from_json(params.request_state)
+        run = await find_run(state["run"], visit.parts, user_id=visit.caller.user_id)
+        has_decided = await _decide(visit, run, state["asked"], params.input_responses or {})
+        return await _followed(visit, run, seen=state["seen"], may_ask=has_decided)
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
         return failed("; ".join(wrong))
@@ -115,8 +110,8 @@ async def _run_of(visit: McpVisit, given: AskArguments) -> RunRecord:
         return with_texts(await find_run(given.run_id, parts, user_id=user_id))
     after = None
     if given.conversation is not None:
-        wanted = RunFilter(user_id=user_id, context_id=given.conversation)
-        found = (await parts.store.runs.page(wanted, limit=1)).runs if is_id(given.conversation) else ()
+        wanted = RunFilter(user_id=user_id, context_id=await conversation_id(given.conversation))
+        found = (await parts.store.runs.page(wanted, limit=1)).runs
         if not found:
             raise UnknownConversationError(given.conversation)
         after = found[0].id
@@ -124,29 +119,27 @@ async def _run_of(visit: McpVisit, given: AskArguments) -> RunRecord:
     return (await begin(asked, visit.request, parts, visit.caller, protocol="mcp")).run
 
 
-async def _followed(
-    visit: McpVisit, context: Context, run: RunRecord, *, seen: int, may_ask: bool
-) -> types.CallToolResult | types.InputRequiredResult:
+async def _followed(visit: McpVisit, run: RunRecord, *, seen: int, may_ask: bool) -> CallAnswer:
     """The result of a run, whose progress is told meanwhile."""
-    told: asyncio.Queue[tuple[int, str]] = asyncio.Queue()
+    progress: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
+    progress.put_nowait((seen + 0.5, f"run {run.id}"))
     last = 0
 
     def heard(n: int, chunk: Chunk) -> None:
         nonlocal last
         last = n
         if n > seen and (message := _told(chunk)):
-            told.put_nowait((n, message))
+            progress.put_nowait((n + 1, clipped(message, _LONGEST_TOLD)))
 
     async def tell() -> None:
-        await context.session.report_progress(seen + 0.5, message=f"run {run.id}")
-        while True:
-            n, message = await told.get()
-            await context.session.report_progress(n + 1, message=clipped(message, _LONGEST_TOLD))
+        with suppress(Exception):  # the client has gone
+            while True:
+                done, message = await progress.get()
+                await visit.context.session.report_progress(done, message=message)
 
     telling = asyncio.create_task(tell())
-    telling.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # the client has gone
     try:
-        answer = await folded(visit.request, visit.parts, run, heard=heard) or Answer()
+        answer = await folded(None, visit.parts, run, heard=heard) or Answer()
     except asyncio.CancelledError:
         if visit.ends_with_request:
             with CancelScope(shield=True):
@@ -155,7 +148,7 @@ async def _followed(
     finally:
         telling.cancel()
     asked = [each for each in answer.pending if each.answerers == "user"]
-    if asked and may_ask and _shows_forms(context):
+    if asked and may_ask and _shows_forms(visit.context):
         state = {"run": run.id, "asked": [each.id for each in asked], "seen": last}
         return types.InputRequiredResult(
             input_requests={each.id: _form(each) for each in asked}, request_state=to_json(state).decode()
@@ -164,66 +157,61 @@ async def _followed(
 
 
 def _shows_forms(context: Context) -> bool:
-    found = context.session.client_capabilities
-    can = None if found is None else found.elicitation
+    can = getattr(context.session.client_capabilities, "elicitation", None)
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     return is_modern and can is not None and (can.form is not None or can.url is None)
 
 
 def _told(chunk: Chunk) -> str | None:
-    match chunk:
-        case ToolCalled(call):
-            return f"{call.name} {to_json(call.arguments).decode()}"
-        case SystemNotice():
-            return chunk.system_message
-    return None
+    if isinstance(chunk, ToolCalled):
+        return f"{chunk.tool_call.name} {to_json(chunk.tool_call.arguments).decode()}"
+    return chunk.system_message if isinstance(chunk, SystemNotice) else None
 
 
 def _form(asked: Interrupt) -> types.ElicitRequest:
-    shown = asked.message
+    shown, wanted = asked.message, asked.response_schema
     if asked.arguments is not None:
         shown += f"\n\n{asked.tool_name} {clipped(to_json(asked.arguments).decode(), _LONGEST_SHOWN)}"
+    name, field = "decision", {"type": "string", "enum": [each for each in asked.may if each != "edit"]}
     if "answer" in asked.may:
-        name, wanted = "answer", asked.response_schema
-        is_simple = wanted.get("type") in _SIMPLE
-        field = {key: wanted[key] for key in _OF_FORMS if key in wanted} if is_simple else {"type": "string"}
-        if wanted and not is_simple:
+        name, field = "answer", {"type": "string"}
+        if _is_of_data(wanted):
             shown += f"\n\nThe answer is JSON of this form: {clipped(to_json(wanted).decode(), _LONGEST_SHOWN)}"
-    else:
-        name, field = "decision", {"type": "string", "enum": [each for each in asked.may if each != "edit"]}
+        else:
+            field |= {key: wanted[key] for key in _FIELD if key in wanted}
     schema = {"type": "object", "properties": {name: field}, "required": [name]}
     return types.ElicitRequest(params=types.ElicitRequestFormParams(message=shown, requested_schema=schema))
 
 
+def _is_of_data(schema: Mapping[str, Any]) -> bool:
+    """Whether what fits is more than a field of a form can have."""
+    return bool(schema) and schema.get("type") not in _SIMPLE
+
+
 async def _decide(visit: McpVisit, run: RunRecord, asked: list[str], responses: Mapping[str, Any]) -> bool:
     """Hand on what the user has decided; returns whether there was anything."""
-    by = Answerer(visit.caller.user_id, is_operator=visit.caller.is_operator)
     kept = await visit.parts.store.interrupts.of_run(run.id)
-    decided = False
-    for interrupt_id in asked:
-        given, data = responses.get(interrupt_id), kept[interrupt_id].data if interrupt_id in kept else {}
-        delivery = _delivery(interrupt_id, given, data) if isinstance(given, types.ElicitResult) and data else None
-        if delivery is None:
-            continue
-        with suppress(NotOpenError):  # the run goes on without it
-            with suppress(AnsweredBeforeError):  # somewhere else: the run goes on with that
-                await visit.parts.store.interrupts.answer(run.id, [delivery], by=by)
-            decided = True
-    return decided
+    decided = [each for key in asked if key in kept and (each := _delivery(kept[key], responses.get(key)))]
+    for each in decided:
+        with suppress(NotOpenError, AnsweredBeforeError):  # the run goes on without it, or with another answer
+            await deliver(run, [each], visit.parts, visit.caller)
+    return bool(decided)
 
 
-def _delivery(interrupt_id: str, given: types.ElicitResult, data: Mapping[str, Any]) -> Delivery | None:
-    if given.action == "accept":
-        content = given.content or {}
-        if "answer" in data["may"]:
-            answer, wanted = content.get("answer"), data.get("response_schema") or {}
-            if isinstance(answer, str) and wanted and wanted.get("type") not in _SIMPLE:
+def _delivery(kept: KeptInterrupt, given: object) -> Delivery | None:
+    may = kept.data.get("may", ())
+    match given:
+        case types.ElicitResult(action="accept", content=content) if "answer" in may:
+            answer: Any = (content or {}).get("answer")
+            if isinstance(answer, str) and _is_of_data(kept.data.get("response_schema") or {}):
                 with suppress(ValueError):
                     answer = from_json(answer)
-            return Delivery(interrupt_id, "answer", answer=answer)
-        decision = content.get("decision")
-        return Delivery(interrupt_id, "approve" if decision == "approve" else "refuse")
-    return Delivery(interrupt_id, "refuse") if given.action == "decline" and "refuse" in data["may"] else None
+            return Delivery(kept.id, "answer", answer=answer)
+        case types.ElicitResult(action="accept", content=content):
+            return Delivery(kept.id, "approve" if content and content.get("decision") == "approve" else "refuse")
+        case types.ElicitResult(action="decline") if "refuse" in may:
+            return Delivery(kept.id, "refuse")
+    return None
 
 
 def _result(run: RunRecord, answer: Answer) -> types.CallToolResult:

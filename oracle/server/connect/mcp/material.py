@@ -1,12 +1,10 @@
 """What a client may read: the reading tools that the operator has opened, and the caller's own things as resources."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from starlette.responses import Response
 
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.authoring.errors import NoSuchTreeError
@@ -18,7 +16,7 @@ from oracle.server.api.errors import ForgottenRunError, UnknownRunError
 from oracle.server.api.me import named_trees
 from oracle.server.api.runs import read_run
 from oracle.server.api.trees import read_tree
-from oracle.server.connect.mcp.visits import Context, McpVisit
+from oracle.server.connect.mcp.visits import McpVisit
 from oracle.tools import Tool
 
 _NAMES: Final = {"read_note": "vault_read"}
@@ -32,14 +30,10 @@ _NOT_THERE: Final = (UnknownRunError, UnknownConversationError, NoSuchTreeError,
 
 def offered(visit: McpVisit) -> list[types.Tool]:
     """The tools that the operator has opened and the caller has. Such as change something are none of them."""
+    reads = types.ToolAnnotations(read_only_hint=True)
     return [
-        types.Tool(
-            name=name,
-            description=tool.description,
-            input_schema=dict(tool.input_schema),
-            annotations=types.ToolAnnotations(read_only_hint=True),
-        )
-        for name, tool in _opened(visit)
+        types.Tool(name=name, description=tool.description, input_schema=dict(tool.input_schema), annotations=reads)
+        for name, tool in _opened(visit).items()
     ]
 
 
@@ -49,7 +43,7 @@ async def call_tool(visit: McpVisit, params: types.CallToolRequestParams) -> typ
     Raises:
         MCPError: there is no such tool, or it is not offered.
     """
-    tool = dict(_opened(visit)).get(params.name)
+    tool = _opened(visit).get(params.name)
     if tool is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}.")
     tools = visit.parts.oracle.tools_for(visit.caller.user_id)
@@ -57,29 +51,27 @@ async def call_tool(visit: McpVisit, params: types.CallToolRequestParams) -> typ
     return types.CallToolResult(content=[types.TextContent(text=result.text)], is_error=result.is_error)
 
 
-def _opened(visit: McpVisit) -> Iterator[tuple[str, Tool]]:
-    names = visit.parts.settings.mcp_tools
-    tools = visit.parts.oracle.tools_for(visit.caller.user_id) if names else None
-    for name in names:
-        tool = None if tools is None else tools.get(_NAMES.get(name, name))
-        if tool is not None and not (tool.writes or tool.needs_approval or tool.is_server_side or tool.is_client_side):
-            yield name, tool
+def _opened(visit: McpVisit) -> dict[str, Tool]:
+    tools = visit.parts.oracle.tools_for(visit.caller.user_id)
+    found = {name: tools.get(_NAMES.get(name, name)) for name in visit.parts.settings.mcp_tools}
+    return {
+        name: tool
+        for name, tool in found.items()
+        if tool and not (tool.writes or tool.needs_approval or tool.is_server_side or tool.is_client_side)
+    }
 
 
-async def list_templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
+async def list_templates(_: McpVisit, __: object) -> types.ListResourceTemplatesResult:
     """All that can be read, by its name."""
     about = {"trees": "A control that can answer", "runs": "A run and its answer", "conversations": "What was said"}
-    return types.ListResourceTemplatesResult(
-        resource_templates=[
-            types.ResourceTemplate(
-                name=kind, uri_template=f"oracle://{kind}/{{name}}", description=text, mime_type=_JSON
-            )
-            for kind, text in about.items()
-        ]
-    )
+    found = [
+        types.ResourceTemplate(name=kind, uri_template=f"oracle://{kind}/{{name}}", description=text, mime_type=_JSON)
+        for kind, text in about.items()
+    ]
+    return types.ListResourceTemplatesResult(resource_templates=found)
 
 
-async def list_resources(visit: McpVisit) -> types.ListResourcesResult:
+async def list_resources(visit: McpVisit, _: object) -> types.ListResourcesResult:
     """All trees that may be named, and the latest of the caller's conversations and runs."""
     parts, user_id = visit.parts, visit.caller.user_id
     conversations = await parts.store.conversations.list(user_id, limit=_MOST_LISTED) or ()
@@ -99,37 +91,38 @@ def _resource(kind: str, name: str, title: str, description: str = "") -> types.
     )
 
 
-async def read_resource(visit: McpVisit, uri: str) -> types.ReadResourceResult:
+async def read_resource(visit: McpVisit, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     """One of them, as JSON.
 
     Raises:
         MCPError: there is none, or it is another user's.
     """
-    found = _URI.fullmatch(uri)
+    uri = str(params.uri)
     try:
-        if found is None:
-            raise UnknownRunError(uri)
-        text = await _read(visit, found[1], found[2])
+        found = _URI.fullmatch(uri)
+        text = await _read(visit, *found.groups()) if found is not None else None
     except _NOT_THERE:
-        raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri[:500]}) from None
+        text = None
+    if text is None:
+        raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri[:500]})
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
 
 
 async def _read(visit: McpVisit, kind: str, name: str) -> str:
     parts, caller = visit.parts, visit.caller
     if kind == "trees":
-        named = {each["name"]: each for each in named_trees(parts)}
-        is_file = any(state.name == name for state in parts.trees.trees.states())
-        if name in named and not is_file:  # a control in Python
-            return to_json(named[name]).decode()
-        return _text(await read_tree(name, parts, caller))
-    if kind == "conversations":
+        try:
+            response = await read_tree(name, parts, caller)
+        except NoSuchTreeError:
+            for each in named_trees(parts):
+                if each["name"] == name:  # a control in Python
+                    return to_json(each).decode()
+            raise
+    elif kind == "conversations":
         context_id = await conversation_id(name)
-        return _text(await read_conversation(context_id, parts, caller, limit=_MOST_MESSAGES, before=None))
-    run = with_texts(await find_run(name, parts, user_id=caller.user_id))
-    body = from_json(bytes((await read_run(run, parts, caller)).body))
-    return to_json({**body, "question": run.input.get("question"), "answer": run.answer}).decode()
-
-
-def _text(response: Response) -> str:
+        response = await read_conversation(context_id, parts, caller, limit=_MOST_MESSAGES, before=None)
+    else:
+        run = with_texts(await find_run(name, parts, user_id=caller.user_id))
+        body = from_json(bytes((await read_run(run, parts, caller)).body))
+        return to_json({**body, "question": run.input.get("question"), "answer": run.answer}).decode()
     return bytes(response.body).decode()

@@ -1,7 +1,8 @@
 """The server: its tools and resources, its key, and how it is reached over HTTP and over standard streams."""
 
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -16,9 +17,10 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.mcp.asking import ASK, ask
 from oracle.server.connect.mcp.material import call_tool, list_resources, list_templates, offered, read_resource
-from oracle.server.connect.mcp.visits import Context, McpVisit, McpVisitOf, silent
+from oracle.server.connect.mcp.visits import CallAnswer, Context, McpVisit
 from oracle.server.settings.fields import LOCAL_USER
 
+_T = TypeVar("_T")
 _KEY: Final = "mcp"
 _STATE_S: Final = 7 * 86_400.0
 """How long an approval may be given behind a client's question; what waits has a limit of its own."""
@@ -43,57 +45,52 @@ async def server_of(state: State, parts: ServiceParts) -> Server[Any]:
 
 async def serve_stdio(parts: ServiceParts) -> None:
     """Serve the local user on standard input and output, until its end."""
-    request = silent({"type": "http", "headers": []})
-    visit = McpVisit(
-        parts, Caller(LOCAL_USER, is_operator=LOCAL_USER in parts.settings.operators), request, ends_with_request=True
+    caller = Caller(LOCAL_USER, is_operator=LOCAL_USER in parts.settings.operators)
+    request = Request({"type": "http", "headers": []})
+    server = _made(
+        await parts.store.keys.get(_KEY),
+        lambda context: McpVisit(context, parts, caller, request, ends_with_request=True),
     )
-    server = _made(await parts.store.keys.get(_KEY), lambda _: visit)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
 def _visit_by_http(context: Context) -> McpVisit:
     request = cast("Request", context.request)
-    return McpVisit(
-        request.app.state.parts,
-        request.state.caller,
-        silent(request.scope),
-        ends_with_request=context.protocol_version in MODERN_PROTOCOL_VERSIONS,
-    )
+    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return McpVisit(context, request.app.state.parts, request.state.caller, request, ends_with_request=is_modern)
 
 
-def _made(key: bytes, visit_of: McpVisitOf) -> Server[Any]:
-    async def list_tools(context: Context, _: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[ASK, *offered(visit_of(context))])
-
-    async def call(
-        context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        visit = visit_of(context)
-        return await (ask(visit, context, params) if params.name == ASK.name else call_tool(visit, params))
-
-    async def resources(context: Context, _: object) -> types.ListResourcesResult:
-        return await list_resources(visit_of(context))
-
-    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await read_resource(visit_of(context), str(params.uri))
-
-    async def no_prompts(_: Context, __: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[])
+def _made(key: bytes, visit_of: Callable[[Context], McpVisit]) -> Server[Any]:
+    def of_visit(handle: Callable[[McpVisit, Any], Awaitable[_T]]) -> Callable[[Context, Any], Awaitable[_T]]:
+        return lambda context, params: handle(visit_of(context), params)
 
     server: Server[Any] = Server(
         "oracle",
         version=version("oracle-bt"),
         instructions=_INSTRUCTIONS,
-        cache_hints={"tools/list": _FRESH, "resources/templates/list": _FRESH, "server/discover": _FRESH},
-        on_list_tools=list_tools,
-        on_call_tool=call,
-        on_list_prompts=no_prompts,  # clients ask for them whether or not there are any
-        on_list_resources=resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read,
+        cache_hints=dict.fromkeys(("tools/list", "resources/templates/list", "server/discover"), _FRESH),
+        on_list_tools=of_visit(_list_tools),
+        on_call_tool=of_visit(_call),
+        on_list_prompts=of_visit(_no_prompts),
+        on_list_resources=of_visit(list_resources),
+        on_list_resource_templates=of_visit(list_templates),
+        on_read_resource=of_visit(read_resource),
     )
     # The caller stands for the principal: a state that was sealed for one user is refused from another one.
     by_user = RequestStateSecurity(keys=[key], ttl=_STATE_S, bind_principal=lambda each: visit_of(each).caller.user_id)
     server.middleware.append(RequestStateBoundary(by_user, default_audience="oracle"))
     return server
+
+
+async def _list_tools(visit: McpVisit, _: object) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[ASK, *offered(visit)])
+
+
+async def _call(visit: McpVisit, params: types.CallToolRequestParams) -> CallAnswer:
+    return await (ask if params.name == ASK.name else call_tool)(visit, params)
+
+
+async def _no_prompts(_: McpVisit, __: object) -> types.ListPromptsResult:
+    """None; clients ask for them whether or not there are any."""
+    return types.ListPromptsResult(prompts=[])
