@@ -17,7 +17,7 @@ from oracle.runs.storage.commands import COMMANDS_CHANNEL, Commands
 from oracle.runs.storage.commit import CHUNKS_CHANNEL
 from oracle.runs.storage.database import in_words
 from oracle.runs.storage.dialect import CONNECT_S
-from oracle.runs.storage.postgresql import HOLD_LOCK, KEEPALIVE
+from oracle.runs.storage.postgresql import HOLD_LOCK, KEEPALIVE, OWN_PID, is_own_session
 from oracle.runs.storage.tails import Tails
 
 log = structlog.get_logger(__name__)
@@ -25,10 +25,12 @@ log = structlog.get_logger(__name__)
 _RETRY = Retry(first_s=0.1, longest_s=5.0)
 _CANCEL_AGAIN_S = 0.1
 _HOLD_TRIES, _HOLD_AGAIN_S = 5, 0.02  # another worker that looks whether it is free holds it for a moment
+_LOOK_AGAIN_S = 1.0
 
 _WITHOUT_SESSIONS = (
     "between this worker and the database is a pooler, which may give each transaction another connection: that a "
-    "worker has died is known by its heartbeat alone, after seconds, and notifications may not come; connect directly"
+    "worker has died is known by its heartbeat alone, after seconds, and what other workers write is read once a "
+    "second, because no notifications come; connect directly"
 )
 
 
@@ -71,14 +73,22 @@ class Listener:
         while True:
             try:
                 async with await self._connect() as connection:
-                    for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL, QUEUE_CHANNEL):
-                        await connection.execute(f"LISTEN {channel}".encode())
-                    await self._hold_lock(connection, is_first=self._is_first)
+                    found = await (await connection.execute(OWN_PID.encode())).fetchone()
+                    has_session = is_own_session(connection, found)
+                    if has_session:
+                        for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL, QUEUE_CHANNEL):
+                            await connection.execute(f"LISTEN {channel}".encode())
+                        await self._hold_lock(connection)
+                    elif self._is_first:
+                        log.warning("store.without_sessions", hint=_WITHOUT_SESSIONS)
                     self._is_first = False
                     if failures:
                         log.info("store.listens_again")
                     failures = 0
                     self._look_everywhere()
+                    if not has_session:
+                        await pause(_LOOK_AGAIN_S, clock=self._clock)
+                        continue
                     async for notice in connection.notifies():
                         self._take(notice.channel, notice.payload)
             except (psycopg.Error, OSError) as error:
@@ -94,12 +104,7 @@ class Listener:
             self._address, autocommit=True, connect_timeout=CONNECT_S, application_name="oracle-listener", **KEEPALIVE
         )
 
-    async def _hold_lock(self, connection: psycopg.AsyncConnection[Any], *, is_first: bool) -> None:
-        found = await (await connection.execute(b"SELECT pg_backend_pid()")).fetchone()
-        if found is None or found[0] != connection.info.backend_pid:
-            if is_first:
-                log.warning("store.without_sessions", hint=_WITHOUT_SESSIONS)
-            return
+    async def _hold_lock(self, connection: psycopg.AsyncConnection[Any]) -> None:
         for _ in range(_HOLD_TRIES):
             held = await (await connection.execute(HOLD_LOCK.encode(), (worker_lock(self._worker),))).fetchone()
             if held is not None and held[0]:

@@ -9,6 +9,7 @@ import psycopg
 from sqlalchemy import ColumnElement, Connection, Engine, Insert, Table, create_engine, event, func
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from oracle.runs.storage.dialect import CONNECT_S, EVENT_BYTES, EVENT_COLUMNS, PAGE, PAGE_BYTES, Advice, EventRow
 from oracle.runs.storage.records import ChunkPage, StoredChunk
@@ -24,10 +25,10 @@ KEEPALIVE: dict[str, Any] = {
 
 # Classes of SQLSTATE: connection, transaction state, rolled back, resources, operator intervention, system error
 _TRANSIENT = frozenset({"08", "25", "40", "53", "57", "58"})
-_WRITER_SESSION = (
-    "SET lock_timeout = '5s'",  # only a process that was stopped holds a lock for longer
-    "SET idle_in_transaction_session_timeout = '10s'",  # the server ends such a process's transaction
-)
+# Only a process that was stopped holds a lock for longer, and the server ends such a process's transaction.
+_LIMITS = "SET {scope} lock_timeout = '5s'; SET {scope} idle_in_transaction_session_timeout = '10s'"
+_LIMITS_OF_SESSION, _LIMITS_OF_TRANSACTION = _LIMITS.format(scope="SESSION"), _LIMITS.format(scope="LOCAL")
+_SHARED = "has_session_of_others"
 
 # Advisory locks belong to a database, our tables to a schema: so the schema is part of a lock's name.
 _LOCK_KEY = "hashtextextended(concat_ws(' ', 'oracle', current_schema(), CAST(%s AS text)), 0)"
@@ -45,6 +46,7 @@ _BREAK_FENCE = f"""
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND ((classid::bigint << 32) | objid::bigint) = {_LOCK_KEY}
 """  # noqa: S608  constants
+OWN_PID = "SELECT pg_backend_pid()"
 _UP_S = "SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time())"
 _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current()"
 
@@ -103,8 +105,10 @@ class PostgreSQL:
         engine = create_engine(
             self._url, connect_args=address, pool_size=pool_size, max_overflow=0, pool_timeout=CONNECT_S
         )
+        event.listen(engine, "connect", _note_session)
         if writes:
-            event.listen(engine, "connect", _set_session)
+            event.listen(engine, "connect", _limit_session)
+            event.listen(engine, "begin", _limit_transaction)
             return engine
         return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
@@ -239,7 +243,33 @@ def _fence(worker: str) -> str:
     return f"fence {worker}"
 
 
-def _set_session(connection: psycopg.Connection[Any], _record: object) -> None:
-    for setting in _WRITER_SESSION:
-        connection.execute(setting.encode())
-    connection.commit()
+def is_own_session(
+    connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any], found: tuple[Any, ...] | None
+) -> bool:
+    """Whether all transactions of the connection are those of one process of the server.
+
+    A pooler gives its clients ids of its own, and may give each transaction another process.
+
+    Args:
+        connection: an open connection.
+        found: the row that `OWN_PID` has returned on it.
+    """
+    return found is not None and found[0] == connection.info.backend_pid
+
+
+def _note_session(connection: psycopg.Connection[Any], record: ConnectionPoolEntry) -> None:
+    if not is_own_session(connection, connection.execute(OWN_PID.encode()).fetchone()):
+        connection.prepare_threshold = None  # what one process has prepared another one does not know
+        record.info[_SHARED] = True
+    connection.rollback()
+
+
+def _limit_session(connection: psycopg.Connection[Any], record: ConnectionPoolEntry) -> None:
+    if _SHARED not in record.info:
+        connection.execute(_LIMITS_OF_SESSION.encode())
+        connection.commit()
+
+
+def _limit_transaction(connection: Connection) -> None:
+    if _SHARED in connection.info:
+        connection.exec_driver_sql(_LIMITS_OF_TRANSACTION)
