@@ -34,6 +34,7 @@ from tests.web.built import REPOSITORY
 from tests.web.stage import Stage
 
 SETTINGS = {"ORACLE_REQUESTS_PER_MINUTE": "100000", "ORACLE_RUNS_PER_USER": "1000"}
+PRICES = "currency: USD\nmodels:\n  '*': { input: 3, output: 15, cache_creation: 3.75, cache_read: 0.3 }\n"
 LONG_TICKS = 2_000
 _DAY_M = 24 * 60
 _SHIPPED_DAYS_AGO = 9
@@ -156,8 +157,11 @@ async def gallery(
     wanted = [each for each in exhibits() if only is None or each.name in only]
     async with contextlib.AsyncExitStack() as stack:
         vault = folder / "vault"
+        prices = folder / "prices.yaml"
         furnish(folder / "project", vault)
-        server = await stack.enter_async_context(serving(folder, **SETTINGS, ORACLE_VAULT_DIR=str(vault), **settings))
+        prices.write_text(PRICES, encoding="utf-8")
+        settings |= SETTINGS | {"ORACLE_VAULT_DIR": str(vault), "ORACLE_PRICES": str(prices)}
+        server = await stack.enter_async_context(serving(folder, **settings))
         (server.project / HELD_FILE).unlink()  # a search for words that no file has would wait for it
         assert server.desk is not None
         stage = Stage(server.desk.provider)

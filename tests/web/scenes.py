@@ -574,6 +574,21 @@ async def editor_conflict(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene("/trees/fallback", then(edited(change), on_a_wide_screen(conflict)))
 
 
+@scene("usage")
+async def usage(it: Gallery) -> AsyncIterator[Scene]:
+    yield Scene("/usage", sees("Save as CSV"))
+
+
+@scene("usage-empty")
+async def usage_empty(it: Gallery) -> AsyncIterator[Scene]:
+    yield Scene("/usage?from=2020-01-01&to=2020-01-31", sees("Nothing was used in these days"))
+
+
+@scene("usage-refused")
+async def usage_refused(it: Gallery) -> AsyncIterator[Scene]:
+    yield Scene("/usage?from=2020-01-01", sees(re.compile("1 to 366 days")), allows="422")
+
+
 @scene("settings")
 async def settings(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene("/settings", sees(re.compile("Max", re.IGNORECASE)))

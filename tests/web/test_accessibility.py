@@ -69,6 +69,7 @@ TITLES = {
     "/waiting": "Waiting",
     "/trees": "Trees",
     "/trees/fallback": "fallback · Tree",
+    "/usage": "Usage",
     "/settings": "Limits · Settings",
     "/settings#keys": "Keys · Settings",
 }
@@ -172,6 +173,7 @@ PAGES = (
     "/waiting",
     "/trees",
     "/trees/fallback",
+    "/usage",
     "/settings",
 )
 SIZES = (DESKTOP, LAPTOP, (1024, 768), (768, 1024), (640, 400), PHONE, (360, 740))  # 640x400 is 1280x800 at 200 %

@@ -26,6 +26,7 @@ ADDRESSES = (
     "/runs/{run_id}",
     "/compare/{run_id}/{other_id}",
     "/shadow",
+    "/usage",
     "/waiting",
     "/trees",
     "/trees/{name}",

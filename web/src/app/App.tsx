@@ -22,6 +22,7 @@ const Shadow = lazy(() => import("@/pages/shadow"));
 const Waiting = lazy(() => import("@/pages/waiting"));
 const Trees = lazy(() => import("@/pages/trees"));
 const Editor = lazy(() => import("@/pages/editor"));
+const Usage = lazy(() => import("@/pages/usage"));
 const Settings = lazy(() => import("@/pages/settings"));
 const SignIn = lazy(() => import("@/pages/signin"));
 const Missing = lazy(() => import("@/pages/missing"));
@@ -125,6 +126,9 @@ function Pages() {
         <Trees />
       </Route>
       <Route path="/trees/:name">{({ name }) => <Editor key={name} name={name} />}</Route>
+      <Route path="/usage">
+        <Usage />
+      </Route>
       <Route path="/settings">
         <Settings />
       </Route>

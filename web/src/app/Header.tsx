@@ -17,7 +17,7 @@ const TOUCHED = "pointer-coarse:flex pointer-coarse:items-center pointer-coarse:
 const SECTION = "py-1 px-2.5 rounded-md text-ink-2 font-medium no-underline hover:text-ink";
 const CHOSEN = "aria-[current=page]:bg-surface-2 aria-[current=page]:text-ink";
 const SEARCH =
-  "flex items-center gap-2 w-58 h-7 ml-auto py-0 pr-1.5 pl-2.5 border border-line rounded-md text-left";
+  "flex items-center gap-2 w-58 h-7 ml-auto py-0 pr-1.5 pl-2.5 max-[900px]:w-auto border border-line rounded-md text-left";
 const USER = "grid size-6 place-items-center rounded-full bg-surface-3 text-xs font-strong no-underline";
 const WIDER = "pointer-coarse:relative pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5";
 
@@ -51,7 +51,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
         aria-keyshortcuts="Meta+K Control+K"
       >
         <SearchIcon size={14} />
-        <span className="truncate flex-1">Go to run, tree, node…</span>
+        <span className="truncate flex-1 max-[900px]:sr-only">Go to run, tree, node…</span>
         <Kbd keys="mod+k" />
       </button>
       <span

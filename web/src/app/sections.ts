@@ -1,5 +1,5 @@
 /** The sections of the console. */
-import { ArrowUpIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
+import { ArrowUpIcon, BarsIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
 
 /** Where what waits for people is counted. */
 export const WAITING = "/waiting";
@@ -24,6 +24,7 @@ export const SECTIONS = [
     owns: (path: string) => path.startsWith(WAITING),
   },
   { href: "/trees", label: "Trees", Icon: TreeIcon, owns: (path: string) => path.startsWith("/trees") },
+  { href: "/usage", label: "Usage", Icon: BarsIcon, owns: (path: string) => path.startsWith("/usage") },
   {
     href: "/settings",
     label: "Settings",
