@@ -27,9 +27,16 @@ OPERATOR = "boss"
 MODEL = "claude-other-1"
 """A further model that requests may name."""
 
+BACKENDS = {"open_webui": "webui", "librechat": "librechat"}
+"""Chat products, and the users of their keys."""
+OPENWEBUI_SECRET = "a-secret-that-open-webui-and-we-share-0123"
+
 SETTINGS: Mapping[str, str] = {
-    "ORACLE_TOKENS": ",".join(f"secret-token-of-{user}={user}" for user in USERS),
+    "ORACLE_TOKENS": ",".join(f"secret-token-of-{user}={user}" for user in (*USERS, *BACKENDS.values())),
     "ORACLE_OPERATORS": OPERATOR,
+    "ORACLE_CHAT_BACKENDS": ",".join(BACKENDS.values()),
+    "ORACLE_OPENWEBUI_JWT_SECRET": OPENWEBUI_SECRET,
+    "ORACLE_USER_HEADER": "X-User-Id",
     "ORACLE_MODELS": MODEL,
     "ORACLE_REQUESTS_PER_MINUTE": "0",
     "ORACLE_RUNS_PER_USER": "0",

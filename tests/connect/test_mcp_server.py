@@ -214,7 +214,7 @@ NOT_TESTABLE = {"test_missing_capability", "test_streaming_elicitation", "test_l
 @pytest.mark.parametrize("version", CONFORMANCE)
 async def test_it_conforms(node: Node, tmp_path: Path, version: str) -> None:
     program = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-    open_to_all = dict.fromkeys(("ORACLE_TOKENS", "ORACLE_OPERATORS", "ORACLE_MODELS"), "")
+    open_to_all = dict.fromkeys(("ORACLE_TOKENS", "ORACLE_OPERATORS", "ORACLE_MODELS", "ORACLE_CHAT_BACKENDS"), "")
     assert SETTINGS.keys() >= open_to_all.keys()
     async with staged(tmp_path, **open_to_all) as stage:
         for scenario in CONFORMANCE[version]:

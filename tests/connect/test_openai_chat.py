@@ -20,7 +20,12 @@ from tests.support.provider import Disturbed, HttpError
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ASKED = [{"role": "user", "content": "Where does login begin?"}]
+
+def asked(question: str) -> Any:
+    return [{"role": "user", "content": question}]
+
+
+ASKED = asked("Where does login begin?")
 USAGE = Usage(input_tokens=100, cache_creation_tokens=20, cache_read_tokens=300, output_tokens=7)
 ANSWER = ScriptedTurn(text=("It begins ", "in login.py. ", "«größtenteils» 🙂"), usage=USAGE)
 LOOKS = ScriptedTurn(
@@ -247,6 +252,47 @@ async def test_an_answer_whose_worker_is_killed_is_whole(stage: Stage) -> None:
     assert completion.choices[0].message.content == await stage.answer(run_of(completion.id))
     assert completion.choices[0].message.content.endswith("and ends.")
     assert len(await stage.runs()) == before + 1
+
+
+async def test_streams_whose_worker_is_killed_raise_and_their_native_answers_are_whole(
+    stage: Stage, node: Node
+) -> None:
+    """Neither SDK repeats a stream that has begun. JavaScript's own error is that of `fetch`."""
+    begins = ScriptedTurn(text=("It begins ", "here "), hang=True)
+    stage.desk.play(*[begins] * 3, *[ScriptedTurn(text="and ends.")] * 3)
+    before = len(await stage.runs())
+    given = (stage.url, token("alice"))
+    whole = asyncio.create_task(
+        node.run("openai_chat.mjs", *given, "whole", _json(body={"messages": asked("Whole?")}, maxRetries=8))
+    )
+    streaming = await node.start("openai_chat.mjs", *given, "stream", _json(body={"messages": asked("In Node?")}))
+    assert streaming.stdout is not None
+    async with client(stage) as sdk, asyncio.timeout(PATIENCE_S):
+        stream = aiter(await sdk.chat.completions.create(model="oracle", messages=ASKED, stream=True))
+        chunks, in_node = [await anext(stream)], [json.loads(await streaming.stdout.readline())]
+        while not chunks[-1].choices[0].delta.content:
+            chunks.append(await anext(stream))
+        while "begins" not in json.dumps(in_node):
+            in_node.append(json.loads(await streaming.stdout.readline()))
+        await stage.desk.wait_request(3)
+        await stage.kill()
+        with pytest.raises(openai.APIConnectionError):
+            chunks += [chunk async for chunk in stream]
+    out, _ = await streaming.communicate()
+    *rest, failed = map(json.loads, out.splitlines())
+    assert (failed["error"], failed["message"]) == ("TypeError", "terminated")
+    of_node = [each["chunk"]["choices"][0]["delta"].get("content") or "" for each in (*in_node, *rest)]
+    of_python = [chunk.choices[0].delta.content or "" for chunk in chunks]
+    for run_id, said in ((run_of(in_node[0]["chunk"]["id"]), of_node), (run_of(chunks[0].id), of_python)):
+        answer = await stage.answer(run_id)
+        assert answer.startswith("".join(said))
+        assert answer.endswith("and ends.")
+        assert (await stage.done(run_id))["termination_reason"] == "completed"
+    [completed] = await whole
+    assert completed["completion"]["choices"][0]["message"]["content"] == await stage.answer(
+        run_of(completed["completion"]["id"])
+    )
+    assert len(await stage.runs()) == before + 3
 
 
 async def test_a_stream_that_is_dropped_cancels_nothing(stage: Stage) -> None:
