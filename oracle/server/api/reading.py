@@ -5,14 +5,14 @@ begun after all: the missing end is then made from the run's row.
 """
 
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Annotated, cast
 
 from fastapi import Header, Query
 from starlette.responses import Response
 
-from oracle.core.chunks import Chunk, Done, Failed, TerminationReason, write_chunk
+from oracle.core.chunks import Chunk, Done, Failed, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json
 from oracle.runs.storage.records import ChunkPage, RunRecord, StoredChunk
 from oracle.server.api.access import own_run, with_texts
@@ -120,6 +120,14 @@ async def chunks_of(
     if ended is None or ended.kept != "whole":
         rest = enumerate(_rest(ended or run), start=1 + (after if last is None else last.n))
         yield [StoredChunk(n, write_chunk(chunk)) for n, chunk in rest]
+
+
+async def logged(parts: ServiceParts, run_id: str) -> AsyncIterator[tuple[int, Chunk]]:
+    """What the log of a run has by now."""
+    n = 0
+    while (page := await parts.store.log.page(run_id, after=n)) is not None and page.chunks:
+        for n, data in page.chunks:
+            yield n, read_chunk(data)
 
 
 def _rest(run: RunRecord) -> Sequence[Chunk]:

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.errors import InvalidRequestError
-from oracle.server.connect.base.asking import ClientQuestion
-from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
 _NOT_DONE = "The user has not run this."

@@ -14,8 +14,7 @@ from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.bodies import ClientToolBody, Limits, Name
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.connect.ai_sdk.parts import shown_call
-from oracle.server.connect.base.asking import ClientQuestion
-from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
 _DEEPEST: Final = 200

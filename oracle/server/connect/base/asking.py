@@ -10,14 +10,13 @@ Rules:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import structlog
 from starlette.requests import Request
 
 from oracle.agent.answering import Ask
-from oracle.agent.client_tools import ClientTool
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.runs.storage.client_runs import KnownRuns
 from oracle.runs.storage.errors import ConversationBusyError, ConversationMovedError
@@ -28,7 +27,7 @@ from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, headers_of, trace_of
 from oracle.server.api.user_limits import config_of
-from oracle.server.connect.base.chain import Chain, Said, chain_of
+from oracle.server.connect.base.chain import Chain, ClientQuestion, chain_of
 from oracle.server.connect.base.placing import Placing
 
 log = structlog.get_logger(__name__)
@@ -36,44 +35,6 @@ log = structlog.get_logger(__name__)
 _told: set[str] = set()
 _MOST_METADATA, _LONGEST_NAME, _LONGEST_TEXT = 17, 64, 512  # OpenAI's bounds, and one name of an adapter's own
 _MOST_TRIES = 30  # while other requests begin runs of the same conversation
-
-
-@dataclass(frozen=True, slots=True)
-class ClientQuestion:
-    """A question as any client's protocol has it.
-
-    Args:
-        question: the text of the user's last message.
-        said: the client's history before it, oldest first, without what the adapter has put into answers.
-        conversation: the client's own name of the conversation, opaque.
-        after_run: a run of ours that this follows, and all before it.
-        tree: the control; `None`: the default one.
-        model: the provider's model; `None`: the configured one.
-        limits: `AgentConfig` fields for this question.
-        tools: those that the client runs.
-        metadata: kept with the run (`input["metadata"]`), at most 16 names of 64 characters with texts of 512.
-        instructions: what the client's system messages say; ignored.
-        is_detached: its run needs no reader.
-        is_repeat: the client's library has sent the request before, and its answer was lost.
-        is_forked: the last question is asked anew; only where the history is not whole this has to be said.
-        is_whole: the history is all that the client shows of the conversation; `False`: its last question alone comes,
-            and a conversation with a name goes on where it is.
-    """
-
-    question: str
-    said: tuple[Said, ...] = ()
-    conversation: str | None = None
-    after_run: str | None = None
-    tree: str | None = None
-    model: str | None = None
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    tools: tuple[ClientTool, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    instructions: str | None = None
-    is_detached: bool = False
-    is_repeat: bool = False
-    is_forked: bool = False
-    is_whole: bool = True
 
 
 class Begun(NamedTuple):
@@ -100,23 +61,8 @@ async def begin(
         InvalidRequestError: there is more metadata than is kept.
         ConversationBusyError: too many other requests come at the same moment.
     """
-    chain = chain_of(
-        asked.said,
-        asked.question,
-        user_id=caller.user_id,
-        protocol=protocol,
-        conversation=asked.conversation,
-        after_run=asked.after_run,
-    )
-    placing = Placing(
-        parts,
-        caller.user_id,
-        chain=chain,
-        said=asked.said,
-        after_run=asked.after_run,
-        is_whole=asked.is_whole,
-        is_anew=asked.is_forked,
-    )
+    chain = chain_of(asked, user_id=caller.user_id, protocol=protocol)
+    placing = Placing(parts, caller.user_id, asked, chain)
     _check_metadata(asked.metadata)
     _note_ignored(asked, protocol)
     is_one = chain.is_named or asked.is_repeat  # without a name, several conversations may begin with the same words
@@ -134,13 +80,11 @@ async def begin(
         origin = Origin(chain.key, n, chain.said, asked.metadata)
         try:
             live = await parts.runs.start(replace(ask, context_id=place.context_id), origin=origin)
-        except ConversationMovedError:
-            await placing.discard(place)
-        except Exception:
-            await placing.discard(place)
-            raise
-        else:
             return Begun(live.record, is_earlier=False)
+        except Exception as error:
+            await placing.discard(place)
+            if not isinstance(error, ConversationMovedError):
+                raise
     raise ConversationBusyError("other requests of the conversation came at the same moment, again and again")
 
 

@@ -1,4 +1,4 @@
-"""The digests by which a client's conversation is found again.
+"""A client's question, and the digests by which its conversation is found again.
 
 Rules:
 
@@ -10,10 +10,11 @@ Rules:
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
+from oracle.agent.client_tools import ClientTool
 from oracle.core.encoding import to_json
 
 
@@ -22,6 +23,44 @@ class Said(NamedTuple):
 
     role: Literal["user", "assistant"]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientQuestion:
+    """A question as any client's protocol has it.
+
+    Args:
+        question: the text of the user's last message.
+        said: the client's history before it, oldest first, without what the adapter has put into answers.
+        conversation: the client's own name of the conversation, opaque.
+        after_run: a run of ours that this follows, and all before it.
+        tree: the control; `None`: the default one.
+        model: the provider's model; `None`: the configured one.
+        limits: `AgentConfig` fields for this question.
+        tools: those that the client runs.
+        metadata: kept with the run (`input["metadata"]`), at most 16 names of 64 characters with texts of 512.
+        instructions: what the client's system messages say; ignored.
+        is_detached: its run needs no reader.
+        is_repeat: the client's library has sent the request before, and its answer was lost.
+        is_forked: the last question is asked anew; only where the history is not whole this has to be said.
+        is_whole: the history is all that the client shows of the conversation; `False`: its last question alone comes,
+            and a conversation with a name goes on where it is.
+    """
+
+    question: str
+    said: tuple[Said, ...] = ()
+    conversation: str | None = None
+    after_run: str | None = None
+    tree: str | None = None
+    model: str | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    tools: tuple[ClientTool, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    instructions: str | None = None
+    is_detached: bool = False
+    is_repeat: bool = False
+    is_forked: bool = False
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +82,22 @@ class Chain:
     said: str
 
 
-def chain_of(
-    said: Sequence[Said], question: str, *, user_id: str, protocol: str, conversation: str | None, after_run: str | None
-) -> Chain:
-    """The chain of a question.
+def chain_of(asked: ClientQuestion, *, user_id: str, protocol: str) -> Chain:
+    """The chain of a question; texts of its history that are empty are left out.
 
     Args:
-        said: the client's history before it, oldest first; texts that are empty are left out.
-        question: what is asked.
+        asked: the question.
         user_id: who asks.
         protocol: of the client.
-        conversation: the client's name of the conversation.
-        after_run: the run that is followed; goes before the name.
     """
-    texts = [(each.role, plain(each.text)) for each in said]
+    question, texts = plain(asked.question), [(each.role, plain(each.text)) for each in asked.said]
     texts = [each for each in texts if each[1]]
-    if after_run is not None:
-        named = ["after", after_run]
-    elif conversation is not None:
-        named = ["named", conversation]
+    if asked.after_run is not None:
+        named = ["after", asked.after_run]
+    elif asked.conversation is not None:
+        named = ["named", asked.conversation]
     else:
-        named = ["texts", next((text for role, text in texts if role == "user"), plain(question))]
+        named = ["texts", next((text for role, text in texts if role == "user"), question)]
     key = at = _digest([user_id, protocol, *named])
     is_named = named[0] != "texts"
     before: list[str] = []
@@ -79,7 +113,7 @@ def chain_of(
         if not is_named:
             at = _digest([at, role, text])
     joined = tuple(plain(" ".join(each)) for each in answers)
-    return Chain(key, is_named, tuple(before), joined, _digest([at, plain(question)]))
+    return Chain(key, is_named, tuple(before), joined, _digest([at, question]))
 
 
 def plain(text: str) -> str:

@@ -10,12 +10,11 @@ Rules:
 - Where nothing is known a conversation begins with what the client says was said.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.core.chunks import Answer, read_chunk
+from oracle.core.chunks import Answer
 from oracle.runs.storage.client_runs import KnownRuns
 from oracle.runs.storage.conversations import AskedBefore
 from oracle.runs.storage.records import RunRecord
@@ -23,7 +22,8 @@ from oracle.runs.storage.seeding import Told
 from oracle.server.api.access import find_run, with_texts
 from oracle.server.api.forking import fork
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.chain import Chain, Said, plain
+from oracle.server.api.reading import logged
+from oracle.server.connect.base.chain import Chain, ClientQuestion, plain
 
 _MOST_COMPARED = 20  # runs whose answers are compared with the client's copies
 _MOST_SEARCHED = 10  # conversations of a name; the latest
@@ -41,8 +41,7 @@ class PlaceFound(NamedTuple):
     is_made: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Followed:
+class _Followed(NamedTuple):
     """What a question follows.
 
     Args:
@@ -54,37 +53,21 @@ class _Followed:
     before: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class Placing:
     """Places one question of a user.
 
     Args:
         parts: of the service.
         user_id: who asks.
-        chain: where the question stands.
-        said: the client's history.
-        after_run: the run that is followed, if the client names one.
-        is_whole: the history is all that the client shows.
-        is_anew: the last question of the conversation is asked anew, where the history is not whole.
+        asked: the question.
+        chain: where it stands.
     """
 
-    def __init__(
-        self,
-        parts: ServiceParts,
-        user_id: str,
-        *,
-        chain: Chain,
-        said: Sequence[Said],
-        after_run: str | None,
-        is_whole: bool,
-        is_anew: bool,
-    ) -> None:
-        self._parts = parts
-        self._user_id = user_id
-        self._chain = chain
-        self._said = said
-        self._after_run = after_run
-        self._is_whole = is_whole
-        self._is_anew = is_anew
+    parts: ServiceParts
+    user_id: str
+    asked: ClientQuestion
+    chain: Chain
 
     async def place(self, known: KnownRuns) -> PlaceFound:
         """Find or make the conversation of the question.
@@ -95,17 +78,17 @@ class Placing:
         """
         followed = await self._followed(known)
         if followed is None:
-            told = [Told(each.role, each.text) for each in self._said]
+            told = [Told(each.role, each.text) for each in self.asked.said]
             if not any(plain(each.text) for each in told):
                 return PlaceFound(None)
-            return PlaceFound(await self._parts.store.conversations.begin_told(self._user_id, told), is_made=True)
+            return PlaceFound(await self.parts.store.conversations.begin_told(self.user_id, told), is_made=True)
         if followed.before is None:
-            under_way = await self._parts.store.runs.open_of(followed.context_id)
+            under_way = await self.parts.store.runs.open_of(followed.context_id)
             if under_way is not None:
-                await self._parts.runs.supersede(under_way)
+                await self.parts.runs.supersede(under_way)
             return PlaceFound(followed.context_id)
         try:
-            made = await fork(self._parts, self._user_id, followed.context_id, before_run=followed.before)
+            made = await fork(self.parts, self.user_id, followed.context_id, before_run=followed.before)
         except UnknownConversationError:  # forgotten at this moment
             return PlaceFound(None)
         return PlaceFound(made.context_id, is_made=True)
@@ -113,17 +96,19 @@ class Placing:
     async def discard(self, place: PlaceFound) -> None:
         """Delete a conversation that was made for a question which is not asked."""
         if place.is_made and place.context_id is not None:
-            await self._parts.store.conversations.forget(self._user_id, place.context_id)
+            await self.parts.store.conversations.forget(self.user_id, place.context_id)
 
     async def _followed(self, known: KnownRuns) -> _Followed | None:
-        if self._after_run is not None:
-            run = with_texts(await find_run(self._after_run, self._parts, user_id=self._user_id))
+        if self.asked.after_run is not None:
+            run = with_texts(await find_run(self.asked.after_run, self.parts, user_id=self.user_id))
             return await self._behind(run)
-        latest = None if known.latest is None else await self._parts.store.runs.find(known.latest.run_id)
-        if not self._is_whole and latest is not None:
-            return _Followed(latest.context_id, before=latest.id) if self._is_anew else await self._behind(latest)
+        latest = None if known.latest is None else await self.parts.store.runs.find(known.latest.run_id)
+        if not self.asked.is_whole and latest is not None:
+            return (
+                _Followed(latest.context_id, before=latest.id) if self.asked.is_forked else await self._behind(latest)
+            )
         found = await self._known_beginning(known)
-        chain = self._chain
+        chain = self.chain
         is_all_known = bool(chain.before) and chain.before[-1] in known.runs
         if chain.is_named and chain.before and latest is not None and not is_all_known:
             # What was asked behind a cut history is known by that alone, until the client shows all of it again.
@@ -133,15 +118,15 @@ class Placing:
         return None if found is None else await self._behind(found)
 
     async def _behind(self, run: RunRecord) -> _Followed:
-        return _Followed(run.context_id, before=await self._parts.store.client_runs.followed(run.id))
+        return _Followed(run.context_id, before=await self.parts.store.client_runs.followed(run.id))
 
     async def _known_beginning(self, known: KnownRuns) -> RunRecord | None:
-        chain = self._chain
+        chain = self.chain
         compared = 0
         for digest, copy in zip(reversed(chain.before), reversed(chain.answers), strict=True):
             candidates = known.runs.get(digest, [])[: _MOST_COMPARED - compared]
             compared += len(candidates)
-            found = [run for each in candidates if (run := await self._parts.store.runs.find(each.run_id)) is not None]
+            found = [run for each in candidates if (run := await self.parts.store.runs.find(each.run_id)) is not None]
             for run in found:
                 if await self._is_answer_of(run, copy):
                     return run
@@ -151,26 +136,21 @@ class Placing:
 
     async def _is_answer_of(self, run: RunRecord, copy: str) -> bool:
         if run.status != "finished":
-            return plain(await self._said_so_far(run.id)).startswith(copy)
+            answer = Answer()
+            async for _, chunk in logged(self.parts, run.id):
+                answer.add(chunk)
+            return plain(answer.text).startswith(copy)
         if run.answer is None:  # it was deleted
             return False
         ours = plain(run.answer)
         return ours == copy or (run.termination_reason != "completed" and ours.startswith(copy))
 
-    async def _said_so_far(self, run_id: str) -> str:
-        answer, after = Answer(), 0
-        while (page := await self._parts.store.log.page(run_id, after=after)) is not None and page.chunks:
-            for n, data in page.chunks:
-                answer.add(read_chunk(data))
-                after = n
-        return answer.text
-
     async def _in_the_middle(self) -> _Followed | None:
         """The place behind the user's texts in a conversation of the same name, wherever they begin there."""
-        store = self._parts.store
-        texts = [text for each in self._said if each.role == "user" and (text := plain(each.text))]
-        for context_id in await store.client_runs.conversations(self._chain.key, limit=_MOST_SEARCHED):
-            asked = list(await store.conversations.asked(self._user_id, context_id))
+        store = self.parts.store
+        texts = [text for each in self.asked.said if each.role == "user" and (text := plain(each.text))]
+        for context_id in await store.client_runs.conversations(self.chain.key, limit=_MOST_SEARCHED):
+            asked = list(await store.conversations.asked(self.user_id, context_id))
             under_way = await store.runs.open_of(context_id)
             if under_way is not None:
                 asked.append(AskedBefore(under_way.id, str(under_way.input.get("question", ""))))

@@ -13,12 +13,12 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.people import DeliveryBody
-from oracle.server.connect.base.chain import chain_of
+from oracle.server.connect.base.chain import ClientQuestion, chain_of
 
 
 async def latest_run(conversation: str, parts: ServiceParts, caller: Caller, *, protocol: str) -> RunRecord | None:
     """The last run of the caller's conversation of this name; `None`: there is none."""
-    named = chain_of((), "", user_id=caller.user_id, protocol=protocol, conversation=conversation, after_run=None)
+    named = chain_of(ClientQuestion("", conversation=conversation), user_id=caller.user_id, protocol=protocol)
     latest = (await parts.store.client_runs.known(named.key, ())).latest
     return None if latest is None else await parts.store.runs.find(latest.run_id, user_id=caller.user_id)
 

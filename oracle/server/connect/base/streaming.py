@@ -8,13 +8,15 @@ from contextlib import aclosing
 
 from starlette.requests import Request
 
-from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, QuestionAsked, read_chunk
+from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, QuestionAsked, read_chunk
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import chunks_of, is_stalled, reading
 from oracle.server.api.sse import EventStreamResponse
 from oracle.server.api.waiting import waited_for
 from oracle.server.connect.base.translating import Translator
+
+_ASKING = (Answered, ApprovalRequested, QuestionAsked)
 
 
 def adapted_stream(
@@ -40,7 +42,7 @@ def adapted_stream(
     """
     return EventStreamResponse(
         _frames(parts, run, translator, after=after, is_over=is_over),
-        events=_as_they_are,
+        events=lambda frames: frames,
         headers={"X-Run-Id": run.id, **headers},
         reading=reading(parts, run),
         timing=parts.timing,
@@ -70,16 +72,11 @@ async def folded(
     return await waited_for(request, parts, run, _folded(parts, run, heard))
 
 
-def _as_they_are(frames: Sequence[bytes]) -> Sequence[bytes]:
-    return frames
-
-
 async def _frames(
     parts: ServiceParts, run: RunRecord, translator: Translator, *, after: int, is_over: Callable[[], bool]
 ) -> AsyncIterator[Sequence[bytes]]:
     frames = list(translator.opening())
-    pending: set[str] = set()
-    n = 0
+    asked, n = Answer(), 0
     async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:
         yield frames[after:]
         left = max(0, after - len(frames))
@@ -89,9 +86,9 @@ async def _frames(
                 for n, data in batch:
                     chunk = read_chunk(data)
                     frames += translator.frames(n, chunk)
-                    if not isinstance(chunk, Content):
-                        _note(chunk, pending)
-            elif not (pending and await _is_parked(parts, run, n) and (frames := list(translator.parked()))):
+                    if isinstance(chunk, _ASKING):
+                        asked.add(chunk)
+            elif not (asked.pending and await _is_parked(parts, run, n) and (frames := list(translator.parked()))):
                 continue
             yield frames[left:]
             left = max(0, left - len(frames))
@@ -110,13 +107,6 @@ async def _folded(parts: ServiceParts, run: RunRecord, heard: Callable[[int, Chu
             if not batch and answer.pending and await _is_parked(parts, run, n):
                 break
     return answer
-
-
-def _note(chunk: object, pending: set[str]) -> None:
-    if isinstance(chunk, ApprovalRequested | QuestionAsked):
-        pending.add(chunk.interrupt.id)
-    elif isinstance(chunk, Answered):
-        pending.discard(chunk.interrupt.id)
 
 
 async def _is_parked(parts: ServiceParts, run: RunRecord, last_n: int) -> bool:

@@ -30,7 +30,8 @@ from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import conversation_id, find_run, with_texts
 from oracle.server.api.errors import REFUSALS, told
-from oracle.server.connect.base.asking import ClientQuestion, begin
+from oracle.server.connect.base.asking import begin
+from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.returning import deliver
 from oracle.server.connect.base.streaming import folded
 from oracle.server.connect.mcp.visits import CallAnswer, Context, McpVisit

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from oracle.core.encoding import to_json
-from oracle.server.connect.base.asking import ClientQuestion
+from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 
 _READ: Final = frozenset({"messages", "model", "stream", "stream_options", "metadata", "n", "response_format"})

@@ -10,8 +10,7 @@ from starlette.requests import Request
 from oracle.core.encoding import from_json
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.asking import ClientQuestion
-from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.openai.models import choose_model
 
 log = structlog.get_logger(__name__)

@@ -19,7 +19,7 @@ from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
 from oracle.runs.storage.interrupts import Delivery
 from oracle.server.api.errors import InvalidRequestError, bounded
-from oracle.server.connect.base.asking import ClientQuestion
+from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.returning import delivery, result_of_call
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS

@@ -8,14 +8,15 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from oracle.core.chunks import read_chunk
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import UnknownRunError
 from oracle.server.api.parts import ServiceParts
-from oracle.server.connect.base.asking import ClientQuestion, begin
+from oracle.server.api.reading import logged
+from oracle.server.connect.base.asking import begin
+from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.returning import deliver
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.requests import json_object, placed, wrong
@@ -157,10 +158,9 @@ async def _found(response_id: str, parts: ServiceParts, caller: Caller) -> tuple
 
 async def _caught_up(parts: ServiceParts, run: RunRecord, *, first: int) -> ResponseTranslator:
     """A translator that has what the log has by now."""
-    translator, last = ResponseTranslator(run, first=first), 0
-    while (page := await parts.store.log.page(run.id, after=last)) is not None and page.chunks:
-        for last, data in page.chunks:
-            translator.frames(last, read_chunk(data))
+    translator = ResponseTranslator(run, first=first)
+    async for n, chunk in logged(parts, run.id):
+        translator.frames(n, chunk)
     return translator
 
 

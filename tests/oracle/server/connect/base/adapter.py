@@ -12,8 +12,8 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.answers import json_answer
-from oracle.server.connect.base.asking import ClientQuestion, begin
-from oracle.server.connect.base.chain import Said
+from oracle.server.connect.base.asking import begin
+from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.streaming import adapted_stream, folded
 
 router = APIRouter()

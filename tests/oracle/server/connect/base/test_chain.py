@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from oracle.server.connect.base.chain import Said, chain_of
+from oracle.server.connect.base.chain import ClientQuestion, Said, chain_of
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import running_service
 from tests.oracle.server.connect.base.conftest import PLAIN, Plain
@@ -21,7 +21,8 @@ names = st.sampled_from([None, "", "chat-1"])
 
 
 def chained(said, question, *, name=None, user="alice", protocol="plain", after=None):
-    return chain_of(said, question, user_id=user, protocol=protocol, conversation=name, after_run=after)
+    asked = ClientQuestion(question, tuple(said), conversation=name, after_run=after)
+    return chain_of(asked, user_id=user, protocol=protocol)
 
 
 @given(said=histories, question=texts, answer=texts, name=names)
