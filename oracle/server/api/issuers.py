@@ -20,7 +20,7 @@ from jwt import PyJWK, PyJWKClient, PyJWKClientError
 
 from oracle.core.encoding import from_json
 from oracle.server.api.named import BadTokenError, NamedUser, is_name
-from oracle.server.api.signed import BAD_TOKEN, LEEWAY_S, told
+from oracle.server.api.signed import BAD_TOKEN, LEEWAY_S, claims_of
 from oracle.server.settings.identity import Issuer, is_guarded
 
 log = structlog.get_logger(__name__)
@@ -66,26 +66,12 @@ class IssuerTokens:
         key = await keys.find(kid)
         if key is None:
             raise BadTokenError("the key that has signed it ('kid') is not known, or its issuer does not answer")
-        return _user(_checked(token, key, issuer), issuer)
+        return _user(token, key, issuer)
 
 
-def _checked(token: str, key: PyJWK, issuer: Issuer) -> Mapping[str, Any]:
-    try:
-        claims: Mapping[str, Any] = jwt.decode(
-            token,
-            key,
-            algorithms=[key.algorithm_name],
-            audience=list(issuer.audiences),
-            issuer=issuer.url,
-            leeway=LEEWAY_S,
-            options={"require": ["exp", "iss", "aud", "sub"]},
-        )
-    except BAD_TOKEN as error:
-        raise BadTokenError(told(error)) from None
-    return claims
-
-
-def _user(claims: Mapping[str, Any], issuer: Issuer) -> NamedUser:
+def _user(token: str, key: PyJWK, issuer: Issuer) -> NamedUser:
+    named = {"issuer": issuer.url, "audience": issuer.audiences, "leeway": LEEWAY_S}
+    claims = claims_of(token, key, key.algorithm_name, require=["exp", "iss", "aud", "sub"], **named)
     name = f"{issuer.name}:{claims['sub']}"
     if not claims["sub"] or not is_name(name):
         raise BadTokenError("its user ('sub') is not a text of printable characters, or is too long")

@@ -3,6 +3,7 @@
 Loaded only where there are such tokens: PyJWT loads `cryptography` where that is installed.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import jwt
@@ -44,27 +45,39 @@ class SignedTokens:
         Raises:
             BadTokenError: it is not valid.
         """
-        try:
-            claims = jwt.decode(
-                token,
-                self._key,
-                algorithms=["HS256"],
-                issuer=self._issuer,
-                leeway=0 if self._issuer is None else LEEWAY_S,
-                # There is no audience to compare with: the secret is that of two parties.
-                options={"require": ["sub"] if self._issuer is None else ["exp", "iss", "sub"], "verify_aud": False},
-            )
-        except BAD_TOKEN as error:
-            raise BadTokenError(told(error)) from None
-        return claims["sub"]
+        # There is no audience to compare with: the secret is that of two parties.
+        if self._issuer is None:
+            return claims_of(token, self._key, "HS256", require=["sub"])["sub"]
+        require = ["exp", "iss", "sub"]
+        return claims_of(token, self._key, "HS256", require=require, issuer=self._issuer, leeway=LEEWAY_S)["sub"]
 
     async def named(self, token: str) -> NamedUser:
         """The same as a user."""
         return NamedUser(str(self.user_of(token)))
 
 
-def told(error: Exception) -> str:
-    """What is wrong with a token, without a word of it."""
-    if isinstance(error, jwt.MissingRequiredClaimError):
-        return f"it has no {error.claim!r}"
-    return _TOLD.get(type(error), "it is not formed as it must be")
+def claims_of(token: str, key: Any, algorithm: str, *, require: list[str], **expected: Any) -> Mapping[str, Any]:  # noqa: ANN401  PyJWT's
+    """The claims of a token.
+
+    Args:
+        token: as it was sent.
+        key: of its signature.
+        algorithm: the only one that is taken.
+        require: claims that must be there.
+        expected: `issuer`, `audience` and `leeway` as PyJWT has them; without an audience none is compared.
+
+    Raises:
+        BadTokenError: it is not valid; the message says what is wrong without a word of it.
+    """
+    try:
+        return jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            options={"require": require, "verify_aud": "audience" in expected},
+            **expected,
+        )
+    except jwt.MissingRequiredClaimError as error:
+        raise BadTokenError(f"it has no {error.claim!r}") from None
+    except BAD_TOKEN as error:
+        raise BadTokenError(_TOLD.get(type(error), "it is not formed as it must be")) from None

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -427,9 +427,10 @@ class Settings(_Ceilings):
                 f'{PREFIX}WEBHOOK_URLS (make one with: echo "whsec_$(openssl rand -base64 32)")'
             )
         for url in self.webhook_urls:  # not quoted: its path may be a secret
-            scheme, host = _receiver(url)
+            parts = split_address(url)
+            host = parts.hostname or ""
             is_private = host in self.webhook_private_hosts
-            if scheme != "https" and not (is_private and scheme == "http"):
+            if parts.scheme != "https" and not (is_private and parts.scheme == "http"):
                 raise ValueError(
                     f"{PREFIX}WEBHOOK_URLS must be https addresses, like 'https://hooks.example.com/oracle'"
                 )
@@ -503,18 +504,14 @@ class Settings(_Ceilings):
         return not self.models or name == self.model or name in self.models
 
 
-def _receiver(url: str) -> tuple[str, str]:
-    """Scheme and host of an address; empty where it has none."""
+def split_address(text: str) -> SplitResult:
+    """The parts of an address; empty where it is none."""
     try:
-        parts = urlsplit(url)
+        return urlsplit(text)
     except ValueError:
-        return "", ""
-    return parts.scheme, parts.hostname or ""
+        return urlsplit("")
 
 
 def _is_origin(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and text == f"{parts.scheme}://{parts.netloc}"
-    except ValueError:
-        return False
+    parts = split_address(text)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and text == f"{parts.scheme}://{parts.netloc}"

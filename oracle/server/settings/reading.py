@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, get_args
-from urllib.parse import urlsplit
 
 import dotenv
 from dotenv.parser import parse_stream
@@ -13,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from bt_runtime.text import closest
 from oracle.core.errors import OperatorError
-from oracle.server.settings.fields import PREFIX, Settings, variable_of
+from oracle.server.settings.fields import PREFIX, Settings, split_address, variable_of
 
 _LONGEST_QUOTE = 120
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -121,18 +120,12 @@ def _would_leave(address: str, host: str, secrets: Sequence[str], file: str) -> 
 
 def _host(url: str) -> str:
     """Where an address leads, without the password that it may contain."""
-    try:
-        return _shortened(urlsplit(url).netloc.rpartition("@")[2])
-    except ValueError:
-        return ""
+    return _shortened(split_address(url).netloc.rpartition("@")[2])
 
 
 def _has_password(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.password) or "password=" in parts.query
-    except ValueError:
-        return False
+    parts = split_address(url)
+    return bool(parts.password) or "password=" in parts.query
 
 
 def _settings(given: Mapping[str, Any]) -> Settings:

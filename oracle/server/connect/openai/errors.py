@@ -13,15 +13,11 @@ from typing import Any, Final, NamedTuple
 
 from starlette.responses import Response
 
-from oracle.core.chunks import ErrorType, Failed
+from oracle.core.chunks import Failed
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.answers import json_answer
 
-_TYPES: Final[Mapping[int, str]] = {
-    401: "authentication_error",
-    403: "permission_error",
-    429: "rate_limit_error",
-}
+_TYPES: Final[Mapping[int, str]] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CODES: Final[Mapping[int, str]] = {
     401: "invalid_api_key",
     404: "not_found",
@@ -29,14 +25,8 @@ _CODES: Final[Mapping[int, str]] = {
     413: "request_too_large",
     429: "rate_limit_exceeded",
 }
-_FAILURES: Final[Mapping[ErrorType, int]] = {
-    "context_too_large": 400,
-    "provider_failed": 502,
-    "provider_overloaded": 503,
-    "service_stopping": 503,
-    "interrupted": 503,
-    "not_continued": 503,
-}
+_PASSING: Final = ("provider_overloaded", "service_stopping", "interrupted", "not_continued")
+_FAILURES: Final[Mapping[str, int]] = {"context_too_large": 400, "provider_failed": 502, **dict.fromkeys(_PASSING, 503)}
 _FAILURE_CODES: Final[Mapping[str, str]] = {"context_too_large": "context_length_exceeded"}
 _PARAMS: Final[Mapping[str, str]] = {"tree": "model", "question": "messages"}
 """What the service's own calls name otherwise."""

@@ -1,6 +1,6 @@
 """The models that a client may name: the trees, and the provider's models under a tree, as `oracle/claude-…`."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -13,8 +13,6 @@ from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.api.parts import ServiceParts
 
 router = APIRouter()
-
-_MODEL: Final = {"object": "model", "created": 0, "owned_by": "oracle"}
 
 
 class ModelChoice(NamedTuple):
@@ -70,4 +68,4 @@ def model_of(run: RunRecord) -> str:
 
 
 def _described(name: str) -> dict[str, Any]:
-    return {"id": name, **_MODEL}
+    return {"id": name, "object": "model", "created": 0, "owned_by": "oracle"}
