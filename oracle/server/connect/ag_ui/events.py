@@ -10,26 +10,12 @@ Rules:
   it: the client gives their results as messages. What people decide are interrupts.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final, Literal
 
-from oracle.core.chunks import (
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    Interrupt,
-    QuestionAsked,
-    SourceFound,
-    SystemNotice,
-    Thinking,
-    TokenUsage,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks
+from oracle.core.chunks import Chunk, Interrupt
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 
@@ -47,6 +33,7 @@ def question_id(run_id: str) -> str:
     return f"{run_id}-0"
 
 
+@dataclass(slots=True)
 class AgUiEvents:
     """The events of a run, as a `Translator`.
 
@@ -57,163 +44,154 @@ class AgUiEvents:
         begins: frames that go before.
         starts: events that follow the start.
         resumed: the interrupts that the client has answered: what it has seen of the run ends before the first of
-            them; empty: it has seen nothing.
+            them; empty: it has seen nothing, or all of that has gone by.
         given: the calls whose results the client has itself.
     """
 
-    def __init__(
-        self,
-        run: RunRecord,
-        *,
-        thread: str,
-        name: str | None = None,
-        begins: Iterable[bytes] = (),
-        starts: Sequence[Event] = (),
-        resumed: Collection[str] = (),
-        given: Collection[str] = (),
-    ) -> None:
-        self._run_id = run.id
-        self._of_run = {"threadId": thread, "runId": name or run.id}
-        self._begins = begins
-        self._starts = starts
-        self._resumed = resumed
-        self._given = given
-        self._is_behind = bool(resumed)
-        self._pending: dict[str, Interrupt] = {}
-        self._failed: Failed | None = None
-        self._turn = 0
-        self._in_turn = self._has_results = False
-        self._text = self._thought = self._parent = ""
+    run: RunRecord
+    _: KW_ONLY
+    thread: str
+    name: str | None = None
+    begins: Iterable[bytes] = ()
+    starts: Sequence[Event] = ()
+    resumed: Collection[str] = ()
+    given: Collection[str] = ()
+    _frames: list[bytes] = field(init=False, default_factory=list)
+    _asked: dict[str, Interrupt] = field(init=False, default_factory=dict)
+    _failed: chunks.Failed | None = field(init=False, default=None)
+    _turn: int = field(init=False, default=0)
+    _in_turn: bool = field(init=False, default=False)
+    _has_results: bool = field(init=False, default=False)
+    _speaking: Literal["TEXT", "REASONING", ""] = field(init=False, default="")  # the message that is open
+    _message: str = field(init=False, default="")  # its id
+    _delta: bytes = field(init=False, default=b"")  # of text: all that stands before what is said
+    _parent: str = field(init=False, default="")
 
     def opening(self) -> Iterable[bytes]:
         """What goes before, and the start."""
-        yield from self._begins
-        yield _frame({"type": "RUN_STARTED", **self._of_run, "protocolVersion": PROTOCOL_VERSION})
-        yield from map(_frame, self._starts)
+        start = {"type": "RUN_STARTED", **self._of_run, "protocolVersion": PROTOCOL_VERSION}
+        return [*self.begins, *map(_frame, (start, *self.starts))]
 
     def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:
         """The events of a chunk."""
-        if isinstance(chunk, Content) and self._text and not self._is_behind and not self._has_results:  # nearly always
-            return (_frame({"type": "TEXT_MESSAGE_CONTENT", "messageId": self._text, "delta": chunk.content}),)
-        is_answer = isinstance(chunk, Answered) and chunk.interrupt.id in self._resumed
-        if self._is_behind and (is_answer or isinstance(chunk, Done)):
-            self._forget_open()
-        events = [*self._events(n, chunk)]
-        return () if self._is_behind else tuple(map(_frame, events))
+        if self._delta and isinstance(chunk, chunks.Content) and not self.resumed:  # nearly always
+            return (b"%b%b}\n\n" % (self._delta, to_json(chunk.content)),)
+        self._frames = []
+        is_answer = isinstance(chunk, chunks.Answered) and chunk.interrupt.id in self.resumed
+        if is_answer or isinstance(chunk, chunks.Done):
+            self._catch_up()
+        self._take(f"{self.run.id}-{n}", chunk)
+        return () if self.resumed else self._frames
 
     def parked(self) -> Iterable[bytes]:
         """The end of a run that waits."""
-        if self._is_behind:
-            self._forget_open()
-        asked = [_interrupt(each) for each in self._pending.values() if not is_of_client(each)]
-        calls = [each.tool_call_id for each in self._pending.values() if is_of_client(each)]
+        self._frames = []
+        self._catch_up()
+        pending = [each for each in self._asked.values() if each.status == "pending"]
+        asked = [_interrupt(each) for each in pending if not is_of_client(each)]
+        calls = [each.tool_call_id for each in pending if is_of_client(each)]
         outcome: Event = {"type": "success", "pendingToolCallIds": calls}
         if asked:
             outcome = {"type": "interrupt", "interrupts": asked}
-        yield from map(_frame, self._close_turn())
-        yield _frame({"type": "RUN_FINISHED", **self._of_run, "outcome": outcome})
+        self._close_turn()
+        self._put("RUN_FINISHED", **self._of_run, outcome=outcome)
+        return self._frames
 
-    def _events(self, n: int, chunk: Chunk) -> Iterator[Event]:
+    @property
+    def _of_run(self) -> Event:
+        return {"threadId": self.thread, "runId": self.name or self.run.id}
+
+    def _put(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  JSON data
+        self._frames.append(_frame({"type": kind, **fields}))
+
+    def _take(self, new_id: str, chunk: Chunk) -> None:
         match chunk:
-            case Content(text) if text:
-                yield from self._say(n)
-                yield {"type": "TEXT_MESSAGE_CONTENT", "messageId": self._text, "delta": text}
-            case Thinking(text) if text:
-                yield from self._think(n)
-                yield {"type": "REASONING_MESSAGE_CONTENT", "messageId": self._thought, "delta": text}
-            case ToolCalled(call):
-                yield from self._call(n, call)
-            case ToolReturned():
-                yield from self._close()
-                self._has_results = True
-                if chunk.tool_call_id not in self._given:
-                    yield self._result(n, chunk)
-            case SourceFound() | SystemNotice() | ApprovalRequested() | QuestionAsked() | Answered():
-                yield self._custom(chunk)
-            case Failed():
+            case chunks.Content(text) | chunks.Thinking(text) if text:
+                self._speak("TEXT" if isinstance(chunk, chunks.Content) else "REASONING", text, new_id)
+            case chunks.ToolCalled(call):
+                self._call(call, new_id)
+            case chunks.ToolReturned():
+                self._return(chunk, new_id)
+            case chunks.SourceFound(source):
+                self._put("CUSTOM", name="source", value=source.to_wire())
+            case chunks.SystemNotice():
+                self._put("CUSTOM", name="notice", value=chunk.to_wire())
+            case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt) | chunks.Answered(interrupt):
+                self._asked[interrupt.id] = interrupt
+                self._put("CUSTOM", name=chunk.type, value=interrupt.to_wire())
+            case chunks.Failed():
                 self._failed = chunk
-            case Done():
-                yield from self._end(chunk)
+            case chunks.Done():
+                self._end(chunk)
 
-    def _custom(self, chunk: SourceFound | SystemNotice | ApprovalRequested | QuestionAsked | Answered) -> Event:
-        if isinstance(chunk, SourceFound | SystemNotice):
-            name, value = ("source", chunk.source) if isinstance(chunk, SourceFound) else ("notice", chunk)
-            return {"type": "CUSTOM", "name": name, "value": value.to_wire()}
-        self._pending.pop(chunk.interrupt.id, None)
-        if chunk.interrupt.status == "pending":
-            self._pending[chunk.interrupt.id] = chunk.interrupt
-        return {"type": "CUSTOM", "name": chunk.type, "value": chunk.interrupt.to_wire()}
+    def _speak(self, kind: Literal["TEXT", "REASONING"], text: str, new_id: str) -> None:
+        self._begin_turn()
+        if self._speaking != kind:
+            self._close()
+            self._speaking, self._message = kind, new_id
+            if kind == "TEXT":
+                self._parent = new_id
+                self._delta = _frame({"type": "TEXT_MESSAGE_CONTENT", "messageId": new_id, "delta": ""})[:-5]
+                self._put("TEXT_MESSAGE_START", messageId=new_id, role="assistant")
+            else:
+                self._put("REASONING_START", messageId=new_id)
+                self._put("REASONING_MESSAGE_START", messageId=new_id, role="reasoning")
+        self._put(f"{kind}_MESSAGE_CONTENT", messageId=self._message, delta=text)
 
-    def _say(self, n: int) -> Iterator[Event]:
-        yield from self._begin_turn()
-        if not self._text:
-            yield from self._close()
-            self._text = self._parent = self._id(n)
-            yield {"type": "TEXT_MESSAGE_START", "messageId": self._text, "role": "assistant"}
+    def _close(self) -> None:
+        """Close what is said or thought."""
+        if self._speaking:
+            self._put(f"{self._speaking}_MESSAGE_END", messageId=self._message)
+        if self._speaking == "REASONING":
+            self._put("REASONING_END", messageId=self._message)
+        self._speaking, self._delta = "", b""
 
-    def _think(self, n: int) -> Iterator[Event]:
-        yield from self._begin_turn()
-        if not self._thought:
-            yield from self._close()
-            self._thought = self._id(n)
-            yield {"type": "REASONING_START", "messageId": self._thought}
-            yield {"type": "REASONING_MESSAGE_START", "messageId": self._thought, "role": "reasoning"}
+    def _call(self, call: chunks.ToolCall, new_id: str) -> None:
+        self._begin_turn()
+        self._close()
+        self._parent = self._parent or new_id
+        self._put("TOOL_CALL_START", toolCallId=call.id, toolCallName=call.name, parentMessageId=self._parent)
+        self._put("TOOL_CALL_ARGS", toolCallId=call.id, delta=to_json(call.arguments).decode())
+        self._put("TOOL_CALL_END", toolCallId=call.id)
 
-    def _call(self, n: int, call: ToolCall) -> Iterator[Event]:
-        yield from self._begin_turn()
-        yield from self._close()
-        self._parent = self._parent or self._id(n)
-        of_call = {"toolCallId": call.id}
-        yield {"type": "TOOL_CALL_START", **of_call, "toolCallName": call.name, "parentMessageId": self._parent}
-        yield {"type": "TOOL_CALL_ARGS", **of_call, "delta": to_json(call.arguments).decode()}
-        yield {"type": "TOOL_CALL_END", **of_call}
+    def _return(self, result: chunks.ToolReturned, new_id: str) -> None:
+        self._close()
+        self._has_results = True
+        if result.tool_call_id not in self.given:
+            failed = {"metadata": {"is_error": True}} if result.is_error else {}
+            of_call = {"messageId": new_id, "toolCallId": result.tool_call_id, "role": "tool"}
+            self._put("TOOL_CALL_RESULT", **of_call, content=result.tool_result, **failed)
 
-    def _result(self, n: int, chunk: ToolReturned) -> Event:
-        of_call = {"messageId": self._id(n), "toolCallId": chunk.tool_call_id, "role": "tool"}
-        failed = {"metadata": {"is_error": True}} if chunk.is_error else {}
-        return {"type": "TOOL_CALL_RESULT", **of_call, "content": chunk.tool_result, **failed}
-
-    def _begin_turn(self) -> Iterator[Event]:
+    def _begin_turn(self) -> None:
         if self._has_results or not self._in_turn:
-            yield from self._close_turn()
+            self._close_turn()
             self._turn += 1
             self._in_turn = True
-            yield {"type": "STEP_STARTED", "stepName": f"turn {self._turn}"}
+            self._put("STEP_STARTED", stepName=f"turn {self._turn}")
 
-    def _close(self) -> Iterator[Event]:
-        """Close what is said or thought."""
-        if self._text:
-            yield {"type": "TEXT_MESSAGE_END", "messageId": self._text}
-        if self._thought:
-            yield {"type": "REASONING_MESSAGE_END", "messageId": self._thought}
-            yield {"type": "REASONING_END", "messageId": self._thought}
-        self._text = self._thought = ""
-
-    def _close_turn(self) -> Iterator[Event]:
-        yield from self._close()
+    def _close_turn(self) -> None:
+        self._close()
         if self._in_turn:
-            yield {"type": "STEP_FINISHED", "stepName": f"turn {self._turn}"}
+            self._put("STEP_FINISHED", stepName=f"turn {self._turn}")
         self._in_turn = self._has_results = False
         self._parent = ""
 
-    def _forget_open(self) -> None:
-        """What is open was closed by the run of AG-UI that the client has read."""
-        list(self._close_turn())
-        self._is_behind = False
+    def _catch_up(self) -> None:
+        """What the client has seen ends here: what was open then was closed by the run of AG-UI that it has read."""
+        if self.resumed:
+            self._close_turn()
+            self._frames, self.resumed = [], ()
 
-    def _end(self, done: Done) -> Iterator[Event]:
-        yield from self._close_turn()
+    def _end(self, done: chunks.Done) -> None:
+        self._close_turn()
         end: dict[str, Any] = {} if done.usage is None else {"usage": [_usage(done.model_used, done.usage)]}
         if done.termination_reason == "error":
-            failed = self._failed or Failed("The query failed.", "internal")
-            yield {"type": "RUN_ERROR", "message": failed.error, "code": failed.error_type, **end}
+            failed = self._failed or chunks.Failed("The query failed.", "internal")
+            self._put("RUN_ERROR", message=failed.error, code=failed.error_type, **end)
             return
         end["result"] = {"run_id": done.run_id, "termination_reason": done.termination_reason, "turns": done.turns}
         how = "cancelled" if done.termination_reason == "user_cancelled" else "success"
-        yield {"type": "RUN_FINISHED", **self._of_run, "outcome": {"type": how}, **end}
-
-    def _id(self, n: int) -> str:
-        return f"{self._run_id}-{n}"
+        self._put("RUN_FINISHED", **self._of_run, outcome={"type": how}, **end)
 
 
 def spoken_question(run: RunRecord) -> tuple[Event, ...]:
@@ -240,7 +218,7 @@ def _interrupt(interrupt: Interrupt) -> Event:
     return {"id": interrupt.id, "reason": interrupt.reason, **shown, "responseSchema": schema, "metadata": about}
 
 
-def _usage(model: str, usage: TokenUsage) -> Event:
+def _usage(model: str, usage: chunks.TokenUsage) -> Event:
     whole = usage.input_tokens + usage.cache_read_tokens + usage.cache_creation_tokens
     return {
         "model": model,

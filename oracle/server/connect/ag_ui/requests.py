@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
@@ -17,24 +17,13 @@ _NOT_DONE = "The user has not run this."
 _HOW_APPROVED = "an approval is answered with the payload true, false, or {approved, arguments, comment}"
 
 
-class _Given(BaseModel):
-    """Fields that are not known are left alone."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-class AgUiMessage(_Given):
+class AgUiMessage(BaseModel, strict=True):
     """A message as the client has it; those of other roles are left alone."""
 
     id: str = ""
     role: str = ""
     content: Any = None
     toolCallId: str | None = None  # noqa: N815  the protocol's name, as all here
-
-    @property
-    def is_said(self) -> bool:
-        """Whether it is the user's, or an answer."""
-        return self.role in ("user", "assistant")
 
     @property
     def text(self) -> str:
@@ -44,7 +33,7 @@ class AgUiMessage(_Given):
         return "\n".join(str(part.get("text", "")) for part in self.content if _type_of(part) == "text")
 
 
-class AgUiTool(_Given):
+class AgUiTool(BaseModel, strict=True):
     """A tool that the client runs."""
 
     name: str
@@ -52,7 +41,7 @@ class AgUiTool(_Given):
     parameters: dict[str, Any] | None = None
 
 
-class ResumeEntry(_Given):
+class ResumeEntry(BaseModel, strict=True):
     """What became of an interrupt."""
 
     interruptId: str  # noqa: N815
@@ -60,15 +49,15 @@ class ResumeEntry(_Given):
     payload: Any = None
 
 
-class Forwarded(_Given):
+class Forwarded(BaseModel, strict=True):
     """Properties that the page hands through."""
 
     tree: str | None = None
     model: str | None = None
 
 
-class RunAgentInput(_Given):
-    """The body of `POST /agui`."""
+class RunAgentInput(BaseModel, strict=True):
+    """The body of `POST /agui`; fields that are not known are left alone."""
 
     threadId: Annotated[str, Field(min_length=1, max_length=1_000)]  # noqa: N815
     runId: Annotated[str, Field(min_length=1, max_length=200)]  # noqa: N815
@@ -104,7 +93,11 @@ class RunAgentInput(_Given):
         props = self.forwardedProps or Forwarded()
         before = self.messages[:-1]
         system = [each.text for each in before if each.role in ("system", "developer")]
-        said = tuple(Said("user" if each.role == "user" else "assistant", each.text) for each in before if each.is_said)
+        said = tuple(
+            Said("user" if each.role == "user" else "assistant", each.text)
+            for each in before
+            if each.role in ("user", "assistant")
+        )
         return ClientQuestion(
             last.text,
             said,

@@ -20,6 +20,7 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import chunks_of
+from oracle.server.api.runs import cancel_run
 from oracle.server.connect.ag_ui.events import AgUiEvents, Event, question_id, spoken_question
 from oracle.server.connect.ag_ui.requests import AgUiMessage, RunAgentInput, decisions
 from oracle.server.connect.base.asking import begin
@@ -53,9 +54,7 @@ async def run_agent(
         await folded(request, parts, run)
     asked = body.asked()
     run = (await begin(asked, request, parts, caller, protocol=_PROTOCOL)).run
-    starts: list[Event] = []
-    if not asked.said:
-        starts.append(_snapshot(await _messages(run, parts), run, body.messages[-1]))
+    starts = [] if asked.said else [_snapshot(await _messages(run, parts), run, body.messages[-1])]
     if not body.state:
         starts.append({"type": "STATE_SNAPSHOT", "snapshot": {"run_id": run.id, "context_id": run.context_id}})
     return adapted_stream(parts, run, AgUiEvents(run, thread=body.threadId, name=body.runId, starts=starts))
@@ -82,9 +81,7 @@ async def read_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Respon
 @router.post("/threads/{thread_id:path}/cancel")
 async def cancel_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Stop the answer; what it has so far is kept. `abortRun()` of the client closes its connection alone."""
-    run = await _latest(thread_id, parts, caller)
-    await parts.runs.cancel(run)
-    return json_answer({"run_id": run.id, "status": run.status}, status=202)
+    return await cancel_run(await _latest(thread_id, parts, caller), parts)
 
 
 async def _latest(thread_id: str, parts: ServiceParts, caller: Caller) -> RunRecord:
@@ -107,9 +104,9 @@ async def _messages(run: RunRecord, parts: ServiceParts) -> Sequence[StoredMessa
 
 async def _waiting(body: RunAgentInput, parts: ServiceParts, caller: Caller) -> RunRecord:
     """The run that the client goes on with: the one that has asked, or else the last one of the thread."""
-    if body.resume:
-        return with_texts(await find_run(body.resume[0].interruptId.rpartition(".")[0], parts, user_id=caller.user_id))
-    return with_texts(await _latest(body.threadId, parts, caller))
+    if not body.resume:
+        return with_texts(await _latest(body.threadId, parts, caller))
+    return with_texts(await find_run(body.resume[0].interruptId.rpartition(".")[0], parts, user_id=caller.user_id))
 
 
 async def _go_on(body: RunAgentInput, run: RunRecord, parts: ServiceParts, caller: Caller) -> Response:

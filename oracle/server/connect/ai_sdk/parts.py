@@ -64,7 +64,8 @@ class UIMessageStream:
         self._is_rest = bool(seen or answered)
         self._n = self._made = 0  # the chunk, and events of the whole stream
         self._events: list[bytes] = []
-        self._speaking, self._speech = "", ""  # the part that is open: "text" or "reasoning", and its id
+        self._speaking = self._speech = ""  # the part that is open: "text" or "reasoning", and its id
+        self._delta = b""  # of it: all that stands before what is said
         self._in_step = False
         self._open: dict[str, ToolCall] = {}
         self._unshown: set[str] = set()
@@ -81,11 +82,12 @@ class UIMessageStream:
     def frames(self, n: int, chunk: Chunk) -> Iterable[bytes]:
         """The events of the next chunk."""
         self._n, self._events = n, []
-        is_new = (n > self._seen and not self._unseen) or isinstance(chunk, chunks.Done)
-        if is_new and self._is_rest:
+        if self._speaking == "text" and isinstance(chunk, chunks.Content) and not self._is_rest:  # nearly always
+            return (self._said(chunk.content),)
+        if self._is_rest and ((n > self._seen and not self._unseen) or isinstance(chunk, chunks.Done)):
             self._is_rest, self._speaking = False, ""  # the client's stream has ended here
         self._take(chunk)
-        return self._events if is_new else ()
+        return () if self._is_rest else self._events
 
     def parked(self) -> Iterable[bytes]:
         """The events of a run that goes on when the user has answered, which say what is seen by then."""
@@ -129,8 +131,13 @@ class UIMessageStream:
         if self._speaking != kind:
             self._step()
             self._speaking, self._speech = kind, f"{self._run.id}-{self._n}"
+            self._delta = to_json({"type": f"{kind}-delta", "id": self._speech, "delta": ""})[:-3]
             self._put(f"{kind}-start", id=self._speech)
-        self._put(f"{kind}-delta", id=self._speech, delta=text)
+        self._events.append(self._said(text))
+
+    def _said(self, text: str) -> bytes:
+        self._made += 1
+        return b"id: %d\ndata: %b%b}\n\n" % (self._made, self._delta, to_json(text))
 
     def _silence(self) -> None:
         if self._speaking:
@@ -201,7 +208,8 @@ class UIMessageStream:
         if interrupt.reason != "input_required":
             if answered.arguments is not None:
                 self._show(ToolCall(call.id, call.name, answered.arguments))
-            self._denied |= set() if is_allowed else {call.id}
+            if not is_allowed:
+                self._denied.add(call.id)
             reason = {"reason": answered.comment} if answered.comment else {}
             self._put("tool-approval-response", approvalId=interrupt.id, approved=is_allowed, **reason)
         if interrupt.tool_call_id is None:
