@@ -47,7 +47,6 @@ OracleError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── ServingError            the address cannot be listened on
 │   ├── ToolSetupError          the project, the vault or the MCP servers cannot be used
-│   │   └── MissingVariableError    a server needs a variable that is not set
 │   ├── EncoderError            the encoder cannot be used; heuristics answer alone
 │   │   ├── MissingEncoderError     a package or a file that it needs is not there
 │   │   └── CorruptEncoderError     its files are not what they must be

@@ -186,6 +186,22 @@ class Reader:
         return {}
 
 
+def file_text(path: Path, *, error: Callable[[str], Exception]) -> bytes:
+    """The bytes of a file, up to the largest size that is read.
+
+    Args:
+        path: of the file.
+        error: is raised if it cannot be read, or is no file: opening a pipe would wait for its writer.
+    """
+    try:
+        if not path.exists() or path.is_file():
+            with path.open("rb") as file:
+                return file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        raise error(str(getattr(problem, "strerror", None) or problem)) from None
+    raise error("it is no file")
+
+
 def read_file(
     path: Path, read: Callable[[Reader, YamlNode], _T], *, what: str, error: Callable[[str], Exception]
 ) -> _T:
@@ -197,14 +213,7 @@ def read_file(
         what: the file, with its article, for messages.
         error: what is raised if it cannot be read, or has mistakes; its message has the places of all of them.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise OSError(0, "it is no file")  # noqa: TRY301  one message for all that cannot be read
-        with path.open("rb") as file:
-            text = file.read(LARGEST_FILE_BYTES + 1)
-    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
-        reason = getattr(problem, "strerror", None) or problem
-        raise error(f"{what} {str(path)!r} cannot be read: {reason}") from None
+    text = file_text(path, error=lambda why: error(f"{what} {str(path)!r} cannot be read: {why}"))
     document, reader = read_yaml(text, file=str(path)), Reader()
     found = None if document.root is None else read(reader, document.root)
     mistakes = in_order((*document.mistakes, *reader.mistakes))

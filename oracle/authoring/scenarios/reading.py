@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order
-from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YamlNode, read_yaml
+from bt_runtime.text.yaml_reader import YamlNode, read_yaml
 from oracle.authoring.scenarios.expectations import EXPECTATIONS
 from oracle.authoring.scenarios.model import (
     DEFAULT_CONFIDENCE,
@@ -44,7 +44,7 @@ from oracle.authoring.scenarios.model import (
 from oracle.classify import QueryType
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.core.errors import TreeAuthorError
-from oracle.core.yaml_records import Read, Reader
+from oracle.core.yaml_records import Read, Reader, file_text
 from oracle.decision import AgentConfig, ConfigError
 from oracle.llm.protocol import ModelFault, Usage
 from oracle.llm.script import STOP_REASONS, ScriptedCall, ScriptedSearch
@@ -80,16 +80,12 @@ def read_scenario_text(path: Path) -> bytes:
     """The bytes of a scenario file, up to the largest size that is read.
 
     Raises:
-        ScenarioFileError: it cannot be read, or is no file: opening a pipe would wait for its writer.
+        ScenarioFileError: it cannot be read, or is no file.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise ScenarioFileError((Mistake(Place(str(path)), "this is not a file"),), "")
-        with path.open("rb") as file:
-            return file.read(LARGEST_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ScenarioFileError((Mistake(Place(str(path)), f"the file cannot be read: {reason}"),), "") from None
+    place = Place(str(path))
+    return file_text(
+        path, error=lambda why: ScenarioFileError((Mistake(place, f"the file cannot be read: {why}"),), "")
+    )
 
 
 def from_yaml(text: str | bytes, *, file: str = "<scenarios>") -> tuple[Scenario, ...]:

@@ -75,16 +75,15 @@ class Pins:
         """Read the file if it is another one than before; returns whether it was."""
         try:
             found = self.file.stat()
+            stamp = (found.st_mtime_ns, found.st_ino)
+            if stamp == self._stamp:
+                return False
+            self._known = _File.model_validate_json(self.file.read_bytes()).servers
         except FileNotFoundError:
             return False
         except OSError as error:
             raise ToolSetupError(f"{str(self.file)!r} cannot be read: {error.strerror}") from None
-        stamp = (found.st_mtime_ns, found.st_ino)
-        if stamp == self._stamp:
-            return False
-        try:
-            self._known = _File.model_validate_json(self.file.read_bytes()).servers
-        except (OSError, ValueError):
+        except ValueError:
             raise ToolSetupError(
                 f"{str(self.file)!r} is damaged: it says which tools of MCP servers were approved; delete it, and "
                 "what they offer now counts as approved"

@@ -25,7 +25,8 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
     """
     if not _NAME.fullmatch(tool.name):
         raise ValueError("its name is none: up to 96 letters, digits, '_', '-', '.' and '/'")
-    description = _plain(tool.description or tool.title or "")
+    said = _CONTROL.sub("", (tool.description or tool.title or "")[: 2 * LONGEST_DESCRIPTION])
+    description = neutralised(plain_description(said))
     is_called_reading = tool.annotations is not None and tool.annotations.read_only_hint is True
     if len(description) > LONGEST_DESCRIPTION:
         description = description[: LONGEST_DESCRIPTION - 1] + "…"
@@ -35,10 +36,6 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
         input_schema=dict(checked_schema(tool.input_schema)),
         is_called_reading=is_called_reading,
     )
-
-
-def _plain(text: str) -> str:
-    return neutralised(plain_description(_CONTROL.sub("", text[: 2 * LONGEST_DESCRIPTION])))
 
 
 def result_of(result: types.CallToolResult | types.InputRequiredResult | types.Result) -> ToolResult:

@@ -100,20 +100,19 @@ class ServerSettings(NodeSettings):
 
     def has(self, tool: str) -> bool:
         """Whether a tool of the server is used."""
-        return (not self.allow or _matches(self.allow, tool)) and not _matches(self.deny, tool)
+        return _says(self.allow or True, tool) and not _says(self.deny, tool)
 
     def changes(self, tool: str, *, is_called_reading: bool) -> bool:
         """Whether a tool counts as one that changes data."""
-        says = self.writes if isinstance(self.writes, bool) else _matches(self.writes, tool)
-        return says and not (self.trusts_annotations and is_called_reading)
+        return _says(self.writes, tool) and not (self.trusts_annotations and is_called_reading)
 
     def is_approved_first(self, tool: str) -> bool:
         """Whether a person must approve each call of a tool."""
-        return self.approve if isinstance(self.approve, bool) else _matches(self.approve, tool)
+        return _says(self.approve, tool)
 
 
-def _matches(globs: tuple[str, ...], tool: str) -> bool:
-    return any(fnmatchcase(tool, each) for each in globs)
+def _says(given: bool | tuple[str, ...], tool: str) -> bool:  # noqa: FBT001  as the file has it
+    return given if isinstance(given, bool) else any(fnmatchcase(tool, each) for each in given)
 
 
 def _is_address(url: str) -> bool:
@@ -124,23 +123,16 @@ def _is_address(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isascii() and not parts.username
 
 
-class MissingVariableError(ToolSetupError):
-    """A server needs a variable of the environment that is not set."""
-
-
 def filled(text: str, environ: Mapping[str, str]) -> str:
     """The text with the values of `${VARIABLES}`.
 
     Raises:
-        MissingVariableError: one is not set.
+        ToolSetupError: one is not set.
     """
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in environ:
-            raise MissingVariableError(f"the variable {match[1]} is not set in the environment of this process")
-        return environ[match[1]]
-
-    return _VARIABLE.sub(value, text)
+    try:
+        return _VARIABLE.sub(lambda match: environ[match[1]], text)
+    except KeyError as error:
+        raise ToolSetupError(f"the variable {error.args[0]} is not set in the environment of this process") from None
 
 
 def read_servers(path: Path) -> Mapping[str, ServerSettings]:

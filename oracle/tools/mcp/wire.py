@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ def client_of(server: ServerSettings, environ: Mapping[str, str], *, on_change: 
         on_change: called when it has other tools, or is gone.
 
     Raises:
-        MissingVariableError: a variable is not set.
+        ToolSetupError: a variable is not set.
     """
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what servers write; what fails is said once by us
 
@@ -89,21 +90,21 @@ async def _http(server: ServerSettings, headers: Mapping[str, str]) -> AsyncGene
         yield streams
 
 
+@dataclass
 class _BoundedBody(httpx2.AsyncByteStream):
-    def __init__(self, body: Any, largest: int, problem: str) -> None:  # noqa: ANN401  the library's own stream
-        self._body = body
-        self._left = largest
-        self._problem = problem
+    body: Any
+    left: int
+    problem: str
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for data in self._body:
-            self._left -= len(data)
-            if self._left < 0:
-                raise httpx2.StreamError(self._problem)
+        async for data in self.body:
+            self.left -= len(data)
+            if self.left < 0:
+                raise httpx2.StreamError(self.problem)
             yield data
 
     async def aclose(self) -> None:
-        await self._body.aclose()
+        await self.body.aclose()
 
 
 def _too_long(largest: int) -> str:

@@ -21,13 +21,12 @@ from oracle.server.api.answers import json_answer
 router = APIRouter()
 
 MISSING = "this needs the package 'mcp', which is not installed: pip install 'oracle-bt[mcp]'"
-_CODES = {413: -32600, 415: -32600, 422: -32602}  # of JSON-RPC; refusals come before its envelope is read
-_OTHER = -32600
 
 
 def refused(refusal: Refusal) -> Response:
     """The refusal as an error of JSON-RPC, which belongs to no request."""
-    error = {"code": _CODES.get(refusal.status, _OTHER), "message": refusal.message}
+    code = -32602 if refusal.status == 422 else -32600
+    error = {"code": code, "message": refusal.message}
     return json_answer({"jsonrpc": "2.0", "id": None, "error": error}, status=refusal.status)
 
 
