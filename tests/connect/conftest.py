@@ -15,6 +15,7 @@ import pytest_asyncio
 from filelock import FileLock
 
 from tests.connect.stage import Node, Stage, staged
+from tests.support.issuer import IssuerServer, issuing
 from tests.support.stores import NoServerError, postgresql, server
 
 HERE = Path(__file__).parent
@@ -60,13 +61,21 @@ def postgresql_url() -> Iterator[str]:
         pytest.skip(f"PostgreSQL could not be tested: {error}")
 
 
+@pytest.fixture(scope="session")
+def issuer() -> Iterator[IssuerServer]:
+    """An OpenID Connect issuer, which stages take tokens of."""
+    with issuing() as found:
+        yield found
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session", params=["sqlite", "postgresql"])
 async def shared_stage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, issuer: IssuerServer
 ) -> AsyncIterator[Stage]:
     """One worker on SQLite, and two on PostgreSQL."""
     database = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else None
-    async with staged(tmp_path_factory.mktemp(request.param), database=database) as stage:
+    users = {"ORACLE_OIDC_ISSUERS": f"corp={issuer.url}", "ORACLE_OIDC_AUDIENCES": "corp=oracle"}
+    async with staged(tmp_path_factory.mktemp(request.param), database=database, **users) as stage:
         yield stage
 
 

@@ -13,11 +13,14 @@ import httpx2
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.auth import TokenStorage
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import streamable_http_client
 
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.connect.stage import PATIENCE_S, SETTINGS, Node, Stage, staged, token
 from tests.oracle.server.api.asking import write_trees
+from tests.support.issuer import IssuerServer, private_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -125,6 +128,51 @@ async def test_users_are_apart(stage: Stage) -> None:
         assert (await bob.call_tool("ask", {"run_id": found["run_id"]})).is_error
         with pytest.raises(MCPError, match="Resource not found"):
             await bob.read_resource(f"oracle://conversations/{found['context_id']}")
+
+
+class NoTokens(TokenStorage):
+    """What a client has kept at its first start."""
+
+    async def get_tokens(self) -> None:
+        return None
+
+    async def set_tokens(self, tokens: object) -> None:
+        pass
+
+    async def get_client_info(self) -> None:
+        return None
+
+    async def set_client_info(self, client_info: object) -> None:
+        pass
+
+
+async def test_a_client_without_a_token_is_led_to_the_issuer_and_asks_as_its_user(
+    stage: Stage, issuer: IssuerServer
+) -> None:
+    for worker in stage.workers:
+        stage.desk.play(*SEARCH)
+        own = ClientCredentialsOAuthProvider(f"{worker.url}/mcp", NoTokens(), "app", "its secret", issuer=issuer.url)
+        http = httpx2.AsyncClient(auth=own, timeout=PATIENCE_S, trust_env=False, verify=False)
+        async with http, Client(streamable_http_client(f"{worker.url}/mcp", http_client=http)) as client:
+            run_id = (await client.call_tool("ask", {"question": "Where?"})).structured_content["run_id"]
+        async with stage.client(None, Authorization=f"Bearer {issuer.token(sub='app')}") as http:
+            run = (await http.get(f"/api/oracle/runs/{run_id}")).json()
+            assert (run["user_id"], run["status"]) == ("corp:app", "finished")
+        assert run_id not in [each["run_id"] for each in await stage.runs()]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"aud": "another"}, {"exp": 1}, {"key": private_key("evil")}, {"kid": "unknown"}], ids=str
+)
+async def test_a_token_that_is_wrong_is_refused_with_the_address_of_what_issues_right_ones(
+    stage: Stage, issuer: IssuerServer, wrong: dict[str, Any]
+) -> None:
+    async with stage.client(None, Authorization=f"Bearer {issuer.token(**wrong)}") as http:
+        refused = await http.post("/mcp", json={})
+        assert refused.status_code == 401
+        [address] = re.findall(r'resource_metadata="(.+?)"', refused.headers["WWW-Authenticate"])
+        metadata = (await http.get(address)).json()
+    assert (metadata["resource"], metadata["authorization_servers"]) == (f"{stage.url}/mcp", [issuer.url])
 
 
 def check(said: Any) -> None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 KEYS_PATH = "/keys"
+_TOKENS_PATH = "/token"
 _DISCOVERY = "/.well-known/openid-configuration"
 _MAKERS: dict[str, Callable[[], Any]] = {
     "RS256": lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048),
@@ -109,8 +111,10 @@ class IssuerServer:
         if path in self.answers:
             return self.answers[path]
         if path.endswith(_DISCOVERY):
-            address = f"http://127.0.0.1:{self.port}{KEYS_PATH}"
-            return 200, {}, json.dumps({"issuer": self.url, "jwks_uri": address}).encode()
+            at = f"http://127.0.0.1:{self.port}"
+            calls = {"authorization_endpoint": f"{at}/authorize", "token_endpoint": at + _TOKENS_PATH}
+            document = {"issuer": self.url, "jwks_uri": at + KEYS_PATH, "response_types_supported": ["code"], **calls}
+            return 200, {}, json.dumps(document).encode()
         if path == KEYS_PATH:
             return 200, {}, json.dumps({"keys": [as_jwk(*each) for each in self.keys.items()]}).encode()
         return 404, {}, b""
@@ -122,7 +126,16 @@ class IssuerServer:
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
                 issuer.gate.wait(20)
-                status, headers, body = issuer._answer(self.path)
+                self._send(*issuer._answer(self.path))
+
+            def do_POST(self) -> None:
+                """A client that has a secret gets a token of its own."""
+                given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                is_known = self.path == _TOKENS_PATH and given["grant_type"] == ["client_credentials"]
+                token = {"access_token": issuer.token(sub="app"), "token_type": "Bearer", "expires_in": 300}
+                self._send(200 if is_known else 400, {"Content-Type": "application/json"}, json.dumps(token).encode())
+
+            def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(body)), **headers}.items():
                     self.send_header(name, value)

@@ -3,6 +3,7 @@
 What the hostile ones do is at their tools. FILE counts starts, a line each.
 """
 
+import asyncio
 import os
 import sys
 import time
@@ -97,5 +98,30 @@ def renaming() -> MCPServer:
     return server
 
 
+def held(file: Path | None = None) -> MCPServer:
+    """A server whose tools never answer their first call. FILE has a line for each: the tool, and the process."""
+    called = file or Path(sys.argv[2])
+    server = MCPServer("held")
+
+    async def answer(tool: str) -> str:
+        with called.open("a") as log:
+            log.write(f"{tool} {os.getpid()}\n")
+        if [line.split()[0] for line in called.read_text().splitlines()].count(tool) == 1:
+            await asyncio.Event().wait()
+        return f"The answer of {tool}."
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    async def look() -> str:
+        """Look."""
+        return await answer("look")
+
+    @server.tool()
+    async def change() -> str:
+        """Change."""
+        return await answer("change")
+
+    return server
+
+
 if __name__ == "__main__":
-    {"tickets": tickets, "hostile": hostile, "renaming": renaming}[sys.argv[1]]().run("stdio")
+    {"tickets": tickets, "hostile": hostile, "renaming": renaming, "held": held}[sys.argv[1]]().run("stdio")
