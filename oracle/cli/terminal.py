@@ -21,19 +21,7 @@ from oracle.cli.people import asked_line, decided_line
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
 from oracle.cli.views import Clock, QueryView, ending, finished_call, source_labels
-from oracle.core.chunks import (
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    QuestionAsked,
-    SystemNotice,
-    Thinking,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}
@@ -71,25 +59,25 @@ class TerminalView(QueryView):
         """Show that the query is running."""
         self._show_progress()
 
-    def _show(self, chunk: Chunk) -> None:
+    def _show(self, chunk: chunks.Chunk) -> None:
         match chunk:
-            case Content(text):
+            case chunks.Content(text):
                 self._write(clean(text))
-            case Thinking() | ToolCalled():
+            case chunks.Thinking() | chunks.ToolCalled():
                 self._show_progress()
-            case ToolReturned():
+            case chunks.ToolReturned():
                 self._finish_call(chunk)
-            case SystemNotice():
+            case chunks.SystemNotice():
                 self._line(Text(f"{_MARKS[chunk.severity]} {clean(chunk.system_message)}", style=AMBER))
-            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+            case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
                 self._line(Text(f"? {asked_line(interrupt)}", style="bold"))
-            case Answered():
+            case chunks.Answered():
                 self._line(Text(f"? {decided_line(chunk)}", style="dim"))
-            case Failed():
+            case chunks.Failed():
                 # Its text follows in the sentence that ends the answer.
                 self._leave_text()
                 self._hide_progress()
-            case Done():
+            case chunks.Done():
                 self._finish(chunk)
 
     def close(self) -> None:
@@ -144,11 +132,11 @@ class TerminalView(QueryView):
             self._separate()
             self._text_is_last = False
 
-    def _finish_call(self, returned: ToolReturned) -> None:
+    def _finish_call(self, returned: chunks.ToolReturned) -> None:
         mark, label, result = finished_call(self.answer, returned)
         self._line(Text.assemble((mark, _MARK_STYLES[mark]), f" {label}", (f"  {result}", "dim")))
 
-    def _finish(self, done: Done) -> None:
+    def _finish(self, done: chunks.Done) -> None:
         self.close()
         labels = source_labels(self.answer.sources)
         if labels:

@@ -6,20 +6,7 @@ from collections.abc import Callable, Sequence
 from oracle.cli.people import asked_line, decided_line
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line
-from oracle.core.chunks import (
-    Answer,
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    QuestionAsked,
-    Source,
-    SystemNotice,
-    ToolReturned,
-    write_chunk,
-)
+from oracle.core import chunks
 
 Clock = Callable[[], float]
 
@@ -31,12 +18,12 @@ class QueryView:
     """Shows a query, chunk by chunk; `answer` is what they add up to."""
 
     def __init__(self) -> None:
-        self.answer = Answer()
+        self.answer = chunks.Answer()
 
     def start(self) -> None:
         """The query begins. By default nothing is shown yet."""
 
-    def show(self, chunk: Chunk) -> None:
+    def show(self, chunk: chunks.Chunk) -> None:
         """Show the next chunk."""
         self.answer.add(chunk)
         self._show(chunk)
@@ -47,7 +34,7 @@ class QueryView:
     def give_up(self) -> None:
         """Restore the terminal without waiting, because the process may end at any moment."""
 
-    def _show(self, chunk: Chunk) -> None:
+    def _show(self, chunk: chunks.Chunk) -> None:
         raise NotImplementedError
 
 
@@ -58,7 +45,7 @@ class JsonView(QueryView):
         super().__init__()
         self._out = out
 
-    def _show(self, chunk: Chunk) -> None:
+    def _show(self, chunk: chunks.Chunk) -> None:
         self._out.write_bytes(json_line(chunk))
 
 
@@ -75,25 +62,25 @@ class PlainView(QueryView):
         self._now = now
         self._started_s = now()
 
-    def _show(self, chunk: Chunk) -> None:
+    def _show(self, chunk: chunks.Chunk) -> None:
         match chunk:
-            case Content(text):
+            case chunks.Content(text):
                 self._out.write(clean(text))
-            case ToolReturned():
+            case chunks.ToolReturned():
                 mark, label, result = finished_call(self.answer, chunk)
                 self._aside.write(f"{mark} {label} · {result}\n")
-            case SystemNotice():
+            case chunks.SystemNotice():
                 self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
-            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+            case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
                 self._aside.write(f"? {asked_line(interrupt)}\n")
-            case Answered():
+            case chunks.Answered():
                 self._aside.write(f"? {decided_line(chunk)}\n")
-            case Failed():
+            case chunks.Failed():
                 self._aside.write(f"error: {clean(chunk.error)}\n")
-            case Done():
+            case chunks.Done():
                 self._finish(chunk)
 
-    def _finish(self, done: Done) -> None:
+    def _finish(self, done: chunks.Done) -> None:
         if self.answer.text and not clean(self.answer.text).endswith("\n"):
             self._out.write("\n")
         labels = source_labels(self.answer.sources)
@@ -102,7 +89,7 @@ class PlainView(QueryView):
         self._aside.write(f"{ending(done, elapsed_s=self._now() - self._started_s)}\n")
 
 
-def finished_call(answer: Answer, returned: ToolReturned) -> tuple[str, str, str]:
+def finished_call(answer: chunks.Answer, returned: chunks.ToolReturned) -> tuple[str, str, str]:
     """A tool call of the answer: its mark, its label, and how long it took, with the result's text if it failed."""
     call = answer.calls.get(returned.tool_call_id)
     label = call_label(call.name, call.arguments) if call else "tool call"
@@ -112,12 +99,12 @@ def finished_call(answer: Answer, returned: ToolReturned) -> tuple[str, str, str
     return "✓", label, took
 
 
-def is_answered(answer: Answer) -> bool:
+def is_answered(answer: chunks.Answer) -> bool:
     """Whether the model produced text and the query did not end with an error; the exit code rests on it."""
     return answer.has_text and answer.done is not None and answer.done.termination_reason != "error"
 
 
-def source_label(source: Source) -> str:
+def source_label(source: chunks.Source) -> str:
     """A source on one line: `auth/login.py:12`, `decisions.md:3 (vault)`, or an address."""
     place = one_line(source.path, longest=400)
     if source.line is not None:
@@ -125,12 +112,12 @@ def source_label(source: Source) -> str:
     return place if source.source_type in {"code", "web"} else f"{place} ({source.source_type})"
 
 
-def source_labels(sources: Sequence[Source]) -> list[str]:
+def source_labels(sources: Sequence[chunks.Source]) -> list[str]:
     """The labels of the sources, each once, in the order in which they were found."""
     return list(dict.fromkeys(map(source_label, sources)))
 
 
-def ending(done: Done, *, elapsed_s: float) -> str:
+def ending(done: chunks.Done, *, elapsed_s: float) -> str:
     """The last line: `completed · 3 turns · 1,234 tokens (estimated) · offline-extractive · 1.2 s`."""
     reason = "cancelled" if done.termination_reason == "user_cancelled" else done.termination_reason
     turns = f"{done.turns} turn{'' if done.turns == 1 else 's'}"
@@ -139,9 +126,9 @@ def ending(done: Done, *, elapsed_s: float) -> str:
     return " · ".join((reason, turns, tokens, one_line(done.model_used, longest=80), f"{elapsed_s:.1f} s"))
 
 
-def json_line(chunk: Chunk) -> bytes:
+def json_line(chunk: chunks.Chunk) -> bytes:
     """The chunk as a line of JSON, as the service sends it."""
-    data = write_chunk(chunk)
+    data = chunks.write_chunk(chunk)
     for text, escaped in _LINE_BREAKS.items():
         data = data.replace(text, escaped)
     return data + b"\n"

@@ -37,10 +37,10 @@ def check_neighbours(home: Path) -> None:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No garbage collection while modules are loaded.
+    """No garbage collection while modules are loaded, or the states of a tree are explored.
 
-    Loading makes hundreds of thousands of objects and next to no garbage, and the collector would look at all of them
-    again and again: a fifth of the time.
+    That makes hundreds of thousands of objects and next to no garbage, and the collector would look at all of them
+    again and again: a fifth of the time that modules take.
     """
     was_enabled = gc.isenabled()
     gc.disable()

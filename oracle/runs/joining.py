@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from bt_runtime import Outcome, TickRecord
+from oracle.agent.journal import QueryJournal
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Chunk, Closing, Content, Thinking
@@ -28,7 +29,7 @@ _MOST_CHARACTERS: Final = 4_096
 _PARAGRAPH: Final = "\n\n"
 
 
-class Recorder(Protocol):
+class Recorder(QueryJournal, Protocol):
     """What writes a run down."""
 
     def emit(self, chunk: Chunk) -> None:
@@ -37,38 +38,6 @@ class Recorder(Protocol):
 
     def on_tick(self, record: TickRecord) -> None:
         """Take a tick record."""
-        ...
-
-    async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable."""
-        ...
-
-    def begin_tick(self) -> None:
-        """Keep together what comes until `end_tick`."""
-        ...
-
-    def end_tick(self) -> None:
-        """Write it."""
-        ...
-
-    async def flush(self) -> None:
-        """Make all that came so far durable."""
-        ...
-
-    def request(self, record: RequestRecord, *, prompt: str) -> None:
-        """Take the request of a turn."""
-        ...
-
-    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
-        """Take the intent of a writing call."""
-        ...
-
-    def signal(self, record: SignalRecord) -> None:
-        """Take a signal."""
-        ...
-
-    def rule(self, breach: RuleBreach) -> None:
-        """Take a broken rule."""
         ...
 
     def debug(self, event: Debugged) -> None:

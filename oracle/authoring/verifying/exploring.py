@@ -4,13 +4,11 @@ States of equal identity are one state. From each, every event that can happen i
 after it. So the first violation of a property is one of the shortest.
 """
 
-import gc
 import resource
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -284,18 +282,6 @@ class Exploration:
             if not world.progress.is_over and self._known.get(self.identity.of(self.extra())) == following:
                 return event
         return self._states[following].event
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pause the collector of cycles: what is kept is kept until the end, and it would look at all of it again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _megabytes() -> float:

@@ -8,7 +8,7 @@ from bt_runtime import NodeDefinition, Registry, TreeDefinition
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.authoring.verifying.events import Start
-from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch, uncollected
+from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.options import Options, deliveries_of
 from oracle.authoring.verifying.parts import STANDARD_TOOLS
@@ -21,6 +21,7 @@ from oracle.authoring.verifying.ruled import named, policy_tools, rule_propertie
 from oracle.authoring.verifying.stories import Counterexample, tell, where
 from oracle.authoring.verifying.unreached import Unreached
 from oracle.authoring.verifying.world import World
+from oracle.core.loading import collector_paused
 from oracle.core.logs.configuring import quiet
 from oracle.decision import AgentConfig
 from oracle.tools import Tool
@@ -75,7 +76,7 @@ def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Wat
     exploration.watch = watch
     world, reads = exploration.world, reads_of(definition)
     properties = (*BUILT_IN, *rule_properties(definition))
-    with quiet(), uncollected():
+    with quiet(), collector_paused():
         explored = exploration.run()
         results = tuple(_judged(each, explored, world, reads, scope, watch) for each in properties)
     return Report(

@@ -33,19 +33,7 @@ from oracle.agent.tool_calls import answer_calls, calls_of, forbidden
 from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
 from oracle.authoring.scenarios.model import PersonDecides
-from oracle.authoring.verifying.events import (
-    ActionEnded,
-    Cancelled,
-    Decided,
-    Delivered,
-    Event,
-    Replied,
-    SaveEnded,
-    Start,
-    TimePassed,
-    ToolsEnded,
-    WorkEnded,
-)
+from oracle.authoring.verifying import events
 from oracle.authoring.verifying.memory import Memory, Stored
 from oracle.authoring.verifying.parts import (
     MODEL,
@@ -258,7 +246,7 @@ class World:
         """The earliest deadline of a node or of the query."""
         return self.stepper.wake_at_s
 
-    def play(self, event: Event) -> None:
+    def play(self, event: events.Event) -> None:
         """Let something happen, and tick the tree until it waits again or has ended."""
         self.moment += 1
         self.intents.was_asked = False
@@ -270,21 +258,21 @@ class World:
         now_s, self._tokens_before = self.clock.now_s, self.agent.state.tokens_used
         was_complete = False
         match event:
-            case Start(question):
+            case events.Start(question):
                 self._ask(question)
-            case Cancelled():
+            case events.Cancelled():
                 self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
                 self._interrupt(event.part, calls=event.calls)
                 was_complete = self.stepper.has_events
                 self.stepper.deliver("cancel_requested", value=True, at_s=now_s)
-            case Decided(at):
+            case events.Decided(at):
                 asked = tuple(self.agent.output.pending)[at]
                 decides = PersonDecides(decision=event.decision, value=event.says)
                 self.stepper.deliver(ANSWERS, {asked: decides.delivered()}, now_s)
-            case Delivered(key, value):
+            case events.Delivered(key, value):
                 self.progress.delivered |= {key}
                 self.stepper.deliver(key, value, now_s)
-            case TimePassed():
+            case events.TimePassed():
                 until_s = self.next_deadline_s
                 assert until_s is not None  # noqa: S101  it is offered only then
                 self._interrupt(event.part)
@@ -292,7 +280,7 @@ class World:
             case _:
                 request = self.stepper.under_way[event.request]
                 self.stepper.ended(self._end_of(request, event))
-        given = self.stepper.begin(now_s) if isinstance(event, Start) else self.stepper.due(self.clock.now_s)
+        given = self.stepper.begin(now_s) if isinstance(event, events.Start) else self.stepper.due(self.clock.now_s)
         assert given is not None  # noqa: S101  something has happened
         self._tick(given)
         if was_complete:
@@ -410,7 +398,7 @@ class World:
     def _release(self, request: Request) -> None:
         self.agent.cost.reserved_tokens -= self.progress.reserved.pop(request, 0)
 
-    def _end_of(self, request: Request, event: Event) -> Outcome:
+    def _end_of(self, request: Request, event: events.Event) -> Outcome:
         """The outcome of a request that ends by itself."""
         self._release(request)
         value, error = self._result_of(request, event)
@@ -419,20 +407,20 @@ class World:
         state = "done" if error is None else "failed"
         return Outcome(request.key, state, value, error, at_s=self.clock.now_s)  # type: ignore[arg-type]
 
-    def _result_of(self, request: Request, event: Event) -> tuple[Any, str | None]:
+    def _result_of(self, request: Request, event: events.Event) -> tuple[Any, str | None]:
         node = request.node
         match event:
-            case Replied(_, reply):
+            case events.Replied(_, reply):
                 return (None, _INJECTED) if reply.crashes else (self._turn(request, reply), None)
-            case ToolsEnded(_, results):
+            case events.ToolsEnded(_, results):
                 return self._tools(request, results), None
-            case ActionEnded():
+            case events.ActionEnded():
                 self.tools.next = self.result_of(event.result, event.text)
                 return _outcome(node.start())
-            case SaveEnded(_, fails):
+            case events.SaveEnded(_, fails):
                 self.store.fails = fails
                 return _outcome(node.start())
-            case WorkEnded(_, fails):
+            case events.WorkEnded(_, fails):
                 return (None, _INJECTED) if fails else (None, None)
             case _:
                 raise TypeError(event)
@@ -534,7 +522,7 @@ class World:
             if ASKS_MODEL in roles:
                 reply = Reply(PARTIAL if part == "some" else PLAIN, calls=("read",) if calls else ())
                 if part == "whole":
-                    self.stepper.ended(self._end_of(request, Replied(request.key, reply)))
+                    self.stepper.ended(self._end_of(request, events.Replied(request.key, reply)))
                 else:
                     reserved = self.progress.reserved[request]
                     self.agent.cost.reserved_tokens -= reserved  # the turn itself reserves it while it is played
@@ -544,7 +532,7 @@ class World:
                 if part == "whole":
                     found: Result = "found"
                     results = (found,) * len(calls_of(self.agent, request))
-                    self.stepper.ended(self._end_of(request, ToolsEnded(request.key, results)))
+                    self.stepper.ended(self._end_of(request, events.ToolsEnded(request.key, results)))
                 else:
                     self._partial[request] = self._tools(request, ("found",))
 

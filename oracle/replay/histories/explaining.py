@@ -15,22 +15,7 @@ from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.core.chunks import (
-    Answered,
-    ApprovalRequested,
-    Chunk,
-    Closing,
-    Content,
-    Failed,
-    QuestionAsked,
-    Source,
-    SourceFound,
-    SystemNotice,
-    Thinking,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.core import chunks
 from oracle.replay.histories.calls import Calls, NumberedCalls
 from oracle.replay.histories.debugged import debug_facts
 from oracle.replay.histories.endings import ending
@@ -52,23 +37,8 @@ from oracle.replay.histories.turns import Turns, signal_action
 from oracle.replay.histories.versions import read_version
 from oracle.replay.histories.view import reasons_of, with_end_shown
 from oracle.replay.recorded import DELETED
+from oracle.runs.record import events
 from oracle.runs.record.debug import Debugged
-from oracle.runs.record.events import (
-    ChunkSent,
-    ClosingBegun,
-    Intended,
-    LogDecoder,
-    LogEvent,
-    Opened,
-    Resumed,
-    RuleBroken,
-    RunEnded,
-    SignalRead,
-    Ticked,
-    ToolFinished,
-    TurnFinished,
-    TurnRequested,
-)
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.trees import TreeVersion
 from signals import SignalRecord
@@ -99,10 +69,10 @@ class Explainer:
         self._record = record
         self._registry = registry
         self._wanted = ticks
-        self._decoder = LogDecoder(has_ticks=record.tree_sha is not None)
-        self._sources: dict[int, tuple[Source, ...]] = {}
+        self._decoder = events.LogDecoder(has_ticks=record.tree_sha is not None)
+        self._sources: dict[int, tuple[chunks.Source, ...]] = {}
         self._stops: dict[int, RuleBreach] = {}
-        self._opened: Opened | None = None
+        self._opened: events.Opened | None = None
         self._start_at = record.created_at
         self._problems: list[str] = []
         self._repetition: RepeatedRun | None = None
@@ -158,28 +128,28 @@ class Explainer:
             end = ending(self._history, record.termination_reason or "error", error=record.error)
             self._history.end = with_end_shown(self._history, end)
 
-    def _take(self, event: LogEvent, *, at: float) -> TickFacts | None:  # noqa: C901  one case for each kind
+    def _take(self, event: events.LogEvent, *, at: float) -> TickFacts | None:  # noqa: C901  one case for each kind
         match event:
-            case Opened():
+            case events.Opened():
                 self._take_opened(event, at=at)
-            case TurnFinished(outcome) | ToolFinished(outcome):
+            case events.TurnFinished(outcome) | events.ToolFinished(outcome):
                 self._take_outcome(outcome)
-            case RuleBroken(breach):
+            case events.RuleBroken(breach):
                 self._take_breach(breach)
-            case SignalRead(signal):
+            case events.SignalRead(signal):
                 self._take_signal(signal)
-            case ChunkSent(chunk):
+            case events.ChunkSent(chunk):
                 self._take_chunk(chunk, at=at)
             case Debugged():
                 done = debug_facts(event, tick=self._next, at_s=round(at - self._start_at, 6))
                 self._history.debug += [done] if done else []
-            case Ticked(tick):
+            case events.Ticked(tick):
                 return self._take_tick(tick, at=at)
-            case TurnRequested(request):
+            case events.TurnRequested(request):
                 self._take_request(request, at=at)
-            case Resumed():
+            case events.Resumed():
                 self._take_resumed(event, at=at)
-            case ClosingBegun() | Intended() | RunEnded():
+            case events.ClosingBegun() | events.Intended() | events.RunEnded():
                 pass  # the sentence says it, the call, and the row
         return None
 
@@ -196,7 +166,7 @@ class Explainer:
         self._definition = read.definition if kept == "whole" else None
         self._nodes = {node.path: node.index for node in read.facts.nodes} if read.facts else {}
 
-    def _begin(self, opened: Opened) -> None:
+    def _begin(self, opened: events.Opened) -> None:
         """Build the query anew, before its first tick."""
         if self._definition is None or self._has_begun:
             return
@@ -223,13 +193,13 @@ class Explainer:
 
     # Ticks
 
-    def _take_opened(self, opened: Opened, *, at: float) -> None:
+    def _take_opened(self, opened: events.Opened, *, at: float) -> None:
         self._opened, self._start_at = opened, at
         if opened.has_requests:
             self._turns.expect_requests()
         self._begin(opened)
 
-    def _take_resumed(self, resumed: Resumed, *, at: float) -> None:
+    def _take_resumed(self, resumed: events.Resumed, *, at: float) -> None:
         at_s = self._since_start(resumed.clock_s)
         self._start_at = at - at_s  # of what follows: the run's clock has not gone on as that on the wall
         self._history.seams.append(seam_facts(resumed, tick=self._next, at_s=at_s))
@@ -242,7 +212,7 @@ class Explainer:
     def _take_tick(self, recorded: TickRecord, *, at: float) -> TickFacts:
         self._ticks.check(recorded, len(self._history.tree.nodes) if self._history.tree else None)
         if self._opened is None:  # a run of an earlier version
-            self._opened = Opened(recorded.at_s)
+            self._opened = events.Opened(recorded.at_s)
             self._begin(self._opened)
         taken = 0
         for outcome in recorded.outcomes:
@@ -313,7 +283,7 @@ class Explainer:
             if self._numbered is not None:
                 for call in value.calls:
                     self._calls.asked(
-                        ToolCall(call.id, call.name, {}),
+                        chunks.ToolCall(call.id, call.name, {}),
                         turn=self._turns.current,
                         tick=self._next,
                         at_s=self._since_start(outcome.at_s),
@@ -343,32 +313,34 @@ class Explainer:
             BreachFacts(self._next, self._turns.current, breach.rule, breach.text, breach.enforcement, breach.event)
         )
 
-    def _take_chunk(self, chunk: Chunk, *, at: float) -> None:  # noqa: C901  one case for each kind
+    def _take_chunk(self, chunk: chunks.Chunk, *, at: float) -> None:  # noqa: C901  one case for each kind
         at_s, tick = round(at - self._start_at, 6), self._next
-        is_of_turn = isinstance(chunk, Content | Thinking | ToolCalled) and not isinstance(chunk, Closing)
+        is_of_turn = isinstance(chunk, chunks.Content | chunks.Thinking | chunks.ToolCalled) and not isinstance(
+            chunk, chunks.Closing
+        )
         if not self._nodes and is_of_turn and not self._turns.is_open(None):
             self._turns.begin(None, tick=self._ticks.last, at_s=at_s, is_guess=True)
         turn = self._turns.current
         match chunk:
-            case SourceFound(source):
+            case chunks.SourceFound(source):
                 self._sources[tick] = (*self._sources.get(tick, ()), source)
                 self._texts.say(TextFacts("source", tick, turn, at_s, source.path), is_whole=True)
-            case SystemNotice():
+            case chunks.SystemNotice():
                 notice = NoticeFacts(tick, turn, at_s, chunk.system_type, chunk.severity, chunk.system_message)
                 self._history.notices.append(notice)
-            case Content(text) | Thinking(text):
+            case chunks.Content(text) | chunks.Thinking(text):
                 if is_of_turn and not text.isspace():  # a paragraph may end before the closing sentence
-                    self._turns.showed(at=at, is_text=isinstance(chunk, Content))
+                    self._turns.showed(at=at, is_text=isinstance(chunk, chunks.Content))
                 self._texts.say(TextFacts(chunk.type, tick, turn, at_s, text))
-            case ApprovalRequested(interrupt) | QuestionAsked(interrupt):
+            case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
                 self._history.interrupts.append(InterruptFacts(tick, turn, at_s, interrupt))
-            case Answered(interrupt):
+            case chunks.Answered(interrupt):
                 given = chunk.answer, chunk.arguments, chunk.comment
                 take_decision(self._history, DecisionFacts(tick, at_s, interrupt, *given))
-            case Failed():
+            case chunks.Failed():
                 self._texts.say(TextFacts("error", tick, turn, at_s, chunk.error), is_whole=True)
-            case ToolCalled(call):
+            case chunks.ToolCalled(call):
                 self._turns.showed(at=at, is_text=False)
                 self._calls.asked(call, turn=turn, tick=tick, at_s=at_s)
-            case ToolReturned():
+            case chunks.ToolReturned():
                 self._calls.returned(chunk, tick=tick, at_s=at_s)

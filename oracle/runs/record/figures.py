@@ -23,25 +23,8 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.core.chunks import TerminationReason
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
+from oracle.runs.record import events
 from oracle.runs.record.debug import Debugged
-from oracle.runs.record.events import (
-    ChunkSent,
-    ClosingBegun,
-    Intended,
-    LogDecoder,
-    LogEvent,
-    Opened,
-    Resumed,
-    RuleBroken,
-    RunEnded,
-    SignalRead,
-    Ticked,
-    ToolFinished,
-    TurnFinished,
-    TurnRequested,
-    UnderWay,
-    encode,
-)
 from oracle.runs.storage.records import LogEntry
 from signals import SignalType
 
@@ -60,47 +43,47 @@ class LogFigures:
 
     def __init__(self) -> None:
         self._tools: frozenset[str] = frozenset()
-        self._decoder = LogDecoder(has_texts=False)
+        self._decoder = events.LogDecoder(has_texts=False)
 
     def __call__(self, entry: LogEntry) -> bytes | None:
         """The figures of the next event; `None` if it has none."""
         try:
             event = self._decoder.decode(entry)
             reduced = None if event is None else self._reduced(event)
-            return None if reduced is None else encode(reduced)
+            return None if reduced is None else events.encode(reduced)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # its texts cannot be told from its figures
 
-    def _reduced(self, event: LogEvent) -> LogEvent | None:  # noqa: C901, PLR0911  one case for each kind
+    def _reduced(self, event: events.LogEvent) -> events.LogEvent | None:  # noqa: C901, PLR0911  one case for each kind
         match event:
-            case Opened():
+            case events.Opened():
                 self._tools = frozenset(tool.name for tool in event.tools)
                 return event
-            case TurnRequested(request):
-                return TurnRequested(replace(request, hint=""))
-            case TurnFinished(outcome) | ToolFinished(outcome):
+            case events.TurnRequested(request):
+                return events.TurnRequested(replace(request, hint=""))
+            case events.TurnFinished(outcome) | events.ToolFinished(outcome):
                 return replace(event, outcome=self._outcome(outcome))
-            case Ticked(tick):
-                return Ticked(self._tick(tick))
-            case SignalRead(signal):
+            case events.Ticked(tick):
+                return events.Ticked(self._tick(tick))
+            case events.SignalRead(signal):
                 known = signal.type if signal.type in _SIGNAL_TYPES else signal.type and UNKNOWN
-                return SignalRead(
+                return events.SignalRead(
                     signal.model_copy(update={"type": known, "fields": {}, "raw_xml": None, "warnings": ()})
                 )
-            case RuleBroken(breach):
-                return RuleBroken(replace(breach, event=""))
+            case events.RuleBroken(breach):
+                return events.RuleBroken(replace(breach, event=""))
             case Debugged(more=more):
                 return replace(event, more=_debugged(more))
-            case Intended(tool=tool):
+            case events.Intended(tool=tool):
                 return replace(event, call_id="", tool=tool if tool in self._tools else UNKNOWN)
-            case Resumed(under_way=under_way):
+            case events.Resumed(under_way=under_way):
                 return replace(event, under_way=tuple(map(self._under_way, under_way)))
-            case ClosingBegun() | RunEnded():
+            case events.ClosingBegun() | events.RunEnded():
                 return event
-            case ChunkSent():
+            case events.ChunkSent():
                 return None
 
-    def _under_way(self, each: UnderWay) -> UnderWay:
+    def _under_way(self, each: events.UnderWay) -> events.UnderWay:
         return each._replace(name=UNKNOWN) if each.what == "tool" and each.name not in self._tools else each
 
     def _outcome(self, outcome: Outcome) -> Outcome:

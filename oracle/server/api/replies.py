@@ -6,16 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
 from oracle.classify.encoder.protocol import EncoderState
-from oracle.core.chunks import (
-    ErrorType,
-    Severity,
-    Source,
-    SourceType,
-    SystemNotice,
-    SystemType,
-    TerminationReason,
-    TokenUsage,
-)
+from oracle.core import chunks
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
 from oracle.runs.storage.records import Feedback, Kept, RunStatus, SpanKind
@@ -70,18 +61,22 @@ class WholeAnswer(ReplyBody):
     """A query's answer as one object."""
 
     answer: str
-    sources: list[Source]
-    system_messages: list[SystemNotice]
+    sources: list[chunks.Source]
+    system_messages: list[chunks.SystemNotice]
     tokens_used: int
     tokens_estimated: bool
     model_used: str
     turns: int
     context_id: str
     run_id: str
-    termination_reason: TerminationReason
-    usage: TokenUsage | None = Field(default=None, description="Left out where there was none, or it is not known.")
+    termination_reason: chunks.TerminationReason
+    usage: chunks.TokenUsage | None = Field(
+        default=None, description="Left out where there was none, or it is not known."
+    )
     error: str | None = Field(default=None, description="What failed; only with the reason `error`.")
-    error_type: ErrorType | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
+    error_type: chunks.ErrorType | None = Field(
+        default=None, description="The kind of failure; only with the reason `error`."
+    )
 
 
 class TreeVersionBody(ReplyBody):
@@ -121,9 +116,9 @@ class RunBody(ReplyBody):
     tokens_used: int
     tokens_estimated: bool
     model_used: str | None
-    termination_reason: TerminationReason | None
+    termination_reason: chunks.TerminationReason | None
     error: str | None
-    error_type: ErrorType | None
+    error_type: chunks.ErrorType | None
     cause: str | None = Field(description="For operators: what went wrong, and what to check; null for others.")
     cause_detail: dict[str, Any] | None = Field(
         description="For operators: the provider's status, error type and request id, as far as they are known."
@@ -268,8 +263,8 @@ class AnswerMetadata(ReplyBody):
     """The sources of an answer, and why it ended."""
 
     run_id: str
-    termination_reason: TerminationReason
-    sources: list[Source]
+    termination_reason: chunks.TerminationReason
+    sources: list[chunks.Source]
 
 
 class AssistantMessage(_MessageHead):
@@ -284,9 +279,9 @@ class SystemMessage(_MessageHead):
     """A notification, with the fields of its chunk; the model never sees it."""
 
     role: Literal["system"]
-    system_type: SystemType
+    system_type: chunks.SystemType
     system_message: str
-    severity: Severity
+    severity: chunks.Severity
     metadata: Metadata
 
 
@@ -342,7 +337,7 @@ class Me(ReplyBody):
     is_operator: bool = Field(description="May see all runs, and save trees.")
     can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
     project: str | None = Field(description="The name of the project whose code is read; null if it has none.")
-    sources: list[SourceType] = Field(description="The sources that there are tools for.")
+    sources: list[chunks.SourceType] = Field(description="The sources that there are tools for.")
     provider: Literal["anthropic", "offline"] = Field(description="`offline`: the embedded model, without a network.")
     model: str = Field(description="The model that answers a question that names none.")
     models: list[str] = Field(description="The models that a question may name; empty where none can be named.")
