@@ -90,15 +90,16 @@ class Reader:
             most: how many things there can be.
         """
         kind, found = Kind(noun, "action", model), {}
-        for name, each in islice(self._entries(entry, what=repr(entry.key)).items(), most):
+        entries = self._entries(entry, what=repr(entry.key))
+        if len(entries) > most:
+            self.report(entry, f"more than {most} {entry.key}: {len(entries)}")
+        for name, each in islice(entries.items(), most):
             if not names.fullmatch(name):
                 self.report(each, f"{name[:80]!r} cannot name a {noun}", hint)
             fields = self._entries(each, what=f"{of} {name[:80]!r}")
             read = read_settings(kind, fields, fill=YamlNode.plain, place=each.place, path=name, mistakes=self.mistakes)
             if isinstance(read, model):
                 found[name] = read
-        if isinstance(entry.node.data, dict) and len(entry.node.data) > most:
-            self.report(entry, f"more than {most} {entry.key}: {len(entry.node.data)}")
         return found
 
     def _entries(self, entry: Entry, *, what: str) -> Mapping[str, Entry]:
