@@ -11,11 +11,10 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from oracle.agent.conversations.titles import title_of
-from oracle.core.chunks import Chunk, Content, Done, Failed, TokenUsage
+from oracle.core.chunks import Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import to_json
 from oracle.llm.protocol import ModelError, ModelRequest, TextDelta, TurnEnded, Usage, UsageReported
 from oracle.server.api.parts import ServiceParts
@@ -51,8 +50,7 @@ _ALONE: Final[tuple[tuple[str, Task], ...]] = (
 _FIRST_QUESTION: Final = re.compile(r"^user: *(.+)$", re.IGNORECASE | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Auxiliary:
+class Auxiliary(NamedTuple):
     """A request of a product for itself.
 
     Args:
@@ -96,40 +94,28 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts) -> tuple[Chunk
         OverloadedError: the process is late.
     """
     parts.load.admit()
-    said: str | Failed
     if parts.settings.auxiliary == "known" or not parts.provider_answers:
-        said, usage, outcome = _known(asked), Usage(), "known"
+        said, used, outcome = _known(asked), TokenUsage(), "known"
     else:
-        said, usage = await _said(asked, parts)
-        outcome = "answered" if isinstance(said, str) else "failed"
-    used = TokenUsage(
-        usage.input_tokens or 0, usage.cache_creation_tokens, usage.cache_read_tokens, usage.output_tokens or 0
-    )
+        said, used = await _said(asked, parts)
+        outcome = "failed" if isinstance(said, Failed) else "answered"
     parts.metrics.auxiliary_answered(asked.task, outcome, tokens=used.counted)
-    done = Done(
-        termination_reason="completed" if isinstance(said, str) else "error",
-        tokens_used=used.counted,
-        tokens_estimated=False,
-        model_used="",
-        context_id="",
-        run_id="",
-        turns=0,
-        usage=used,
-    )
-    return Content(said) if isinstance(said, str) else said, done
+    nowhere = dict.fromkeys(("model_used", "context_id", "run_id"), "")
+    reason: TerminationReason = "error" if isinstance(said, Failed) else "completed"
+    return said, Done(reason, used.counted, tokens_estimated=False, **nowhere, turns=0, usage=used)
 
 
-def _known(asked: Auxiliary) -> str:
+def _known(asked: Auxiliary) -> Content | Failed:
     """The answer that needs no model: a title, or nothing of what is wanted."""
+    text = ""
     if asked.task == "title":
         found = _FIRST_QUESTION.search(asked.prompt)
-        title = title_of(found[1] if found else "") or "Conversation"
-        return to_json({"title": title}).decode() if asked.is_json else title
-    nothing: dict[str, list[str]] = {} if asked.task == "other" else {asked.task: []}
-    return to_json(nothing).decode() if asked.is_json else ""
+        text = title_of(found[1] if found else "") or "Conversation"
+    fields: dict[str, object] = {} if asked.task == "other" else {asked.task: text or []}
+    return Content(to_json(fields).decode() if asked.is_json else text)
 
 
-async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[str | Failed, Usage]:
+async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[Content | Failed, TokenUsage]:
     """What the model says, or why it says nothing, and what it has used."""
     request = ModelRequest(
         system=_SYSTEM,
@@ -139,8 +125,7 @@ async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[str | Failed, Us
         model=parts.settings.auxiliary_model,
         time_left_s=_PATIENCE_S,
     )
-    texts: list[str] = []
-    usage = Usage()
+    texts, usage = list[str](), Usage()
     try:
         async with asyncio.timeout(_PATIENCE_S), aclosing(parts.oracle.model.stream(request)) as events:
             async for event in events:
@@ -148,11 +133,13 @@ async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[str | Failed, Us
                     texts.append(event.text)
                 elif isinstance(event, UsageReported | TurnEnded):
                     usage = event.usage
+        said: Content | Failed = Content("".join(texts))
     except TimeoutError:
-        return _LATE, usage
+        said = _LATE
     except ModelError as error:
-        return Failed(error.fault.message, error.fault.error_type), usage
-    return "".join(texts), usage
+        said = Failed(error.fault.message, error.fault.error_type)
+    cached = usage.cache_creation_tokens, usage.cache_read_tokens
+    return said, TokenUsage(usage.input_tokens or 0, *cached, usage.output_tokens or 0)
 
 
 def _bounded(text: str) -> str:

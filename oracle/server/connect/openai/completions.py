@@ -17,6 +17,7 @@ from oracle.core import chunks as sent
 from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
+from oracle.server.api.errors import bounded
 from oracle.server.connect.openai.errors import failure
 from oracle.server.connect.openai.models import model_of
 
@@ -132,8 +133,7 @@ class CompletionFrames:
         """A line of its own; empty for no text, and where activity is not told."""
         if not text or not self._tells_activity:
             return ""
-        text = " ".join(text[: 4 * _LONGEST_LINE].split())
-        text = text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+        text = bounded(" ".join(text[: 4 * _LONGEST_LINE].split()), most=_LONGEST_LINE)
         starts = not self._thought or self._thought[-1].endswith("\n")
         return f"{text}\n" if starts else f"\n{text}\n"
 

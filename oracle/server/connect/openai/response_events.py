@@ -25,9 +25,9 @@ ResponseStatus = Literal["queued", "in_progress", "completed", "incomplete", "fa
 END: Final = b"data: [DONE]\n\n"
 
 _ENDS: Final[Mapping[str, ResponseStatus]] = {
-    "completed": "completed",
     "user_cancelled": "cancelled",
     "error": "failed",
+    "completed": "completed",
 }
 _ERROR_CODES: Final = {"provider_overloaded": "rate_limit_exceeded", "context_too_large": "invalid_prompt"}
 
