@@ -75,14 +75,8 @@ Folder = Annotated[Path, BeforeValidator(_folder)]
 Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 Hosts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_hosts)]
-Engine = Literal["auto", "anthropic", "offline"]
 EncoderSwitch = Literal["auto", "off"]
-EncoderChoice = Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)]
-ControlName = Literal["tree", "loop", "shadow"]
 PrimaryName = Literal["tree", "loop"]
-TracesSwitch = Literal["off", "on"]
-AuxiliaryWay = Literal["model", "known"]
-LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 
 
 def ceiling_name(field: str) -> str:
@@ -119,6 +113,14 @@ def _setting(default: object, meaning: str) -> Any:  # noqa: ANN401  of the fiel
     return Field(default=default, description=meaning)
 
 
+def _optional(meaning: str) -> Any:  # noqa: ANN401
+    return _setting(None, meaning)
+
+
+def _several(meaning: str) -> Any:  # noqa: ANN401
+    return _setting((), meaning)
+
+
 class Settings(_Ceilings):
     """The operator's settings. Immutable; each field's meaning is its description."""
 
@@ -132,19 +134,19 @@ class Settings(_Ceilings):
         hide_input_in_errors=True,  # pydantic's own message would quote a secret
     )
 
-    llm: Engine = _setting(
+    llm: Literal["auto", "anthropic", "offline"] = _setting(
         "auto",
         "Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if there is a key, "
         "else `offline`.",
     )
     model: str = _setting(DEFAULT_MODEL, "The provider's model that answers.")
-    models: Names = _setting(
-        (), "Further models that a request, or a turn of a tree, may name, separated by commas; empty: any."
+    models: Names = _several(
+        "Further models that a request, or a turn of a tree, may name, separated by commas; empty: any."
     )
-    trees: Names = _setting(
-        (), "The trees that a request may name, separated by commas; empty: all that are not `internal`."
+    trees: Names = _several(
+        "The trees that a request may name, separated by commas; empty: all that are not `internal`."
     )
-    control: ControlName = _setting(
+    control: Literal["tree", "loop", "shadow"] = _setting(
         "tree",
         "What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of them with the "
         "other in parallel, out of the user's sight: `shadow`.",
@@ -152,10 +154,9 @@ class Settings(_Ceilings):
     shadow_primary: PrimaryName = _setting(
         "tree", "With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
     )
-    shadow_control: Annotated[str | None, Field(max_length=255)] = _setting(
-        None,
+    shadow_control: Annotated[str | None, Field(max_length=255)] = _optional(
         "With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; the default "
-        "is the one of tree and loop that does not answer.",
+        "is the one of tree and loop that does not answer."
     )
     shadow_rate: Annotated[float, Field(ge=0, le=1)] = _setting(
         1, "With `shadow`: the share of queries that are run a second time."
@@ -163,74 +164,63 @@ class Settings(_Ceilings):
     shadow_tokens_per_hour: Annotated[int | None, Field(ge=0, le=1_000_000_000)] = _setting(
         1_000_000, "With `shadow`: the most tokens of all shadow runs within an hour; 0: any number."
     )
-    encoder: EncoderChoice = _setting(
+    encoder: Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)] = _setting(
         "off",
         "The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model in "
         "`encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
         "another model.",
     )
     data_dir: Folder = _setting(Path(".oracle"), "Where the service keeps its data.")
-    database_url: Secret | None = _setting(
-        None,
+    database_url: Secret | None = _optional(
         "The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several workers or "
-        "machines, or `sqlite:////path/to/file`.",
+        "machines, or `sqlite:////path/to/file`."
     )
-    trees_dir: Folder | None = _setting(
-        None,
+    trees_dir: Folder | None = _optional(
         "A folder of tree files that is searched before the shipped ones, and where trees are saved; the default is "
-        "`trees` in the data folder.",
+        "`trees` in the data folder."
     )
-    prompts_dir: Folder | None = _setting(None, "A folder of prompt segments that take the place of the shipped ones.")
-    plugins: Names = _setting(
-        (),
+    prompts_dir: Folder | None = _optional("A folder of prompt segments that take the place of the shipped ones.")
+    plugins: Names = _several(
         "Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in addition to those "
-        "of installed packages; read from the environment alone, not from `.env`.",
+        "of installed packages; read from the environment alone, not from `.env`."
     )
-    mcp_servers: Folder | None = _setting(None, "A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.")
-    prices: Folder | None = _setting(None, "A file of what models cost; without it nothing says what was spent.")
+    mcp_servers: Folder | None = _optional("A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.")
+    prices: Folder | None = _optional("A file of what models cost; without it nothing says what was spent.")
     project_dir: Folder = _setting(Path(), "The project whose code is searched and read.")
-    vault_dir: Folder | None = _setting(
-        None, "The folder of notes and threads; the default is `vault` in the data folder."
-    )
-    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _setting(
-        None,
+    vault_dir: Folder | None = _optional("The folder of notes and threads; the default is `vault` in the data folder.")
+    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _optional(
         "Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
-        f"at least {MIN_SECRET_BYTES} random bytes.",
+        f"at least {MIN_SECRET_BYTES} random bytes."
     )
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,
         description="Turns authentication on: bearer tokens and whose they are, as `token=user,…`.",
     )
-    oidc_issuers: Names = _setting(
-        (),
+    oidc_issuers: Names = _several(
         "Turns authentication on: OpenID Connect issuers whose access tokens (RS256, ES256, EdDSA) are taken, as "
-        "`name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`.",
+        "`name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`."
     )
-    oidc_audiences: Names = _setting(
-        (), "What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
+    oidc_audiences: Names = _several(
+        "What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
     )
-    oidc_operators: Names = _setting(
-        (),
+    oidc_operators: Names = _several(
         "Claims that make operators, as `name=claim=value,…`: the claim is this text, or a list that has it; `a.b` is "
-        "`b` in `a`.",
+        "`b` in `a`."
     )
-    chat_backends: Names = _setting(
-        (),
+    chat_backends: Names = _several(
         "Users of `ORACLE_TOKENS` that are chat backends, separated by commas: their requests name the user, who is "
-        "`backend:user`.",
+        "`backend:user`."
     )
-    openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _setting(
-        None,
+    openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _optional(
         "The secret of `X-OpenWebUI-User-Jwt`, by which Open WebUI names users "
-        f"(`FORWARD_USER_INFO_HEADER_JWT_SECRET` there); at least {MIN_SECRET_BYTES} random bytes.",
+        f"(`FORWARD_USER_INFO_HEADER_JWT_SECRET` there); at least {MIN_SECRET_BYTES} random bytes."
     )
-    user_token_header: str | None = _setting(
-        None, "The header in which a chat backend sends the user's access token of an issuer."
+    user_token_header: str | None = _optional(
+        "The header in which a chat backend sends the user's access token of an issuer."
     )
-    user_header: str | None = _setting(
-        None,
+    user_header: str | None = _optional(
         "The header in which a chat backend may name the user in plain words, which nothing proves: such a user is "
-        "never an operator.",
+        "never an operator."
     )
     operators: Names = Field(
         default_factory=lambda data: () if _has_auth(data) else (LOCAL_USER,),
@@ -241,24 +231,23 @@ class Settings(_Ceilings):
         default=False,
         meaning="With authentication: all users share the vault (`1`), instead of an own folder in it for each.",
     )
-    cors_origins: Names = _setting(
-        (), "Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas."
+    cors_origins: Names = _several(
+        "Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas."
     )
     runs_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = Field(
         default_factory=lambda data: RUNS_PER_USER if _has_auth(data) else None,
         description=f"Queries that a user may have under way at a time; 0: any number. Default: {RUNS_PER_USER} with "
         "authentication, else any number.",
     )
-    running_per_worker: Annotated[int | None, Field(ge=0, le=100_000)] = _setting(
-        None,
+    running_per_worker: Annotated[int | None, Field(ge=0, le=100_000)] = _optional(
         "Queries that a worker answers at a time; further ones wait until one ends, or another worker has a place for "
-        "them; 0: any number.",
+        "them; 0: any number."
     )
-    running_in_all: Annotated[int | None, Field(ge=0, le=1_000_000)] = _setting(
-        None, "Queries that all workers together answer at a time; further ones wait; 0: any number."
+    running_in_all: Annotated[int | None, Field(ge=0, le=1_000_000)] = _optional(
+        "Queries that all workers together answer at a time; further ones wait; 0: any number."
     )
-    running_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = _setting(
-        None, "Queries of one user that are answered at a time; further ones wait; 0: any number."
+    running_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = _optional(
+        "Queries of one user that are answered at a time; further ones wait; 0: any number."
     )
     requests_per_minute: Annotated[int | None, Field(ge=0, le=1_000_000)] = Field(
         default_factory=lambda data: REQUESTS_PER_MINUTE if _has_auth(data) else None,
@@ -289,23 +278,20 @@ class Settings(_Ceilings):
         "Request headers in which a chat product says that a request is its own, such as for a title; empty in those "
         "of users.",
     )
-    auxiliary: AuxiliaryWay = _setting(
+    auxiliary: Literal["model", "known"] = _setting(
         "model",
         "Who answers what chat products ask for themselves (titles, tags, further questions): the `model`, by one "
         "plain call, or what is `known` (a title from the question, and nothing else).",
     )
-    auxiliary_model: str | None = _setting(
-        None, "The provider's model for that; the default is the one that answers users."
-    )
+    auxiliary_model: str | None = _optional("The provider's model for that; the default is the one that answers users.")
     openai_activity: bool = _setting(
         default=True,
         meaning="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
         "person, in lines of their reasoning (`1`); else with thinking alone (`0`).",
     )
-    mcp_tools: Names = _setting(
-        (),
+    mcp_tools: Names = _several(
         "Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
-        "`search_code,read_note`, separated by commas; only those that change nothing count.",
+        "`search_code,read_note`, separated by commas; only those that change nothing count."
     )
     debug: bool = _setting(
         default=False, meaning="Live debugging (`1`): operators may pause runs, change their values and force results."
@@ -316,29 +302,26 @@ class Settings(_Ceilings):
     retain_days: Annotated[int, Field(ge=0, le=100_000)] = _setting(
         30, "How many days the records of ended queries are kept; 0: without limit. Conversations stay."
     )
-    retain_texts_days: Annotated[int | None, Field(ge=0, le=100_000)] = _setting(
-        None,
+    retain_texts_days: Annotated[int | None, Field(ge=0, le=100_000)] = _optional(
         "How many days the texts of ended queries are kept, where their figures are kept longer; 0: a minute; not set: "
-        "as long as the records. Conversations stay.",
+        "as long as the records. Conversations stay."
     )
     retain_mb: Annotated[int, Field(ge=0, le=100_000_000)] = _setting(
         0, "How many megabytes the database may hold before the oldest records of ended queries go; 0: any number."
     )
-    webhook_urls: Names = _setting(
-        (), "Addresses that are told when a query ends or waits for a person, separated by commas."
+    webhook_urls: Names = _several(
+        "Addresses that are told when a query ends or waits for a person, separated by commas."
     )
-    webhook_secret: Secret | None = _setting(
-        None, "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses."
+    webhook_secret: Secret | None = _optional(
+        "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses."
     )
-    webhook_hosts: Hosts = _setting(
-        (),
+    webhook_hosts: Hosts = _several(
         "The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and never to a "
-        "private address.",
+        "private address."
     )
-    webhook_private_hosts: Hosts = _setting(
-        (),
+    webhook_private_hosts: Hosts = _several(
         "Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those of your own "
-        "network, or of a test.",
+        "network, or of a test."
     )
     thinking_tokens: Annotated[int, Field(ge=0, le=128_000)] = _setting(
         2048,
@@ -347,11 +330,11 @@ class Settings(_Ceilings):
     max_output_tokens: Annotated[int, Field(ge=1, le=128_000)] = _setting(
         8192, "The most tokens that one turn may say, thinking included."
     )
-    log: LogLevel = _setting(
+    log: Literal["debug", "info", "warning", "error", "critical"] = _setting(
         "warning",
         "The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is not set.",
     )
-    traces: TracesSwitch = _setting(
+    traces: Literal["off", "on"] = _setting(
         "off",
         "`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` name; needs "
         "`oracle-bt[otel]`.",
