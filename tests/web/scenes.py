@@ -221,6 +221,32 @@ async def chat_cancelled(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene(f"/chat/{it.conversations['cancelled']}", sees(re.compile("Cancelled by you")))
 
 
+@asynccontextmanager
+async def rated(it: Gallery, name: str) -> AsyncIterator[None]:
+    """Its user has said what is wrong with an answer."""
+    path = f"/api/oracle/runs/{it.runs[name]}/feedback"
+    await it.client.http.post(path, json={"rating": "down", "text": "It repeats itself, and names no file."})
+    try:
+        yield
+    finally:
+        await it.client.http.post(path, json={"rating": None})
+
+
+@scene("chat-rated")
+async def chat_rated(it: Gallery) -> AsyncIterator[Scene]:
+    async with rated(it, "no-progress"):
+        yield Scene(f"/chat/{it.conversations['no-progress']}", sees("It repeats itself"))
+
+
+@scene("chat-rating")
+async def chat_rating(it: Gallery) -> AsyncIterator[Scene]:
+    async def write(tab: Tab) -> None:
+        await tab.page.get_by_role("button", name="Change why…").click()
+
+    async with rated(it, "no-progress"):
+        yield Scene(f"/chat/{it.conversations['no-progress']}", write)
+
+
 @scene("chat-source")
 async def chat_source(it: Gallery) -> AsyncIterator[Scene]:
     async def act(tab: Tab) -> None:
@@ -413,6 +439,15 @@ async def run_paused(it: Gallery) -> AsyncIterator[Scene]:
 @scene("run-long")
 async def run_long(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene(f"/runs/{it.runs['long']}?tick=900", sees(SHOWN))
+
+
+@scene("run-rated")
+async def run_rated(it: Gallery) -> AsyncIterator[Scene]:
+    async def act(tab: Tab) -> None:
+        await tab.page.get_by_text("It repeats itself").scroll_into_view_if_needed()
+
+    async with rated(it, "no-progress"):
+        yield Scene(f"/runs/{it.runs['no-progress']}?tab=answer", then(sees(SHOWN), act))
 
 
 @scene("run-figures")

@@ -34,6 +34,10 @@ export const SearchIcon = icon(
 export const TreeIcon = icon("TreeIcon", <path d="M3.5 3v9.5H8M3.5 6H8M10 4h3v3h-3zM10 11h3v3h-3z" />);
 export const ListIcon = icon("ListIcon", <path d="M2.5 4h9M2.5 8h11M2.5 12h7" />);
 export const BarsIcon = icon("BarsIcon", <path d="M3 13V9M8 13V3M13 13V6" strokeWidth="2" />);
+export const ThumbIcon = icon(
+  "ThumbIcon",
+  <path d="M5 7v6H2.5V7zM5 7l2.6-4.5c.8 0 1.4.6 1.4 1.4v2.6h3.3c.8 0 1.4.7 1.2 1.5l-.9 3.9c-.1.6-.7 1.1-1.3 1.1H5" />,
+);
 export const SlidersIcon = icon("SlidersIcon", <path d="M2 5h7M13 5h1M2 11h1M7 11h7M11 3.5v3M5 9.5v3" />);
 export const ChevronRightIcon = icon("ChevronRightIcon", <path d="m6 3.5 4.5 4.5L6 12.5" />);
 export const ChevronLeftIcon = icon("ChevronLeftIcon", <path d="M10 3.5 5.5 8l4.5 4.5" />);

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { Badge } from "@/parts/Badge";
 import { Button } from "@/parts/Button";
@@ -20,10 +21,21 @@ interface EndLineProps {
     onRaise: (limit: LimitField) => void;
     onAskAgain: () => void;
   } | null;
+  /** What stands behind the figures. */
+  children?: ReactNode;
 }
 
 /** How an answer ended, what it took, and what can be done next. */
-export function EndLine({ runId, reason, errorType, turns, tokens, durationS, actions }: EndLineProps) {
+export function EndLine({
+  runId,
+  reason,
+  errorType,
+  turns,
+  tokens,
+  durationS,
+  actions,
+  children,
+}: EndLineProps) {
   const { words, tone, mark, canGoOn, limit } = endingOf(reason, errorType);
   return (
     <div className="end-line">
@@ -35,6 +47,7 @@ export function EndLine({ runId, reason, errorType, turns, tokens, durationS, ac
         {tokens !== null && <span>{number(tokens)} tokens</span>}
         {durationS !== null && <span>{roughly(durationS)}</span>}
         <Link href={`/runs/${runId}`}>Open the run</Link>
+        {children}
       </div>
       {actions && (
         <div className="end-actions">

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { memo, useCallback } from "react";
+import { Rating } from "@/parts/Rating";
 import type { Source } from "@/stream/chunks";
 import { AnswerView } from "./AnswerView";
 import { EndLine } from "./EndLine";
@@ -76,7 +77,9 @@ export const SavedExchange = memo(function SavedExchange({
               ? { onGoOn: () => onAsk("Please go on."), onRaise, onAskAgain: () => onAsk(question) }
               : null
           }
-        />
+        >
+          {run && <Rating runId={runId} given={run.feedback} canRate={run.kept === "whole"} />}
+        </EndLine>
       )}
       {ended && isFirstOffline && <OfflineNote />}
     </article>

@@ -20,6 +20,8 @@ export type RunFigures = Pick<
   | "termination_reason"
   | "model_used"
   | "tree"
+  | "feedback"
+  | "kept"
 >;
 
 const CONVERSATIONS = 50;

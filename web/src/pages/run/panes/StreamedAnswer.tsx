@@ -2,6 +2,7 @@ import { useCallback } from "react";
 import { deliver } from "@/api/people";
 import { useMe } from "@/api/queries";
 import { mayAnswer, type Decision, type Interrupt } from "@/parts/interrupts/asking";
+import { Rating } from "@/parts/Rating";
 import type { RunModel } from "@/run/model";
 import { useAnswerOf } from "@/stream/useAnswer";
 import { Answer, type AnswerProps } from "./Answer";
@@ -10,7 +11,7 @@ import { Answer, type AnswerProps } from "./Answer";
 export function StreamedAnswer(props: AnswerProps) {
   const live = useAnswerOf(useOwnRun(props.model));
   const { data: me } = useMe();
-  const { id, user_id: asker, status } = props.model.run;
+  const { id, user_id: asker, status, kept, feedback } = props.model.run;
   const isOperator = me?.is_operator ?? false;
   const isAsker = me?.user_id === asker;
   const decideOn = useCallback(
@@ -20,7 +21,16 @@ export function StreamedAnswer(props: AnswerProps) {
     },
     [id, status, isOperator, isAsker],
   );
-  return <Answer {...props} live={live} decideOn={decideOn} />;
+  return (
+    <>
+      <Answer {...props} live={live} decideOn={decideOn} />
+      {status === "finished" && (
+        <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1 px-4 pb-4 text-ink-3 text-sm">
+          <Rating runId={id} given={feedback ?? null} canRate={isAsker && kept === "whole"} />
+        </div>
+      )}
+    </>
+  );
 }
 
 /** The run if it is under way, and the user's own: the service shows nobody else an answer that comes. */
