@@ -98,6 +98,13 @@ async def test_librechat_names_its_user_by_an_access_token_or_in_plain_words():
         )
         told = await refused(recorded("librechat_unfilled", token="chat-token"), both)
         assert "has sent its template, and has not put a user into it" in told
+        assert "more than once" in await refused([*sent(), (b"x-user-token", issuer.token().encode())], both)
+        assert "1-190 printable" in await refused(sent(sub="a" * 245), both)
+        for forged in (
+            recorded("librechat_plain", token="chat-token", **{"X-User-Id": "corp:anna"}),
+            by_jwt(signed(sub="corp:anna"), token="chat-token"),
+        ):
+            assert "begins as only the users of an issuer do" in await refused(forged, both)
         assert "may not name users (x-user-token header)" in await refused(
             [(b"authorization", f"Bearer {issuer.token()}".encode()), (b"x-user-token", issuer.token().encode())], both
         )

@@ -127,6 +127,70 @@ async def test_what_is_wrong_with_a_token_is_told_without_a_word_of_it(issuer, t
     assert not any(len(part) > 8 and part in str(refused.value) for part in token.split("."))
 
 
+@pytest.mark.parametrize(
+    "kid",
+    ["../../dev/null", "one\0", "one' OR '1'='1", "ONE", " one", "{one}", "k" * 9_000, ["one"], {"kid": "one"}, 1],
+)
+async def test_the_name_of_a_key_is_compared_and_nothing_else(issuer, tokens, kid):
+    head = jwt.utils.base64url_encode(json.dumps({"alg": "RS256", "kid": kid}).encode()).decode()
+    body = issuer.token().split(".")[1]
+    signature = jwt.get_algorithm_by_name("RS256").sign(f"{head}.{body}".encode(), private_key("one"))
+    with pytest.raises(BadTokenError):
+        await tokens.user_of(f"{head}.{body}.{jwt.utils.base64url_encode(signature).decode()}")
+    assert set(issuer.asked) <= {issuer.discovery_path, KEYS_PATH}
+
+
+async def test_no_key_is_taken_from_a_token_or_from_where_it_says(issuer, tokens):
+    with issuing() as evil:
+        evil.keys = {"one": "ES256"}
+        at = f"http://127.0.0.1:{evil.port}{KEYS_PATH}"
+        header = {"kid": "one", "jku": at, "x5u": at, "jwk": as_jwk("evil"), "x5c": [public_pem("evil").decode()]}
+        claims = {"iss": issuer.url, "aud": "oracle", "sub": "anna", "exp": time.time() + 300}
+        with pytest.raises(BadTokenError, match="signature"):
+            await tokens.user_of(jwt.encode(claims, private_key("evil"), algorithm="RS256", headers=header))
+        critical = {"kid": "one", "crit": ["exp-next"], "exp-next": 1}
+        with pytest.raises(BadTokenError):  # what must be understood is not
+            await tokens.user_of(jwt.encode(claims, private_key("one"), algorithm="RS256", headers=critical))
+        assert evil.asked == []
+
+
+async def test_a_key_for_encryption_signs_nothing(issuer, tokens):
+    issuer.answers[KEYS_PATH] = (
+        200,
+        {},
+        json.dumps({"keys": [as_jwk("one") | {"use": "enc"}, as_jwk("two")]}).encode(),
+    )
+    with pytest.raises(BadTokenError, match="is not known"):
+        await tokens.user_of(issuer.token())
+    assert (await tokens.user_of(issuer.token(kid="two", algorithm="RS256"))).name == "corp:anna"
+
+
+@pytest.mark.parametrize(
+    "sub", ["a:b", "a/../b", "corp:anna", "\u00e4", "a\u0308", "a" * 250, "\U0001f642", "a b", "."]
+)
+async def test_the_user_is_the_whole_sub_as_it_is(issuer, tokens, sub):
+    assert (await tokens.user_of(issuer.token(sub=sub))).name == f"corp:{sub}"
+
+
+@pytest.mark.parametrize(
+    "sub", ["a\u200bb", "\u202eanna", "a\u2028b", "\ufeffanna", "a\u00a0b", "\ud800", "a\0b"], ids=ascii
+)
+async def test_a_user_who_looks_like_another_is_refused(issuer, tokens, sub):
+    with pytest.raises(BadTokenError, match="its user"):
+        await tokens.user_of(_signed(issuer, sub=sub))
+
+
+async def test_unknown_keys_that_come_on_and_on_are_asked_for_every_half_minute(issuer, tokens, clock):
+    key = private_key("one")
+    some = [issuer.token(kid=f"k{n}", key=key, algorithm="RS256") for n in range(10)]
+    for n in range(1000):
+        clock.now_s += 0.1
+        with pytest.raises(BadTokenError):
+            await tokens.user_of(some[n % 10])
+        await _asked(tokens)
+    assert issuer.fetches == 4
+
+
 async def test_clocks_may_differ_by_a_minute(issuer, tokens):
     now = time.time()
     for claims in ({"exp": now - 50}, {"nbf": now + 50, "iat": now + 50}):
@@ -227,6 +291,10 @@ LARGE = b'{"keys": [' + b" " * 1_100_000 + b"]}"
         pytest.param("discovery", (200, {}, b'{"issuer":"https://evil.example"}'), "another issuer", id="another one"),
         pytest.param("discovery", (302, {"Location": "/elsewhere"}, b""), "302", id="redirected"),
         pytest.param("keys", (200, {}, LARGE), "too large", id="large"),
+        pytest.param("keys", (307, {"Location": "/keys2"}, b""), "307", id="keys redirected"),
+        pytest.param("keys", (200, {}, b'{"keys": {"one": 1}}'), "", id="an object of keys"),
+        pytest.param("keys", (200, {}, b'{"keys": [7, null, "a"]}'), "", id="keys of text"),
+        pytest.param("keys", (200, {}, b"[" * 50_000), "", id="deep"),
         pytest.param("keys", (200, {}, b'{"keys": []}'), "", id="no keys"),
         pytest.param("keys", (200, {}, b'{"keys": [{"kty": "RSA"}]}'), "", id="half a key"),
         pytest.param("keys", (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b"), "", id="compressed"),
@@ -274,6 +342,9 @@ async def test_a_secret_among_the_keys_is_not_used(issuer, tokens):
         ("groups", {"groups": "ops"}, True),
         ("groups", {"groups": "ops-not"}, False),
         ("groups", {"groups": {"ops": 1}}, False),
+        ("groups", {"groups": [["ops"], {"ops": True}, None, 7]}, False),
+        ("groups", {"groups": True}, False),
+        ("groups", {"groups": 7}, False),
         ("groups", {}, False),
         ("realm.roles", {"realm": {"roles": ["ops"]}}, True),
         ("realm.roles", {"realm": ["ops"]}, False),
