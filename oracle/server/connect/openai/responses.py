@@ -98,8 +98,8 @@ async def _following(wanted: ResponseRequest, request: Request, parts: ServicePa
     if wanted.previous is not None:
         after_run = (await _run_of(wanted.previous, parts, caller))[0].id
     elif asked.conversation is None and wanted.last_run is not None:  # what the client sends back names its run
-        with suppress(UnknownRunError):
-            after_run = (await find_run(wanted.last_run, parts, user_id=caller.user_id)).id
+        with suppress(UnknownRunError):  # also where its texts are deleted: then the items are all that is known
+            after_run = (await _run_of(f"resp_{wanted.last_run}", parts, caller))[0].id
     return replace(asked, after_run=after_run)
 
 
