@@ -12,7 +12,7 @@ from bt_runtime.nodes.wording import condition_words
 
 
 class ExpressionSettings(NodeSettings):
-    """Settings of `condition`.
+    """Settings of `condition` and `if`.
 
     Args:
         when: an expression over the blackboard.

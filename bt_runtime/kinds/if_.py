@@ -1,13 +1,13 @@
 """The `if` kind."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from py_trees import composites
 
 from bt_runtime.analysis import transfers
+from bt_runtime.kinds.condition import ExpressionSettings
 from bt_runtime.language.explanation import Stepped, Words
-from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Slot, Use
+from bt_runtime.language.kind import Facts, Slot
 from bt_runtime.nodes.base import Children, Node
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -15,28 +15,15 @@ from bt_runtime.nodes.wording import choice_words
 from bt_runtime.record.status import SUCCESS, Status
 
 
-class IfSettings(NodeSettings):
-    """Settings of `if`.
-
-    Args:
-        when: an expression over the blackboard.
-    """
-
-    when: str
-
-    def uses(self) -> Iterator[Use]:
-        yield ExpressionUse(("when",), self.when)
-
-
 @node(
     "if",
     category="composite",
-    settings=IfSettings,
+    settings=ExpressionSettings,
     slots=(Slot("then", many=False), Slot("else", many=False, required=False)),
     facts=Facts(keeps=("_branch",)),
     flow=transfers.if_,
 )
-class If(Node[IfSettings]):
+class If(Node[ExpressionSettings]):
     """Runs `then` if an expression is true, else `else`.
 
     The expression is evaluated once, when the node begins; the branch stays the same while it is RUNNING. A condition

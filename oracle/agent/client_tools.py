@@ -75,8 +75,11 @@ class ClientTool:
         about = f"the tool {name!r}"
         if not isinstance(description, str) or len(description) > LONGEST_DESCRIPTION:
             raise ClientToolError(f"{about}: its description is a text of at most {LONGEST_DESCRIPTION:,} characters")
+        try:
+            object.__setattr__(self, "input_schema", checked_schema(self.input_schema))
+        except ValueError as error:
+            raise ClientToolError(f"{about}: {error}") from None
         object.__setattr__(self, "description", plain_description(description))
-        object.__setattr__(self, "input_schema", _checked_schema(self.input_schema, about))
 
     def to_json(self) -> dict[str, Any]:
         """The fields as a JSON object."""
@@ -99,13 +102,6 @@ class ClientTool:
 
 async def _run_elsewhere(_arguments: Mapping[str, Any]) -> ToolResult:
     raise ToolError("This tool is run by the user's application, when the model calls it.")
-
-
-def _checked_schema(given: object, about: str) -> Mapping[str, Any]:
-    try:
-        return checked_schema(given)
-    except ValueError as error:
-        raise ClientToolError(f"{about}: {error}") from None
 
 
 def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -> None:

@@ -7,18 +7,7 @@ from rich.text import Text
 
 from bt_runtime.text.phrases import counted
 from oracle.cli.people import STATES
-from oracle.cli.run_view.words import (
-    cells,
-    fitted,
-    moment,
-    outcome,
-    safe,
-    seconds,
-    short_notice,
-    shortened,
-    thousands,
-    tree_label,
-)
+from oracle.cli.run_view import words
 from oracle.core.chunks import Interrupt
 from oracle.replay.histories.model import History, RunFacts, TickFacts
 
@@ -30,22 +19,22 @@ _WARNED_AT = 0.7
 
 def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Text]:
     """Which run, what was asked, how it ended; what drove it and what it has used."""
-    ended = outcome(run)
+    ended = words.outcome(run)
     room = width - 16 - ended.cell_len
-    question = safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else "")
+    question = words.safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else "")
     about = (
-        tree_label(run),
-        safe(run.model or ""),
+        words.tree_label(run),
+        words.safe(run.model or ""),
         counted(run.turns, "turn"),
         counted(run.tokens_used, "token") + (" (estimated)" if run.tokens_estimated else ""),
-        seconds(lasted_s),
-        moment(run.created_at),
+        words.seconds(lasted_s),
+        words.moment(run.created_at),
         f"rated {run.feedback.rating}" if run.feedback else "",
     )
-    asked = fitted(Text(question, "strong"), room)
+    asked = words.fitted(Text(question, "strong"), room)
     return [
-        Text.assemble((f"run {safe(run.id)[:8]}  ", "dim"), asked, "  ", ended),
-        Text(shortened(" · ".join(part for part in about if part), width), "dim"),
+        Text.assemble((f"run {words.safe(run.id)[:8]}  ", "dim"), asked, "  ", ended),
+        Text(words.shortened(" · ".join(part for part in about if part), width), "dim"),
     ]
 
 
@@ -71,14 +60,14 @@ def overview(history: History, tick: TickFacts | None, width: int, *, end_s: flo
         lanes += [("turn", _turns(history, room, end_s)), ("model", _model(history, room, end_s))]
     if history.calls:
         lanes.append(("tools", _tools(history, room, end_s)))
-    notices = [(each.at_s, "▲", short_notice(each.type, each.text), "warn") for each in history.notices]
+    notices = [(each.at_s, "▲", words.short_notice(each.type, each.text), "warn") for each in history.notices]
     asked = [(each.at_s, "?", _decided(each.interrupt), "strong") for each in history.interrupts]
     seams = [(each.at_s, "╎", f"after {each.pause_s:,.1f} s", "warn") for each in history.seams]
     marked = (("notices", notices), ("people", asked), ("workers", seams))
     lanes += [(name, _marked(marks, room, end_s)) for name, marks in marked if marks]
     limits = _limits(history, tick, room)
     lanes += [("limits", limits)] if limits.plain else []
-    return [fitted(Text.assemble((f"  {name:<{_LABEL - 2}}", "dim"), lane), width) for name, lane in lanes]
+    return [words.fitted(Text.assemble((f"  {name:<{_LABEL - 2}}", "dim"), lane), width) for name, lane in lanes]
 
 
 class _Lane:
@@ -104,7 +93,7 @@ class _Lane:
 
     def text(self) -> Text:
         """What is drawn."""
-        return cells(self._cells)
+        return words.cells(self._cells)
 
 
 def _turns(history: History, width: int, end_s: float) -> Text:
@@ -138,7 +127,7 @@ def _tools(history: History, width: int, end_s: float) -> Text:
 
 def _decided(interrupt: Interrupt) -> str:
     """What a person was asked, and what became of it: `vault_write approved`."""
-    return " ".join(filter(None, (interrupt.tool_name and safe(interrupt.tool_name), STATES[interrupt.status])))
+    return " ".join(filter(None, (interrupt.tool_name and words.safe(interrupt.tool_name), STATES[interrupt.status])))
 
 
 def _marked(marks: Sequence[tuple[float, str, str, str]], width: int, end_s: float) -> Text:
@@ -173,7 +162,7 @@ def _limits(history: History, tick: TickFacts | None, width: int) -> Text:
         (label, used / most)
         for label, used, most in (
             (f"turns {turns}/{most_turns}", turns, most_turns),
-            (f"tokens {thousands(tokens)}/{thousands(most_tokens)}", tokens, most_tokens),
+            (f"tokens {words.thousands(tokens)}/{words.thousands(most_tokens)}", tokens, most_tokens),
             (f"time {at_s:.1f}/{most_s:g} s", at_s, most_s),
         )
         if most

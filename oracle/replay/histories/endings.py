@@ -14,19 +14,8 @@ from typing import Any
 
 from bt_runtime.text.phrases import clipped, counted, number
 from oracle.agent.faults import control_failed
+from oracle.replay.histories import naming
 from oracle.replay.histories.model import BreachFacts, EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
-from oracle.replay.histories.naming import (
-    node_of,
-    own_ticks,
-    running_leaves,
-    sentence_of,
-    statuses_after,
-    title_at,
-    title_of,
-    titles_of,
-    visit_tree,
-    with_because,
-)
 
 _BY_CATEGORY: Mapping[str, EndedBy] = {"guard": "guard"}
 _LIMITS = ("max_iterations", "token_budget", "timeout")
@@ -63,7 +52,7 @@ class _Ending:
         prefix = control_failed(history.run.tree, "").cause
         self._cause = clipped(str(error.get("cause") or "").removeprefix(prefix), 300).rstrip(".")
         self._breach = next((breach for breach in history.breaches if breach.enforcement == "stop"), None)
-        self._ticks = own_ticks(history)
+        self._ticks = naming.own_ticks(history)
         self._last: TickFacts | None = self._ticks[-1] if self._ticks else None
 
     def found(self) -> EndFacts:
@@ -76,7 +65,7 @@ class _Ending:
             return self._by_writer(written)
         if self._last is None:
             return self._end("unknown", None, None, self._message or f"The query ended as {self._reason}")
-        if statuses_after(self._ticks).get(0) == "RUNNING":
+        if naming.statuses_after(self._ticks).get(0) == "RUNNING":
             return self._from_outside(self._last)
         return self._without_reason(self._last)
 
@@ -90,22 +79,22 @@ class _Ending:
         if not _reason_of(tick):
             return False
         writer = _writer(tick)
-        node = node_of(self._history, writer.node) if writer else None
+        node = naming.node_of(self._history, writer.node) if writer else None
         return node.kind != "explain_stop" if node is not None else self._reason != "error"
 
     def _by_writer(self, tick: TickFacts) -> EndFacts:
         writer, written = _writer(tick), _reason_of(tick)
-        node = node_of(self._history, writer.node) if writer else None
+        node = naming.node_of(self._history, writer.node) if writer else None
         index = writer.node if writer else None
         if written == self._reason:
             by = _BY_CATEGORY.get(node.category, "node") if node else "node"
             by = "stop" if node is not None and node.kind == "stop" else by
             if writer is None:
                 return self._end(by, tick, None, f"The tree stopped the query as {written}")
-            paths = visit_tree(self._history, tick)
+            paths = naming.visit_tree(self._history, tick)
             reason = paths.because(paths.to(writer.node)) if by == "stop" else ""
-            return self._end(by, tick, index, with_because(sentence_of(self._history, writer), reason))
-        who = title_of(self._history, index) if writer else "The tree"
+            return self._end(by, tick, index, naming.with_because(naming.sentence_of(self._history, writer), reason))
+        who = naming.title_of(self._history, index) if writer else "The tree"
         return self._end("settled", tick, index, f"{who} stopped the query as {written}, but {self._facts()}")
 
     def _facts(self) -> str:
@@ -158,10 +147,10 @@ class _Ending:
         return f"The query was ended as {self._reason}"
 
     def _meanwhile(self) -> str:
-        running = running_leaves(self._history)
+        running = naming.running_leaves(self._history)
         if not running:
             return ""
-        who = titles_of(self._history, running)
+        who = naming.titles_of(self._history, running)
         if self._reason in ("max_iterations", "token_budget"):  # what the floor refuses has not begun
             return f", when {who} wanted to go on"
         return f", while {who} {'was' if len(running) == 1 else 'were'} running"
@@ -189,7 +178,7 @@ class _Ending:
         raised = next((tick for tick in reversed(self._history.ticks) if tick.errors), None)
         if raised is not None:
             path, error = raised.errors[-1]
-            who, what = title_at(self._history, path), clipped(error, 200).rstrip(".")
+            who, what = naming.title_at(self._history, path), clipped(error, 200).rstrip(".")
             said = f"{who} raised an error, and the tree ended without a reason: {what}"
             return self._end("error", raised, _index_at(self._history, path), said)
         why = self._cause or self._message or "there was no answer"

@@ -8,17 +8,8 @@ from collections.abc import Sequence
 from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, value_of
 from oracle.agent.nodes.turn_words import turn_sentence
+from oracle.replay.histories import naming
 from oracle.replay.histories.model import History, TickFacts, TurnFacts, VisitFacts
-from oracle.replay.histories.naming import (
-    lowered,
-    node_of,
-    sentence_of,
-    title_at,
-    title_of,
-    titles_of,
-    visit_tree,
-    with_because,
-)
 from oracle.replay.histories.people import answers_sentence
 
 MOST_CHARACTERS = 400
@@ -51,7 +42,7 @@ def _came_in(history: History, tick: TickFacts) -> list[str]:
         case "delivery":
             return [*(_delivered(history, key, value) for key, value in tick.deliveries), *found]
         case "outcome" if not found and tick.decision is None:
-            nodes = list(dict.fromkeys(title_at(history, key.rpartition("@")[0]) for key in tick.causes))
+            nodes = list(dict.fromkeys(naming.title_at(history, key.rpartition("@")[0]) for key in tick.causes))
             return [f"{listed(nodes)} {'has' if len(nodes) == 1 else 'have'} an outcome."] if nodes else []
     return found
 
@@ -92,21 +83,21 @@ def _returned(history: History, tick: TickFacts) -> list[str]:
 def _halted(history: History, tick: TickFacts) -> str:
     parents = {node.parent for node in history.tree.nodes} if history.tree else set()
     halted = [index for index, status in tick.changes if status == "INVALID" and index not in parents]
-    return f"The run ends, and {titles_of(history, halted)} is halted." if halted else "The run ends."
+    return f"The run ends, and {naming.titles_of(history, halted)} is halted." if halted else "The run ends."
 
 
 def _due(history: History, tick: TickFacts) -> str:
-    root, decided = node_of(history, 0), node_of(history, tick.decision)
+    root, decided = naming.node_of(history, 0), naming.node_of(history, tick.decision)
     if decided is not None and tick.causes == (decided.path,):
         return ""  # the node itself says what that meant
-    due = [title_at(history, path) for path in tick.causes if root is None or path != root.path]
+    due = [naming.title_at(history, path) for path in tick.causes if root is None or path != root.path]
     return f"The time of {listed(due)} has come." if due else "The deadline of the query has come."
 
 
 def _delivered(history: History, key: str, value: object) -> str:
     forced = forced_path(key)
     if forced is not None:
-        return f"An operator forces the result of {title_at(history, forced)}: {clipped(str(value))}."
+        return f"An operator forces the result of {naming.title_at(history, forced)}: {clipped(str(value))}."
     if key == "answers" and isinstance(value, dict):
         return answers_sentence(value)
     return "A cancel was requested." if key == "cancel_requested" else f"{key} {value_of(value)} was delivered."
@@ -116,7 +107,7 @@ def _errors(history: History, tick: TickFacts) -> list[str]:
     if not tick.errors:
         return []
     path, error = tick.errors[-1]
-    what = f"{title_at(history, path)} raised an error, which counts as no: {clipped(error, 200).rstrip('.')}."
+    what = f"{naming.title_at(history, path)} raised an error, which counts as no: {clipped(error, 200).rstrip('.')}."
     return [what] if len(tick.errors) == 1 else [f"{counted(len(tick.errors), 'error')} of nodes; the last one: {what}"]
 
 
@@ -125,17 +116,17 @@ def _decided(history: History, tick: TickFacts) -> str:
 
     Where that node only passes on what others say, the one on the way that goes on by itself says more.
     """
-    paths = visit_tree(history, tick)
+    paths = naming.visit_tree(history, tick)
     path = paths.to(tick.decision)
     if not path or path[-1].errors:  # these are said already
         return ""
     last = path[-1]
     if _is_structural(history, last):
         last = next((visit for visit in reversed(path) if visit.status == "RUNNING"), last)
-        return f"{title_of(history, last.node)}: {lowered(sentence_of(history, last))}"
-    return with_because(sentence_of(history, last), "" if last.evaluations else paths.because(path))
+        return f"{naming.title_of(history, last.node)}: {naming.lowered(naming.sentence_of(history, last))}"
+    return naming.with_because(naming.sentence_of(history, last), "" if last.evaluations else paths.because(path))
 
 
 def _is_structural(history: History, visit: VisitFacts) -> bool:
-    node = node_of(history, visit.node)
+    node = naming.node_of(history, visit.node)
     return node is not None and node.category in ("composite", "decorator")

@@ -13,19 +13,7 @@ from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import NOTHING
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.text import Mistake
-from oracle.agent.nodes.roles import (
-    ASKS_MODEL,
-    CLASSIFIES_QUERY,
-    COMPOSES_PROMPT,
-    GRANTS_TURN,
-    HOLDS_BACK_CALLS,
-    OFFERS_TOOLS,
-    REFUSES_CALLS,
-    REQUIRES_ANSWER,
-    RUNS_CALLS,
-    STOPS,
-    TRIES_STRATEGY,
-)
+from oracle.agent.nodes import roles
 
 CODES = (
     Code("no-prompt", "The model is asked before its system prompt is composed."),
@@ -84,7 +72,7 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 def _running_once(flow: Flow) -> NodeDefinition | None:
     """A `once` around `run_tools`, which runs the calls of the first turn alone."""
     for node in flow.nodes:
-        if node.kind == "once" and any(below.has(RUNS_CALLS) for below in node.walk()):
+        if node.kind == "once" and any(below.has(roles.RUNS_CALLS) for below in node.walk()):
             return node
     return None
 
@@ -119,7 +107,7 @@ def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         yield warning(flow, node, "no-calls", message, "put it between the llm_turn and run_tools", removable=True)
     elif (
         states
-        and node.has(HOLDS_BACK_CALLS)
+        and node.has(roles.HOLDS_BACK_CALLS)
         and node.place.file == flow.file
         and not any(_is_judged(flow, state) for state in states)
     ):
@@ -152,7 +140,7 @@ def _is_of_turn_without_tools(flow: Flow, node: NodeDefinition) -> bool:
     without = (
         each
         for each in flow.all_nodes.values()
-        if each.has(REQUIRES_ANSWER) or (each.has(ASKS_MODEL) and not getattr(each.settings, "tools", True))
+        if each.has(roles.REQUIRES_ANSWER) or (each.has(roles.ASKS_MODEL) and not getattr(each.settings, "tools", True))
     )
     return bool(compared) and any(
         compared & {frozenset(names) for names in _asked_before(flow, each)} for each in without
@@ -185,7 +173,7 @@ def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
         if above.kind == "selector":
             children = above.children["children"]
             later = children[children.index(below) + 1 :]
-            if any(each.has(RUNS_CALLS) for child in later for each in child.walk()):
+            if any(each.has(roles.RUNS_CALLS) for child in later for each in child.walk()):
                 return True
         elif above.kind == "loop":
             return False
@@ -229,19 +217,19 @@ def _unread(flow: Flow) -> Iterator[Mistake]:
     read: set[str] = set()
     writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in _offering(flow))
     for node in flow.all_nodes.values():
-        for state in flow.states(node) if node.has(ASKS_MODEL) else ():
+        for state in flow.states(node) if node.has(roles.ASKS_MODEL) else ():
             if "unread" not in state.facts:
                 return
             read |= state.facts["unread"]
     for node in flow.all_nodes.values():
-        if node.has(RUNS_CALLS) and node.path not in read and _may_run_calls(flow, node) and not writes:
+        if node.has(roles.RUNS_CALLS) and node.path not in read and _may_run_calls(flow, node) and not writes:
             message = "no turn of the model reads the results of these tools"
             yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
 
 
 def _offering(flow: Flow) -> Iterator[NodeDefinition]:
     """What offers tools by name; a tool that writes has done its work when it has run."""
-    return (node for node in flow.all_nodes.values() if node.has(OFFERS_TOOLS))
+    return (node for node in flow.all_nodes.values() if node.has(roles.OFFERS_TOOLS))
 
 
 def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
@@ -257,7 +245,7 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
         if key != "hint"
     )
     for node in flow.all_nodes.values():
-        if not node.has(GRANTS_TURN):
+        if not node.has(roles.GRANTS_TURN):
             continue
         around = next((above for above in flow.above(node) if above.kind in {"loop", "once"}), None)
         if around is None or around.kind == "once" or not _is_taken_by_a_round(flow, node, around):
@@ -307,8 +295,8 @@ def _one_turn(flow: Flow) -> Iterator[Mistake]:
     declared = next((each for each in flow.tree.declarations if each.key.name == "max_turns"), None)
     if bound is None or bound.numbers is None or bound.numbers.most > 1 or declared is None:
         return
-    turns = [node for node in flow.all_nodes.values() if node.has(ASKS_MODEL) and flow.is_reached(node)]
-    runs = any(node.has(RUNS_CALLS) for node in flow.all_nodes.values())
+    turns = [node for node in flow.all_nodes.values() if node.has(roles.ASKS_MODEL) and flow.is_reached(node)]
+    runs = any(node.has(roles.RUNS_CALLS) for node in flow.all_nodes.values())
     if runs and any(getattr(turn.settings, "tools", False) for turn in turns):
         message = "with one turn, the tools that the model calls in it are never run: no turn is left for their results"
         hint = "allow two turns at least, or write 'tools: false' at the turn"
@@ -319,7 +307,7 @@ def _strategies(flow: Flow) -> Iterator[Mistake]:
     """Strategies of one name, of which a query tries the first alone."""
     known: dict[str, NodeDefinition] = {}
     for node in flow.nodes:
-        if not node.has(TRIES_STRATEGY):
+        if not node.has(roles.TRIES_STRATEGY):
             continue
         first = known.setdefault(node.title, node)
         if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
@@ -349,10 +337,10 @@ def is_exactly(state: State, fact: str, value: str) -> bool:
 
 
 _BY_ROLE: Mapping[str, Callable[[Flow, NodeDefinition], Iterator[Mistake]]] = {
-    ASKS_MODEL: _turn,
-    RUNS_CALLS: _tools,
-    **dict.fromkeys((HOLDS_BACK_CALLS, REFUSES_CALLS), _answering),
-    **dict.fromkeys((STOPS, GRANTS_TURN, TRIES_STRATEGY), _leaving),
-    COMPOSES_PROMPT: _prompt,
-    CLASSIFIES_QUERY: _classified,
+    roles.ASKS_MODEL: _turn,
+    roles.RUNS_CALLS: _tools,
+    **dict.fromkeys((roles.HOLDS_BACK_CALLS, roles.REFUSES_CALLS), _answering),
+    **dict.fromkeys((roles.STOPS, roles.GRANTS_TURN, roles.TRIES_STRATEGY), _leaving),
+    roles.COMPOSES_PROMPT: _prompt,
+    roles.CLASSIFIES_QUERY: _classified,
 }
