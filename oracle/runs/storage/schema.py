@@ -371,3 +371,12 @@ service_key = Table(
     Column("name", String(64), primary_key=True),  # what it is for
     Column("key", String(64), nullable=False),  # hexadecimal
 )
+
+auxiliary_usage = Table(
+    "auxiliary_usage",
+    metadata,
+    Column("day", Integer, primary_key=True, autoincrement=False),  # since the epoch, UTC
+    Column("user_id", String(255), primary_key=True),
+    Column("model", String(255), primary_key=True),
+    *(Column(name, BigInteger, nullable=False) for name in ("requests", *KINDS)),
+)

@@ -58,7 +58,7 @@ class Store:
         retention: deletes old texts.
         webhooks: what their receivers are still to be told.
         keys: secrets that all workers share.
-        usage: tokens of ended runs by user, day, and model.
+        usage: tokens of ended runs and auxiliary requests by user, day, and model.
     """
 
     worker: str
@@ -188,5 +188,5 @@ async def open_store(
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,
             keys=ServiceKeys(database, writer=writer),
-            usage=UsageTable(database),
+            usage=UsageTable(database, writer=writer),
         )

@@ -1,21 +1,38 @@
-"""What ended runs have used, by day, user and model: added up by the database, from one index."""
+"""What was used by day, user and model: added up by the database, of runs from one index."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Select, case, cast, func, select, true
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Select,
+    and_,
+    case,
+    cast,
+    func,
+    literal_column,
+    select,
+    true,
+    union_all,
+    update,
+)
 
 from oracle.core.chunks import TokenUsage
 from oracle.runs.storage.database import Database
-from oracle.runs.storage.schema import KINDS, run
+from oracle.runs.storage.schema import KINDS, auxiliary_usage, run
+from oracle.runs.storage.writer import Writer
 
 DAY_S: Final = 86_400
+
+_SUMS: Final = ("runs", "turns", "tokens_used", *KINDS, "unsplit", "auxiliary_requests")
+_own = auxiliary_usage.c
 
 
 @dataclass(frozen=True, slots=True)
 class DayUsage:
-    """What the runs of a user have used that ended on one day, and were answered by one model.
+    """What a user has used on one day of one model: by the runs that ended then, and by auxiliary requests.
 
     Args:
         day: days since the epoch, UTC.
@@ -26,6 +43,7 @@ class DayUsage:
         by_kind: the tokens whose kind is known.
         unsplit: those of `tokens_used` whose kind is not known: of runs that older versions have ended.
         is_estimated: some are estimates.
+        auxiliary_requests: what chat products have asked for themselves; no runs, and part of the tokens.
     """
 
     day: int
@@ -37,21 +55,40 @@ class DayUsage:
     by_kind: TokenUsage
     unsplit: int
     is_estimated: bool
+    auxiliary_requests: int = 0
 
 
 class UsageTable:
-    """Reads what was used. Shadows are no user's, and are not counted."""
+    """Keeps and reads what was used. Shadows are no user's, and are not counted."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
+        self._writer = writer
+
+    async def add_auxiliary(self, user_id: str, *, model: str, usage: TokenUsage) -> None:
+        """Count a request of a chat product for itself, now.
+
+        Raises:
+            StoreUnavailableError: the database cannot be written at present.
+        """
+        key = {"day": int(self._database.now() // DAY_S), "user_id": user_id, "model": model}
+        figures = {"requests": 1} | {name: getattr(usage, name) for name in KINDS}
+        change = update(auxiliary_usage).where(and_(*(_own[name] == value for name, value in key.items())))
+        change = change.values({name: _own[name] + more for name, more in figures.items()})
+
+        def work(connection: Connection) -> None:
+            connection.execute(self._database.dialect.insert(auxiliary_usage), key | dict.fromkeys(figures, 0))
+            connection.execute(change)
+
+        await self._writer.write(work, is_alone=True)
 
     async def by_day(self, first: int, last: int, *, user_id: str | None, limit: int) -> list[DayUsage]:
         """What was used from the first to the last day, newest day first.
 
         Args:
             first: days since the epoch, UTC.
-            last: the last day that is counted, in the same unit.
-            user_id: whose runs are counted; `None`: everybody's.
+            last: likewise; it belongs to them.
+            user_id: whose figures are wanted; `None`: everybody's.
             limit: the greatest number of rows.
         """
         query = _query(first, last, user_id).limit(limit)
@@ -63,20 +100,32 @@ class UsageTable:
 def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
     # In whole microseconds: a cast to an integer rounds in PostgreSQL, and not in SQLite.
     day = (cast(run.c.finished_at * 1_000_000, BigInteger) // (DAY_S * 1_000_000)).label("day")
-    model = func.coalesce(run.c.model_used, "").label("model")
-    unsplit = case((run.c.input_tokens.is_(None), run.c.tokens_used), else_=0)
-    sums = {name: run.c[name] for name in ("turns", "tokens_used", *KINDS)} | {"unsplit": unsplit}
-    added = [cast(func.coalesce(func.sum(column), 0), BigInteger).label(name) for name, column in sums.items()]
-    estimated = func.max(case((run.c.tokens_estimated, 1), else_=0)).label("estimated")
+    zero = literal_column("0", BigInteger)
+    of_run = {
+        "user_id": run.c.user_id,
+        "model": func.coalesce(run.c.model_used, ""),
+        "runs": literal_column("1"),
+        **{name: run.c[name] for name in ("turns", "tokens_used", *KINDS)},
+        "unsplit": case((run.c.input_tokens.is_(None), run.c.tokens_used), else_=0),
+        "estimated": case((run.c.tokens_estimated, 1), else_=0),
+        "auxiliary_requests": zero,
+    }
+    counted = _own.input_tokens + _own.cache_creation_tokens + _own.output_tokens
+    own = dict.fromkeys(of_run, zero) | dict(_own) | {"tokens_used": counted, "auxiliary_requests": _own.requests}
     ended = (run.c.finished_at >= first * DAY_S) & (run.c.finished_at < (last + 1) * DAY_S)
     ended &= (run.c.status == "finished") & run.c.shadow_of.is_(None)
-    ended &= true() if user_id is None else run.c.user_id == user_id
-    columns = (day, run.c.user_id, model)
-    query = select(*columns, func.count().label("runs"), *added, estimated).where(ended)
-    return query.group_by(*columns).order_by(day.desc(), run.c.user_id, model)
+    of_user = [true() if user_id is None else table.c.user_id == user_id for table in (run, auxiliary_usage)]
+    used = union_all(
+        select(day, *(column.label(name) for name, column in of_run.items())).where(ended, of_user[0]),
+        select(_own.day, *(own[name] for name in of_run)).where(_own.day.between(first, last), of_user[1]),
+    ).subquery()
+    key = (used.c.day, used.c.user_id, used.c.model)
+    sums = [cast(func.coalesce(func.sum(used.c[name]), 0), BigInteger).label(name) for name in _SUMS]
+    query = select(*key, *sums, func.max(used.c.estimated).label("estimated"))
+    return query.group_by(*key).order_by(used.c.day.desc(), used.c.user_id, used.c.model)
 
 
 def _read(row: Mapping[Any, Any]) -> DayUsage:
     by_kind = TokenUsage(**{name: row[name] for name in KINDS})
-    plain = {name: row[name] for name in ("day", "user_id", "model", "runs", "turns", "tokens_used", "unsplit")}
+    plain = {name: row[name] for name in ("day", "user_id", "model", *_SUMS) if name not in KINDS}
     return DayUsage(**plain, by_kind=by_kind, is_estimated=bool(row["estimated"]))

@@ -1,4 +1,4 @@
-"""`GET /api/usage`: the tokens that ended runs have used by day, user and model, and what they have cost."""
+"""`GET /api/usage`: the tokens that runs and auxiliary requests have used by day, user and model, and their cost."""
 
 import csv
 from collections.abc import Sequence
@@ -43,6 +43,7 @@ class UsageFigures(ReplyBody):
     output_tokens: int
     unsplit_tokens: int = Field(description="Those of `tokens_used` whose kind is not known: of older versions' runs.")
     is_estimated: bool = Field(description="Some are estimates, of turns that were broken off.")
+    auxiliary_requests: int = Field(description="What chat products have asked for themselves: no runs, but tokens.")
     cost: float | None = Field(description="Null: not known, because a price or the kind of some tokens is not.")
 
 
@@ -131,6 +132,7 @@ def _row(used: DayUsage, prices: Prices) -> dict[str, Any]:
         **asdict(used.by_kind),
         "unsplit_tokens": used.unsplit,
         "is_estimated": used.is_estimated,
+        "auxiliary_requests": used.auxiliary_requests,
         "cost": None if used.unsplit else prices.cost(used.model, used.by_kind),
     }
 

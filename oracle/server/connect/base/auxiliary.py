@@ -10,13 +10,14 @@ as the only message: what begins so in the middle of a conversation is a questio
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final, Literal, NamedTuple
 
 from oracle.agent.conversations.titles import title_of
 from oracle.core.chunks import Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import to_json
 from oracle.llm.protocol import ModelError, ModelRequest, TextDelta, TurnEnded, Usage, UsageReported
+from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.server.api.parts import ServiceParts
 
 Task = Literal["title", "tags", "follow_ups", "queries", "other"]
@@ -87,8 +88,10 @@ def auxiliary_of(named: str | None, texts: Sequence[str], *, wants_json: bool = 
     return None
 
 
-async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts) -> tuple[Chunk, ...]:
+async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: str) -> tuple[Chunk, ...]:
     """Answer it, by a plain call of the model or by what is known; the chunks are those of a run that says so.
+
+    What it has used is counted as the user's.
 
     Raises:
         OverloadedError: the process is late.
@@ -97,8 +100,11 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts) -> tuple[Chunk
     if parts.settings.auxiliary == "known" or not parts.provider_answers:
         said, used, outcome = _known(asked), TokenUsage(), "known"
     else:
-        said, used = await _said(asked, parts)
+        said, used, model = await _said(asked, parts)
         outcome = "failed" if isinstance(said, Failed) else "answered"
+        if used.or_none() is not None:
+            with suppress(StoreUnavailableError):  # it is in the metrics, and the answer is there
+                await parts.store.usage.add_auxiliary(user_id, model=model, usage=used)
     parts.metrics.auxiliary_answered(asked.task, outcome, tokens=used.counted)
     nowhere = dict.fromkeys(("model_used", "context_id", "run_id"), "")
     reason: TerminationReason = "error" if isinstance(said, Failed) else "completed"
@@ -115,8 +121,8 @@ def _known(asked: Auxiliary) -> Content | Failed:
     return Content(to_json(fields).decode() if asked.is_json else text)
 
 
-async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[Content | Failed, TokenUsage]:
-    """What the model says, or why it says nothing, and what it has used."""
+async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[Content | Failed, TokenUsage, str]:
+    """What the model says, or why it says nothing; what it has used, and its name."""
     request = ModelRequest(
         system=_SYSTEM,
         messages=({"role": "user", "content": _bounded(asked.prompt)},),
@@ -125,7 +131,7 @@ async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[Content | Failed
         model=parts.settings.auxiliary_model,
         time_left_s=_PATIENCE_S,
     )
-    texts, usage = list[str](), Usage()
+    texts, usage, model = list[str](), Usage(), parts.settings.auxiliary_model or ""
     try:
         async with asyncio.timeout(_PATIENCE_S), aclosing(parts.oracle.model.stream(request)) as events:
             async for event in events:
@@ -133,13 +139,15 @@ async def _said(asked: Auxiliary, parts: ServiceParts) -> tuple[Content | Failed
                     texts.append(event.text)
                 elif isinstance(event, UsageReported | TurnEnded):
                     usage = event.usage
+                if isinstance(event, TurnEnded):
+                    model = event.model
         said: Content | Failed = Content("".join(texts))
     except TimeoutError:
         said = _LATE
     except ModelError as error:
         said = Failed(error.fault.message, error.fault.error_type)
     cached = usage.cache_creation_tokens, usage.cache_read_tokens
-    return said, TokenUsage(usage.input_tokens or 0, *cached, usage.output_tokens or 0)
+    return said, TokenUsage(usage.input_tokens or 0, *cached, usage.output_tokens or 0), model
 
 
 def _bounded(text: str) -> str:

@@ -27,7 +27,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     wanted = read_chat(await json_object(request))
     asked = placed(wanted.asked, wanted.model, request, parts)
     if (own := _auxiliary(request, parts, wanted)) is not None:
-        return await _answer_auxiliary(own, parts, wanted)
+        return await _answer_auxiliary(own, parts, wanted, user_id=caller.user_id)
     if wanted.response_format:
         raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
     run = (await begin(asked, request, parts, caller, protocol="openai")).run
@@ -49,9 +49,9 @@ def _auxiliary(request: Request, parts: ServiceParts, wanted: ChatRequest) -> Au
     return auxiliary_of(named, texts, wants_json=bool(form))
 
 
-async def _answer_auxiliary(own: Auxiliary, parts: ServiceParts, wanted: ChatRequest) -> Response:
+async def _answer_auxiliary(own: Auxiliary, parts: ServiceParts, wanted: ChatRequest, *, user_id: str) -> Response:
     """Its answer, in the form of a run's, of which there is none."""
-    chunks: list[Chunk] = [*await answer_auxiliary(own, parts)]
+    chunks: list[Chunk] = [*await answer_auxiliary(own, parts, user_id=user_id)]
     completion = CompletionFrames(uuid4().hex, created_at=time(), model=str(wanted.model), with_usage=wanted.with_usage)
     frames = [*completion.opening()]
     for n, chunk in enumerate(chunks, start=1):

@@ -1,5 +1,7 @@
 """What runs have used, added up on each kind of database."""
 
+import asyncio
+
 import pytest
 from sqlalchemy import update
 
@@ -7,8 +9,9 @@ from oracle.core.chunks import TokenUsage
 from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunEnd
 from oracle.runs.storage.run_pages import RunFilter
-from oracle.runs.storage.store import Store
+from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.runs_made import begun
+from tests.oracle.runs.storage.test_retention import Hands
 
 DAY_S = 86_400
 DONE = b'{"type":"done"}'
@@ -90,6 +93,36 @@ async def test_a_shadow_is_no_users(store: Store) -> None:
     shadow = await used(store, 0.0)
     await change(store, shadow, shadow_of="run-1")
     assert await store.usage.by_day(0, 0, user_id=None, limit=5) == []
+
+
+async def test_what_chat_products_ask_for_themselves_is_added_to_the_users_figures(
+    empty_store_url: str,
+) -> None:
+    clock = Hands()
+    clock.at_s = 11 * DAY_S - 0.5
+    async with open_store(empty_store_url, worker="worker-1", now=clock) as store:
+        await used(store, 10 * DAY_S + 5.0, user_id="ann", model="m")
+        adding = [("ann", "m")] * 20 + [("ann", "n"), ("bob", "m")]
+        await asyncio.gather(*(store.usage.add_auxiliary(user, model=model, usage=USAGE) for user, model in adding))
+        clock.at_s += 0.5
+        await store.usage.add_auxiliary("ann", model="m", usage=TokenUsage(1))
+        rows = await store.usage.by_day(10, 10, user_id=None, limit=10)
+        assert [(row.user_id, row.model, row.runs, row.turns, row.auxiliary_requests) for row in rows] == [
+            ("ann", "m", 1, 2, 20),
+            ("ann", "n", 0, 0, 1),
+            ("bob", "m", 0, 0, 1),
+        ]
+        assert rows[0].by_kind == TokenUsage(*(21 * getattr(USAGE, kind) for kind in schema.KINDS))
+        assert [(row.tokens_used, row.unsplit, row.is_estimated) for row in rows] == [
+            (21 * USAGE.counted, 0, False),
+            (USAGE.counted, 0, False),
+            (USAGE.counted, 0, False),
+        ]
+        assert [row.model for row in await store.usage.by_day(10, 10, user_id="bob", limit=10)] == ["m"]
+        (next_day,) = await store.usage.by_day(11, 11, user_id="ann", limit=10)
+        assert (next_day.by_kind, next_day.runs) == (TokenUsage(1), 0)
+        assert len(await store.usage.by_day(10, 11, user_id=None, limit=9)) == 4
+        assert await store.usage.by_day(12, 12, user_id=None, limit=9) == []
 
 
 async def test_the_figures_stay_when_texts_are_deleted(store: Store) -> None:

@@ -13,6 +13,7 @@ const row = (day: string, model: string, tokens: number, cost: number | null): R
   cache_read_tokens: 5,
   output_tokens: 0,
   unsplit_tokens: 0,
+  auxiliary_requests: 0,
   is_estimated: cost === null,
   cost,
 });

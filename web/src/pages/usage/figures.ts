@@ -14,6 +14,7 @@ const NOTHING = {
   cache_read_tokens: 0,
   output_tokens: 0,
   unsplit_tokens: 0,
+  auxiliary_requests: 0,
 };
 const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 

@@ -1,12 +1,16 @@
 """What chat products ask for themselves: answered by one plain call, or by what is known, and bounded."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from oracle.llm.protocol import ModelFault, Usage
+from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.server.connect.base.auxiliary import auxiliary_of
+from oracle.server.settings.prices import Price, Prices
 from oracle.testing import ScriptedTurn
+from tests.oracle.server.api.conftest import ALICE, BOB, TOKENS
 from tests.oracle.server.connect.openai.conftest import chunks_of, post, run_count, text_of, user
 
 TITLE = (
@@ -38,6 +42,38 @@ async def test_a_title_is_one_plain_call_of_the_model(start):
     assert (await service.client.get("/api/oracle/conversations")).json()["conversations"] == []
     figures = (await service.client.get("/metrics")).text
     assert "oracle_auxiliary_tokens_total 98.0" in figures
+
+
+async def test_what_it_used_is_in_the_users_usage_and_in_no_list_of_runs(start):
+    said = replace(SAID, model="claude-small")
+    failed = ScriptedTurn(fault=ModelFault("provider_overloaded", "Too busy."))
+    service = await start(
+        [said, failed],
+        tokens=TOKENS,
+        prices=Prices("EUR", {"claude-*": Price(input=1.0, output=5.0, cache_creation=2.0, cache_read=0.5)}),
+    )
+    for _ in range(2):
+        await post(service, user(TITLE), headers=ALICE)
+    report = (await service.client.get("/api/usage", headers=ALICE)).json()
+    (row,) = report["rows"]
+    assert (row["user_id"], row["model"], row["runs"], row["turns"]) == ("alice", "claude-small", 0, 0)
+    assert (row["auxiliary_requests"], row["tokens_used"], row["input_tokens"], row["output_tokens"]) == (1, 98, 90, 8)
+    assert row["cost"] == report["totals"]["cost"] == pytest.approx(0.00013)
+    assert report["totals"]["auxiliary_requests"] == 1
+    table = (await service.client.get("/api/usage?format=csv", headers=ALICE)).text.splitlines()
+    assert dict(zip(table[0].split(","), table[1].split(","), strict=True))["auxiliary_requests"] == "1"
+    assert (await service.client.get("/api/usage", headers=BOB)).json()["rows"] == []
+    assert (await service.client.get("/api/runs", headers=ALICE)).json()["runs"] == []
+
+
+async def test_it_is_answered_although_it_cannot_be_counted(start, monkeypatch):
+    service = await start([SAID])
+
+    async def unwritable(*_, **__):
+        raise StoreUnavailableError("no database")
+
+    monkeypatch.setattr(service.parts.store.usage, "add_auxiliary", unwritable)
+    assert (await post(service, user(TITLE))).status_code == 200
 
 
 async def test_it_can_be_streamed(start):
