@@ -15,6 +15,8 @@ from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
+Fill = Callable[[YamlNode], Value]
+"""Gives the plain value of a setting."""
 _TYPES: Mapping[object, KeyType] = {
     int: "int",
     float: "float",
@@ -64,20 +66,14 @@ _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
 def read_settings(
-    kind: Kind,
-    entries: Mapping[str, Entry],
-    *,
-    fill: Callable[[YamlNode], Value],
-    place: Place,
-    path: str,
-    mistakes: list[Mistake],
+    kind: Kind, entries: Mapping[str, Entry], *, fill: Fill, place: Place, path: str, mistakes: list[Mistake]
 ) -> NodeSettings | None:
     """Validate settings as written; `None` if there are mistakes, which are added to `mistakes`.
 
     Args:
         kind: says what its settings are.
         entries: the settings.
-        fill: gives the plain value of a setting; it may add mistakes.
+        fill: may add mistakes.
         place: of the whole.
         path: in the tree, for mistakes.
         mistakes: are added to.

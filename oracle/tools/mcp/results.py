@@ -27,15 +27,11 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
         raise ValueError("its name is none: up to 96 letters, digits, '_', '-', '.' and '/'")
     said = _CONTROL.sub("", (tool.description or tool.title or "")[: 2 * LONGEST_DESCRIPTION])
     description = neutralised(plain_description(said))
-    is_called_reading = tool.annotations is not None and tool.annotations.read_only_hint is True
+    reads = tool.annotations is not None and tool.annotations.read_only_hint is True
     if len(description) > LONGEST_DESCRIPTION:
         description = description[: LONGEST_DESCRIPTION - 1] + "…"
-    return OfferedTool(
-        name=tool.name,
-        description=description,
-        input_schema=dict(checked_schema(tool.input_schema)),
-        is_called_reading=is_called_reading,
-    )
+    schema = dict(checked_schema(tool.input_schema))
+    return OfferedTool(name=tool.name, description=description, input_schema=schema, is_called_reading=reads)
 
 
 def result_of(result: types.CallToolResult | types.InputRequiredResult | types.Result) -> ToolResult:

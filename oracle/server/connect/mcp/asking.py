@@ -151,9 +151,8 @@ async def _followed(visit: McpVisit, run: RunRecord, *, seen: int, may_ask: bool
     asked = [each for each in answer.pending if each.answerers == "user"]
     if asked and may_ask and _shows_forms(visit.context):
         state = {"run": run.id, "asked": [each.id for each in asked], "seen": last}
-        return types.InputRequiredResult(
-            input_requests={each.id: _form(each) for each in asked}, request_state=to_json(state).decode()
-        )
+        forms = {each.id: _form(each) for each in asked}
+        return types.InputRequiredResult(input_requests=forms, request_state=to_json(state).decode())
     return _result(run, answer)
 
 
