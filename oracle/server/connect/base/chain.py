@@ -63,8 +63,7 @@ class ClientQuestion:
     is_whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """Where a question stands.
 
     Args:

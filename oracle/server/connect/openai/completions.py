@@ -47,6 +47,7 @@ class CompletionFrames:
         fields = to_json({**self._fields, "object": "chat.completion.chunk"})[:-1]
         self._head = b'data: %b,"choices":[{"index":0,"delta":' % fields
         self._tail = b',"usage":null}\n\n' if with_usage else b"}\n\n"
+        self._text = self._frame(b'{"content":\0}').split(b"\0")
         self._answer = Answer()
         self._thought: list[str] = []
 
@@ -63,7 +64,7 @@ class CompletionFrames:
         """The frames of the next chunk."""
         self._answer.add(chunk)
         if isinstance(chunk, Content):  # nearly always
-            return [self._frame(b'{"content":%b}' % to_json(chunk.content))]
+            return [to_json(chunk.content).join(self._text)]
         if isinstance(chunk, Done):
             return [*self._ending(chunk), _END]
         thought = chunk.content if isinstance(chunk, sent.Thinking) else self._line(_told(chunk))

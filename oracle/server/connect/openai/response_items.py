@@ -77,9 +77,9 @@ class Portions(Answer):
 
     def after(self, interrupt_id: str) -> int:
         """The first chunk of the response that goes on when this is answered."""
-        is_pending = self.interrupts[interrupt_id].status == "pending"
-        later = () if is_pending else (each for each in self.starts if each > self.asked_in[interrupt_id])
-        return next(iter(later), self.starts[-1])
+        if self.interrupts[interrupt_id].status == "pending":
+            return self.starts[-1]
+        return next((each for each in self.starts if each > self.asked_in[interrupt_id]), self.starts[-1])
 
     def take(self, n: int, chunk: Chunk) -> bool:
         """Add the chunk of this number; whether a response ends with it, because nothing goes on without the client."""

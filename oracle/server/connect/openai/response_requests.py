@@ -90,10 +90,10 @@ class ResponseRequest(NamedTuple):
 
     Args:
         model: as it was given.
-        asked: the question; an empty one, unless nothing is given.
+        asked: the question; where something is given nobody asks it.
         streams: the answer is to be streamed.
         previous: the id of the response that it follows.
-        given: for what was asked.
+        given: for what a response has asked, behind all texts.
         last_run: the run of the last item of ours.
     """
 
