@@ -10,6 +10,7 @@ from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, managed
 from tests.oracle.runs.storage.test_conversations import rows_with
 from tests.oracle.runs.test_continuing import restarted, until_killed
+from tests.oracle.runs.test_waiting_runs import HANGING, ONE
 
 TURNS = [says("Looking.", calls("probe")), answers("Done.")]
 SECRET = "sesame-open"
@@ -44,3 +45,18 @@ async def test_they_are_not_known_where_the_query_goes_on_in_another_process(url
     async with restarted(url, TURNS[1:], tools=[made_tool(probe)]) as it:
         assert (await it.told(record)).text == "Looking.\n\nDone."
     assert probe.seen == [HEADERS, None]
+
+
+async def test_they_are_not_known_where_the_query_has_waited_for_a_place(url: str) -> None:
+    probe, turns = Seeing(), [HANGING, *TURNS]
+    probe.open.set()
+    tools = [made_tool(probe)]
+    async with open_store(url, worker="w") as store, managed(store, turns, tools=tools, options=ONE) as it:
+        first = await it.start()
+        await it.until_text(first.record, "Half of the")
+        waiting = await it.start(headers=HEADERS)
+        assert waiting.record.status == "queued"
+        first.cancel()
+        assert (await it.told(waiting.record)).text == "Looking.\n\nDone."
+        assert await rows_with(store, SECRET) == []
+    assert probe.seen == [None]

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from pydantic import ValidationError
+from starlette.responses import Response
 
 from oracle.tools.handed import handing
 from oracle.tools.mcp.servers import ServerSettings
@@ -18,8 +19,24 @@ async def asking(hub, headers):
         return await call(hub, "raw.search")
 
 
-async def test_each_call_has_those_of_its_user_that_the_server_may_have(joined):
-    app, sent = raw(tools_call=FOUND)
+async def accepted(_message):
+    return Response(status_code=202)
+
+
+OLD = {
+    "server_discover": None,
+    "initialize": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "old", "version": "1"},
+    },
+    "notifications_initialized": accepted,
+}
+
+
+@pytest.mark.parametrize("version", [{}, OLD], ids=["2026-07-28", "2025-11-25"])
+async def test_each_call_has_those_of_its_user_that_the_server_may_have(joined, version):
+    app, sent = raw(tools_call=FOUND, **version)
     own = {"X-Key": "s3cret"}
     async with (
         listening(app) as url,
@@ -29,10 +46,12 @@ async def test_each_call_has_those_of_its_user_that_the_server_may_have(joined):
         users = [{"x-tenant": f"t{n}", "x-other": "no", "x-key": "forged"} for n in range(5)]
         await asyncio.gather(*(asking(hub, headers) for headers in users))
         assert (await asking(hub, {})).text == "found"
-    made = [each for each in sent if each.get("mcp-method") == "tools/call"]
-    assert sorted(each.get("x-tenant", "") for each in made) == ["", "t0", "t1", "t2", "t3", "t4"]
+    handed = [each for each in sent if "x-tenant" in each]
+    assert sorted(each["x-tenant"] for each in handed) == ["t0", "t1", "t2", "t3", "t4"]
+    assert {each.get("mcp-method") for each in handed} == ({None} if version else {"tools/call"})
+    assert {each["mcp-protocol-version"] for each in handed} == {"2025-11-25" if version else "2026-07-28"}
     assert {each["x-key"] for each in sent} == {"s3cret"}
-    assert not [each for each in sent if "x-other" in each or ("x-tenant" in each and each not in made)]
+    assert not [each for each in sent if "x-other" in each]
 
 
 async def test_a_call_whose_user_headers_are_not_known_is_not_made(joined):
