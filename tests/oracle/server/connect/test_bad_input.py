@@ -1,6 +1,10 @@
 """What no client should send: a clear answer in every protocol, whatever the database makes of the characters."""
 
+import copy
 import json
+import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -56,6 +60,117 @@ async def test_odd_characters_are_kept_or_refused(start, database_url):
         assert answer.status_code == status, f"{name}: {answer.text}"
     for path in ("/v1/responses/resp_%00", "/v1/models/%00", "/agui/threads/%00", "/v1/responses/%ed%a0%80"):
         assert (await service.client.get(path)).status_code == 404
+
+
+FUNCTION = {"type": "function", "name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
+CALLS = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+SAID = [
+    HI,
+    {"role": "assistant", "content": "b", "tool_calls": CALLS},
+    {"role": "tool", "tool_call_id": "c", "content": "r"},
+]
+OUTPUT = {"id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "b", "annotations": []}]}
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"}
+RUN = {"threadId": "t", "runId": "r", "state": {}, "context": [{"description": "d", "value": "v"}]}
+TOOL = {"toolName": "t", "toolCallId": "c", "input": {}, "approval": {"id": "i", "approved": True, "reason": "x"}}
+WHOLE: list[tuple[str, Any]] = [
+    (
+        "/v1/chat/completions",
+        {
+            "model": "oracle",
+            "messages": [*SAID, HI],
+            "tools": [FUNCTION],
+            "n": 1,
+            "metadata": {"chat_id": "c"},
+            "stop": ["a"],
+        },
+    ),
+    (
+        "/v1/responses",
+        {"model": "oracle", "input": [HI, OUTPUT, CALL, HI], "tools": [FUNCTION], "text": {"format": {"type": "text"}}},
+    ),
+    (
+        "/v1/responses",
+        {
+            "model": "oracle",
+            "input": [{"type": "function_call_output", "call_id": "id-1.1", "output": "x"}],
+            "stream": True,
+        },
+    ),
+    (
+        "/api/chat",
+        {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "a"}]}], "limits": {}},
+    ),
+    (
+        "/api/chat",
+        {"id": "c", "messages": [{"id": "id-1", "role": "assistant", "parts": [{"type": "dynamic-tool", **TOOL}]}]},
+    ),
+    ("/agui", {**RUN, "messages": [{"id": "m", **HI}], "tools": [FUNCTION], "forwardedProps": {"tree": "oracle"}}),
+    (
+        "/agui",
+        {
+            **RUN,
+            "messages": [],
+            "resume": [{"interruptId": "id-1.1", "status": "resolved", "payload": {"approved": True}}],
+        },
+    ),
+    (
+        "/mcp",
+        {
+            **MCP,
+            "params": {"name": "ask", "arguments": {"question": "hi", "tree": "oracle"}, "_meta": {"progressToken": 1}},
+        },
+    ),
+]
+VALUES: list[Any] = [
+    *(None, True, -1, 1.5, 10**30, float("nan"), "", "x", "\0", "x" * 3000, "id-1", "user", "tool"),
+    *(
+        [],
+        {},
+        [None],
+        [[]],
+        [{}],
+        ["x"],
+        {"": ""},
+        {"a": 1},
+        {"id": None},
+        {"type": ["text"]},
+        {"type": {}},
+        {"role": "user"},
+    ),
+]
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*at, key)
+        yield from places(each, (*at, key))
+
+
+def changed(value: Any, by: random.Random) -> Any:
+    """The body with another value at one place, or with nothing there."""
+    value = found = copy.deepcopy(value)
+    *before, last = by.choice([*places(value)])
+    for key in before:
+        found = found[key]
+    if by.random() < 0.15:
+        del found[last]
+    else:
+        found[last] = copy.deepcopy(by.choice(VALUES))
+    return value
+
+
+@pytest.mark.long("hundreds of requests")
+async def test_no_body_with_another_value_at_one_place_is_a_fault_of_the_service(start):
+    service = await start([ScriptedTurn(text="Yes.")] * 400)
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    by = random.Random(1)
+    for path, whole in WHOLE * 50:
+        body = json.dumps(changed(whole, by))
+        answer = await service.client.post(path, content=body, headers=headers)
+        assert answer.status_code < 500, f"{path} {body}: {answer.text}"
+        assert "-32603" not in answer.text, f"{path} {body}: {answer.text}"
 
 
 def message(text: str, role: str = "user") -> dict:
