@@ -1,7 +1,7 @@
 """What `HttpAgent` sends: the thread as the client has it, its tools, and what was decided."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from typing import Annotated, Any, Literal
 
@@ -116,21 +116,19 @@ class RunAgentInput(BaseModel, strict=True):
         return last is not None and cancels and last.text.split() != question.split()
 
 
-def decisions(
-    resume: Sequence[ResumeEntry], results: Mapping[str, str], kept: Mapping[str, KeptInterrupt]
-) -> Iterator[Delivery]:
+def decisions(body: RunAgentInput, kept: Mapping[str, KeptInterrupt]) -> Iterator[Delivery]:
     """What the client has decided, and the results that it gives.
 
     Args:
-        resume: what became of interrupts.
-        results: of calls, by their ids.
+        body: has what became of interrupts, and the results of calls.
         kept: what the run has asked, by id.
 
     Raises:
         InvalidRequestError: it has asked nothing of the kind, or cannot be answered so.
         RequestValidationError: an answer is too large, or no data.
     """
-    for entry in resume:
+    results = body.results
+    for entry in body.resume:
         found = kept.get(entry.interruptId)
         if found is None:
             raise InvalidRequestError("nothing is asked under this id", loc=("body", "resume"), value=entry.interruptId)

@@ -111,7 +111,7 @@ async def _waiting(body: RunAgentInput, parts: ServiceParts, caller: Caller) -> 
 
 async def _go_on(body: RunAgentInput, run: RunRecord, parts: ServiceParts, caller: Caller) -> Response:
     kept = await parts.store.interrupts.of_run(run.id)
-    decided = list(decisions(body.resume, body.results, kept))
+    decided = list(decisions(body, kept))
     resumed = {*(entry.interruptId for entry in body.resume), *(each.id for each in decided)}
     if not resumed:
         raise InvalidRequestError("the run waits for no such result", loc=("body", "messages"))
