@@ -80,6 +80,7 @@ CALLS = {
     ("delete", "/api/oracle/grants/{grant_id}"),
     ("get", "/api/me"),
     ("get", "/api/usage"),
+    ("get", "/api/tool-servers"),
     ("get", "/healthz"),
     ("get", "/readyz"),
     ("get", "/metrics"),

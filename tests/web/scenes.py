@@ -1,7 +1,9 @@
 """Every page of the console in every state, as an address and what is done there; for pictures and for checks."""
 
 import asyncio
+import json
 import re
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,6 +18,7 @@ from tests.acceptance.scripts import answers, calls, says
 from tests.service.server import HELD_FILE, Client, Server, serving
 from tests.support.provider import Reply
 from tests.web import gallery_scripts as scripts
+from tests.web.built import REPOSITORY
 from tests.web.gallery import Gallery, paced, save_tree
 from tests.web.gallery_trees import CAREFUL, STRATEGY, THRIFTY_STRATEGY
 from tests.web.line import Line
@@ -627,6 +630,33 @@ async def usage_refused(it: Gallery) -> AsyncIterator[Scene]:
 @scene("settings")
 async def settings(it: Gallery) -> AsyncIterator[Scene]:
     yield Scene("/settings", sees(re.compile("Max", re.IGNORECASE)))
+
+
+def mcp_servers(folder: Path) -> str:
+    """The path of a file of MCP servers: a tidy one, a hostile one, and one that is not there."""
+    program = {"command": sys.executable, "env": {"PYTHONPATH": str(REPOSITORY)}}
+    served = {name: program | {"args": ["-m", "tests.support.mcp_server", name]} for name in ("tickets", "hostile")}
+    tickets = served["tickets"] | {"writes": ["close*"], "approve": ["close_ticket"]}
+    servers = {"servers": served | {"tickets": tickets, "gone": {"command": "/nowhere/at/all"}}}
+    (folder / "servers.yaml").write_text(json.dumps(servers), encoding="utf-8")  # which is YAML
+    return str(folder / "servers.yaml")
+
+
+@scene("settings-tools")
+async def settings_tools(it: Gallery) -> AsyncIterator[Scene]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with another(ORACLE_MCP_SERVERS=mcp_servers(Path(folder))) as (server, client, _stage):
+            await tried(client)
+            yield Scene("/settings#tools", sees("close_ticket"), at=server.url)
+
+
+async def tried(client: Client) -> None:
+    """Wait until each MCP server of a service is connected, or cannot be."""
+    async with asyncio.timeout(PATIENCE_MS / 1000):
+        while True:
+            servers = (await client.http.get("/api/tool-servers")).json()["servers"]
+            if all(each["is_connected"] or each["problem"] for each in servers):
+                return
 
 
 @scene("settings-wrong")

@@ -39,6 +39,7 @@ _FURTHER: Final = (
     "trees",
     "debugging",
     "shadows",
+    "tool_servers",
     "people",
     "feedback",
     "me",

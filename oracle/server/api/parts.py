@@ -24,6 +24,7 @@ from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.prices import Prices
+from oracle.tools.mcp.servers import ServerState
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class ServiceParts:
         encoder: reads questions and responses in addition to the heuristics.
         prices: the price table of models, for `GET /api/usage`.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
+        tool_servers: how the MCP servers stand.
         pass_headers: names of headers of users that their queries' tools hand on, in lower case.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
@@ -78,6 +80,7 @@ class ServiceParts:
     encoder: Encoder = NO_ENCODER
     prices: Prices = field(default_factory=Prices)
     missing_tools: Callable[[], Sequence[str]] = list
+    tool_servers: Callable[[], Sequence[ServerState]] = list
     pass_headers: frozenset[str] = frozenset()
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)

@@ -132,6 +132,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         parts = replace(parts, encoder=encoder, prices=prices)
         if changing is not None:
             parts = replace(parts, missing_tools=changing.missing, pass_headers=changing.pass_headers)
+            parts = replace(parts, tool_servers=changing.states)
         stack.callback(parts.passes.close)
         yield parts
 

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from oracle.tools.errors import ToolError
 from oracle.tools.handed import user_headers
 from oracle.tools.mcp.pins import OfferedTool, Pins
 from oracle.tools.mcp.results import offered_tool, result_of
-from oracle.tools.mcp.servers import ServerSettings
+from oracle.tools.mcp.servers import ServerSettings, ServerState
 from oracle.tools.mcp.wire import client_of
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.query_types import served
@@ -33,6 +34,8 @@ _SHORTEST_S: Final = 1.0  # between two lists
 _RETRY: Final = Retry(first_s=1.0, longest_s=120.0)
 _RESULT: Final[TypeAdapter[Any]] = TypeAdapter(types.CallToolResult | types.InputRequiredResult)
 _LONGEST_PROBLEM: Final = 300
+_REFUSED: Final = "mcp_tool.refused"
+_CHANGED: Final = "it says something else than was approved"
 
 log = structlog.get_logger(__name__)
 
@@ -135,10 +138,10 @@ class Connection:
                 except ValueError as error:
                     problem = str(error)
             if problem:
-                told.add(("mcp_tool.refused", clipped(tool.name, 100), problem))
+                told.add((_REFUSED, clipped(tool.name, 100), problem))
         await asyncio.to_thread(self._pins.see, self.name, offered.values())
         self._listed = frozenset(offered)
-        told |= {("mcp_tool.changed", name, "it says something else than was approved") for name in self.changed}
+        told |= {("mcp_tool.changed", name, _CHANGED) for name in self.changed}
         for event, name, problem in sorted(told - self._told):
             log.warning(event, server=self.name, tool=name, problem=problem)
         self._told = told
@@ -149,6 +152,15 @@ class Connection:
         pins = self._pins.of(self.name)
         listed = pins if self._listed is None else self._listed
         return tuple(sorted(name for name, pin in pins.items() if pin.changed and name in listed))
+
+    @property
+    def state(self) -> ServerState:
+        """How it stands now."""
+        refused = {name: problem for event, name, problem in sorted(self._told) if event == _REFUSED}
+        left_out = refused | dict.fromkeys(self.changed, _CHANGED)
+        said = {f"{self.name}.{name}": pin.approved.description for name, pin in self._pins.of(self.name).items()}
+        tools = [replace(tool, description=said[tool.name]) for tool in self.tools()]
+        return ServerState(self.name, self._client is not None, self.problem, tools, left_out)
 
     def tools(self, *, also_missing: bool = False) -> list[Tool]:
         """The tools that can be offered now; until the server has been tried those that were approved before.

@@ -12,7 +12,7 @@ from bt_runtime import Clock, SystemClock
 from oracle.tools.errors import ToolSetupError
 from oracle.tools.mcp.connection import Connection
 from oracle.tools.mcp.pins import Pins
-from oracle.tools.mcp.servers import ServerSettings
+from oracle.tools.mcp.servers import ServerSettings, ServerState
 from oracle.tools.protocol import Tool
 
 _END_S: Final = 8.0
@@ -75,6 +75,10 @@ class McpTools:
     def known(self) -> list[Tool]:
         """All tools that were ever approved, also those that cannot be called now."""
         return [tool for each in self.connections for tool in each.tools(also_missing=True)]
+
+    def states(self) -> list[ServerState]:
+        """How the servers stand."""
+        return [each.state for each in self.connections]
 
     def missing(self) -> list[str]:
         """The servers that cannot be reached, and the tools that are other than approved."""

@@ -11,7 +11,8 @@ servers:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -23,7 +24,7 @@ from bt_runtime.language.kind import NodeSettings
 from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.yaml_records import Reader, read_file
 from oracle.tools.errors import ToolSetupError
-from oracle.tools.protocol import GROUPS
+from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.query_types import SOURCES_OF
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -35,6 +36,25 @@ _MOST_SERVERS: Final = 64
 QueryTypeName = Literal["code", "documentation", "research", "conversational", "action"]
 assert set(get_args(QueryTypeName)) == set(SOURCES_OF)  # noqa: S101  two lists of one thing
 Globs = Annotated[tuple[str, ...], Field(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """How a server stands.
+
+    Args:
+        name: the operator's name of it.
+        is_connected: its tools can be called.
+        problem: why it cannot be spoken to; empty: it can, or has not been tried yet.
+        tools: those that a query may begin with now; their descriptions are the server's own words.
+        left_out: why others of its tools are not offered, by name.
+    """
+
+    name: str
+    is_connected: bool
+    problem: str
+    tools: Sequence[Tool]
+    left_out: Mapping[str, str]
 
 
 class ServerSettings(NodeSettings):

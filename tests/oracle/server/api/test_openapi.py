@@ -60,6 +60,7 @@ CALLS = {
     ("delete", "/api/oracle/grants/{grant_id}"): {204, 404},
     ("get", "/api/me"): {200},
     ("get", "/api/usage"): {200},
+    ("get", "/api/tool-servers"): {200},
     ("get", "/healthz"): {200},
     ("get", "/readyz"): {200, 503},
     ("get", "/metrics"): {200},

@@ -41,7 +41,7 @@ OPERATIONS = {
     "read_ticks", "read_source", "read_tree", "read_turns", "read_version", "rename_conversation", "reset_settings",
     "restore_version", "resume_run", "save_tree", "stream_query", "try_scenarios", "verify_tree", "watch_ticks",
     "change_breakpoint", "debug_run", "list_breakpoints", "read_debug", "remove_breakpoint", "set_breakpoint",
-    "read_shadow_report", "list_shadow_pairs", "read_usage",
+    "read_shadow_report", "list_shadow_pairs", "read_usage", "list_tool_servers",
 }  # fmt: skip
 TURN = ScriptedTurn(
     text='On. <signal type="need_turn"><reason>r</reason></signal>',

@@ -8,12 +8,14 @@ interface SectionProps {
   children: ReactNode;
   /** Beside it, on wide screens. */
   aside?: ReactNode;
+  /** It has no control that a keyboard would scroll to. */
+  isReadOnly?: boolean;
 }
 
 /** One of the settings' sections. */
-export function Section({ title, lead, children, aside }: SectionProps) {
+export function Section({ title, lead, children, aside, isReadOnly = false }: SectionProps) {
   return (
-    <div className={SCROLL}>
+    <div className={SCROLL} {...(isReadOnly && { tabIndex: 0, role: "group", "aria-label": title })}>
       <div className="flex-[1_1_560px] max-w-209">
         <h1>{title}</h1>
         <p className="mt-0.5 mb-4 text-ink-3">{lead}</p>

@@ -1,17 +1,20 @@
-/** Settings: limits, appearance, keys, account. The section is in the address: `/settings#keys`. */
+/** Settings: limits, appearance, keys, account, and for operators the tools of MCP servers. The section is in the address: `/settings#keys`. */
 import type { ComponentType } from "react";
 import { useLocationProperty } from "wouter/use-browser-location";
+import { useMe } from "@/api/queries";
 import { useTitle } from "@/store/title";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";
 import { Keys } from "./Keys";
 import { Limits } from "./Limits";
+import { Tools } from "./Tools";
 import "./settings.css";
 
 interface SettingsSection {
   hash: string;
   label: string;
   Section: ComponentType;
+  isForOperators?: true;
 }
 
 const SECTIONS: readonly [SettingsSection, ...SettingsSection[]] = [
@@ -19,6 +22,7 @@ const SECTIONS: readonly [SettingsSection, ...SettingsSection[]] = [
   { hash: "appearance", label: "Appearance", Section: Appearance },
   { hash: "keys", label: "Keys", Section: Keys },
   { hash: "account", label: "Account", Section: Account },
+  { hash: "tools", label: "Tools", Section: Tools, isForOperators: true },
 ];
 
 const LINK = "py-1 px-2.5 rounded-md text-ink-2 font-medium no-underline max-[900px]:py-2";
@@ -26,14 +30,16 @@ const STATES = "hover:bg-surface-2 aria-[current]:bg-surface-3 aria-[current]:te
 
 export default function Settings() {
   const hash = useLocationProperty(() => location.hash.slice(1));
-  const found = SECTIONS.findIndex((section) => section.hash === hash);
+  const isOperator = useMe().data?.is_operator ?? false;
+  const sections = SECTIONS.filter((section) => isOperator || !section.isForOperators);
+  const found = sections.findIndex((section) => section.hash === hash);
   const at = Math.max(0, found);
-  const { label, Section } = SECTIONS[at] ?? SECTIONS[0];
+  const { label, Section } = sections[at] ?? SECTIONS[0];
   useTitle(`${label} · Settings`);
   return (
     <div className="settings relative h-full max-[900px]:flex max-[900px]:flex-col">
       <nav className="settings-nav" aria-label="Settings">
-        {SECTIONS.map((section, index) => (
+        {sections.map((section, index) => (
           <a
             key={section.hash}
             className={`${LINK} ${STATES}`}
