@@ -51,7 +51,7 @@ def choose_model(name: object, parts: ServiceParts) -> ModelChoice:
     known = ", ".join(model_names(parts)[:20])
     if name is None:
         raise InvalidRequestError(f"a model is to be named; there are {known}", loc=("body",))
-    text = name if isinstance(name, str) else ""
+    text = str(name)
     tree, slash, model = text.partition("/")
     if parts.oracle.may_name(tree):
         if not slash:
