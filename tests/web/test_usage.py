@@ -95,6 +95,22 @@ async def test_other_days_are_chosen_and_the_service_says_what_is_wrong_with_the
     await expect(tab.page.get_by_role("button", name="Save as CSV")).to_be_disabled()
 
 
+async def test_what_is_not_known_is_said(tab, used) -> None:
+    async def changed(route) -> None:
+        response = await route.fetch()
+        report = await response.json()
+        report["rows"][0]["cost"] = None
+        report["totals"] |= {"cost": None, "unsplit_tokens": 40, "auxiliary_requests": 3}
+        await route.fulfill(response=response, json=report)
+
+    await tab.page.route("**/api/usage*", changed)
+    await signed_in(tab, LENA, "/usage")
+    await expect(row(tab, "All")).to_contain_text("≥ $2.20")
+    await expect(row(tab, r"20\d\d-")).to_contain_text("not known")
+    for words in ("The kind of 40 tokens is not known", "titles and the like: 3 requests", "≥: more was spent"):
+        await expect(tab.page.get_by_text(words)).to_be_visible()
+
+
 async def test_it_is_reached_by_its_name(tab, used) -> None:
     await signed_in(tab, LENA, "/settings")
     await expect(tab.page.get_by_role("heading", name="Limits")).to_be_visible()

@@ -7,7 +7,7 @@ import { useMe } from "@/api/queries";
 import { Button } from "@/parts/Button";
 import { Chip } from "@/parts/Chip";
 import { EmptyState } from "@/parts/EmptyState";
-import { number } from "@/parts/format";
+import { number, plural } from "@/parts/format";
 import { CloseIcon } from "@/parts/icons";
 import { Problem } from "@/parts/Problem";
 import { save } from "@/parts/save";
@@ -129,6 +129,8 @@ function Notes({ report: { currency, totals } }: { report: Report }) {
       A run counts on the day on which it has ended, by UTC. Tokens are as budgets count them: those that were
       read from the cache are not among them.
       {totals.is_estimated && " ≈: some are estimates, of turns that were broken off."}
+      {totals.auxiliary_requests > 0 &&
+        ` Among the tokens are those of what chat products ask for titles and the like: ${plural(totals.auxiliary_requests, "request")}, which no run counts.`}
       {totals.unsplit_tokens > 0 &&
         ` The kind of ${number(totals.unsplit_tokens)} tokens is not known: they are of older versions’ runs.`}
       {currency === null
