@@ -162,7 +162,7 @@ async def test_a_client_without_a_token_is_led_to_the_issuer_and_asks_as_its_use
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"aud": "another"}, {"exp": 1}, {"key": private_key("evil")}, {"kid": "unknown"}], ids=str
+    "wrong", [{"aud": "another"}, {"exp": 1}, {"key": private_key("evil")}, {"kid": "unknown"}], ids="-".join
 )
 async def test_a_token_that_is_wrong_is_refused_with_the_address_of_what_issues_right_ones(
     stage: Stage, issuer: IssuerServer, wrong: dict[str, Any]
