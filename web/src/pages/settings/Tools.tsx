@@ -16,7 +16,7 @@ export function Tools() {
     <Section
       title="Tools"
       isReadOnly
-      lead="What questions are offered of MCP servers. Descriptions are the words of the servers."
+      lead="The tools of MCP servers that questions are offered. Descriptions are the words of the servers."
     >
       {error ? (
         <Problem title="The servers cannot be listed.">{error.message}</Problem>
