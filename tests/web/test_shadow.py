@@ -54,6 +54,11 @@ async def test_two_controls_are_compared_and_lead_to_where_they_part(tab, desk, 
     assert await findings(tab.page) == []
     await worst.get_by_role("link", name=OTHERWISE).click()
     await expect(tab.page).to_have_url(re.compile(rf"/compare/{other.run_id}/\w{{32}}$"))
+    rating = tab.page.get_by_role("group", name="What you think of this answer")
+    for run_id, rated in ((other.run_id, 1), (tab.page.url.rpartition("/")[2], 0)):  # nobody rates a shadow
+        await tab.go(f"/runs/{run_id}?tab=answer")
+        await expect(tab.page.get_by_role("tabpanel").first).to_contain_text(OTHERWISE)
+        await expect(rating).to_have_count(rated)
 
 
 @pytest.mark.parametrize("size", [PHONE])

@@ -46,6 +46,7 @@ class RunFacts:
     limits: Mapping[str, int | float]
     kept: Kept = "whole"
     feedback: Feedback | None = None
+    shadow_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,4 +26,5 @@ def run_facts(record: RunRecord) -> RunFacts:
         limits=dict(record.limits),
         kept=record.kept,
         feedback=record.feedback,
+        shadow_of=record.shadow_of,
     )

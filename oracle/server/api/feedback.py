@@ -48,7 +48,7 @@ class FeedbackAnswer(ReplyBody):
     responses=refusals(404, 410),
 )
 async def rate_run(run_id: str, body: FeedbackBody, parts: Parts, caller: CallerNow) -> Response:
-    """Say what one thinks of an own run's answer; the latest counts, and goes when the run's texts go."""
+    """Say what one thinks of an own run's answer; the latest counts. Its text goes when the run's texts go."""
     run = with_texts(await find_run(run_id, parts, user_id=caller.user_id))
     feedback = None if body.rating is None else Feedback(body.rating, body.text or "")
     if not await parts.store.write(partial(rate, run_id=run.id, user_id=caller.user_id, feedback=feedback)):

@@ -11,9 +11,9 @@ import { Answer, type AnswerProps } from "./Answer";
 export function StreamedAnswer(props: AnswerProps) {
   const live = useAnswerOf(useOwnRun(props.model));
   const { data: me } = useMe();
-  const { id, user_id: asker, status, kept, feedback } = props.model.run;
+  const { id, user_id: asker, shadow_of, status, kept, feedback } = props.model.run;
   const isOperator = me?.is_operator ?? false;
-  const isAsker = me?.user_id === asker;
+  const isAsker = me?.user_id === asker && !shadow_of; // a shadow is no user's
   const decideOn = useCallback(
     (interrupt: Interrupt) => {
       if (status === "finished" || !mayAnswer(interrupt, { isOperator, isAsker })) return undefined;
