@@ -66,7 +66,7 @@ class _Server(uvicorn.Server):
 async def listening(app, *, port=0):
     """An application of ASGI on loopback; gives its address."""
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=port, log_level="critical", ws="none", timeout_graceful_shutdown=1
+        app, host="127.0.0.1", port=port, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1
     )
     server = _Server(config)
     task = asyncio.create_task(server.serve())
