@@ -97,6 +97,7 @@ def _unsigned(algorithm: str) -> list[tuple[bytes, bytes]]:
             signed({"sub": "alice"}, key="another-secret-of-thirty-two-bytes-or-so, and longer"), id="another secret"
         ),
         pytest.param(signed({"sub": "alice"}, algorithm="HS512"), id="another algorithm"),
+        pytest.param(signed({"sub": "alice"}, headers={"crit": ["x"], "x": 1}), id="must be understood"),
         pytest.param(signed({"sub": "alice", "exp": time.time() - 1}), id="expired"),
         pytest.param(signed({"sub": "alice", "nbf": time.time() + 3600}), id="not yet valid"),
         pytest.param(signed({"sub": "alice", "exp": "soon"}), id="no time"),
