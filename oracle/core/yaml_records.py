@@ -27,7 +27,7 @@ class Reader:
     """Collects the mistakes of one file.
 
     Args:
-        code: of all its mistakes.
+        code: the code of all its mistakes.
     """
 
     def __init__(self, code: str = "invalid") -> None:
@@ -85,8 +85,8 @@ class Reader:
             model: what the settings of each thing are.
             noun: names a thing in the messages of wrong settings.
             of: stands before the name of a thing, as in `the server`.
-            names: how things can be named.
-            hint: how that is, in words.
+            names: the pattern of names.
+            hint: the pattern in words, for the message of a wrong name.
             most: how many things there can be.
         """
         kind, found = Kind(noun, "action", model), {}
@@ -191,7 +191,7 @@ def file_text(path: Path, *, error: Callable[[str], Exception]) -> bytes:
     """The bytes of a file, up to the largest size that is read.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         error: is raised if it cannot be read, or is no file: opening a pipe would wait for its writer.
     """
     try:
@@ -209,7 +209,7 @@ def read_file(
     """What `read` finds in a file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         read: reports mistakes to the reader.
         what: the file, with its article, for messages.
         error: what is raised if it cannot be read, or has mistakes; its message has the places of all of them.

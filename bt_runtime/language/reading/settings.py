@@ -74,9 +74,9 @@ def read_settings(
         kind: says what its settings are.
         entries: the settings.
         fill: may add mistakes.
-        place: of the whole.
-        path: in the tree, for mistakes.
-        mistakes: are added to.
+        place: the place in the file for mistakes that concern all settings.
+        path: the path of the node in the tree, for mistakes.
+        mistakes: the list that gets new mistakes.
     """
     before = len(mistakes)
     values = {name: fill(entry.node) for name, entry in entries.items()}

@@ -120,7 +120,7 @@ class RatingCount:
     """How many of the primary's answers their users have rated so.
 
     Args:
-        count: of all finished pairs.
+        count: the number of finished pairs with the rating.
         similar: those of them to which the shadow's answer is similar.
     """
 

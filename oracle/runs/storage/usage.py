@@ -87,7 +87,7 @@ class UsageTable:
 
         Args:
             first: days since the epoch, UTC.
-            last: likewise; it belongs to them.
+            last: the last day that is counted, in the same unit.
             user_id: whose figures are wanted; `None`: everybody's.
             limit: the greatest number of rows.
         """

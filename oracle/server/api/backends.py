@@ -58,7 +58,7 @@ class ChatBackends:
 
         Args:
             backend: the user of its token.
-            headers: with names in lower case.
+            headers: the headers of the request, with names in lower case.
             may_be_nobody: the backend may ask this for itself, if it names nobody.
 
         Returns:

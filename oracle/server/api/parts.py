@@ -49,7 +49,7 @@ class ServiceParts:
         encoder: reads questions and responses in addition to the heuristics.
         prices: the price table of models, for `GET /api/usage`.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
-        tool_servers: how the MCP servers stand.
+        tool_servers: the state of each MCP server and of its tools.
         pass_headers: names of headers of users that their queries' tools hand on, in lower case.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.

@@ -28,7 +28,7 @@ class SignedTokens:
     """Reads the users of tokens that are signed with a secret.
 
     Args:
-        secret: of the signatures.
+        secret: the secret that both sides sign with.
         issuer: who signs, as `iss` says it, for a short time and with a clock of its own; `None`: any, and times are
             checked where they are given.
     """
@@ -60,8 +60,8 @@ def claims_of(token: str, key: Any, algorithm: str, *, require: list[str], **exp
     """The claims of a token.
 
     Args:
-        token: as it was sent.
-        key: of its signature.
+        token: the JSON Web Token, as text.
+        key: the key that its signature is checked with.
         algorithm: the only one that is taken.
         require: claims that must be there.
         expected: `issuer`, `audience` and `leeway` as PyJWT has them; without an audience none is compared.

@@ -45,9 +45,9 @@ class Connection:
 
     Args:
         name: the operator's name of it.
-        settings: of the server.
+        settings: the server's entry in the file of servers.
         pins: what was approved of its tools.
-        environ: what `${VARIABLES}` stand for.
+        environ: the values of `${VARIABLES}`.
         clock: times the waits between attempts.
     """
 

@@ -24,9 +24,9 @@ class McpTools:
     """The tools of all servers; enter it to connect to them.
 
     Args:
-        servers: by name.
+        servers: the settings of each server, by its name.
         pins: what was approved of their tools.
-        environ: what `${VARIABLES}` stand for.
+        environ: the values of `${VARIABLES}`.
         clock: times the waits between attempts.
     """
 

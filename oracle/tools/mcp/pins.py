@@ -23,7 +23,7 @@ class OfferedTool(BaseModel):
 
     Args:
         name: by which the server knows it.
-        description: for the model.
+        description: the text that the model reads.
         input_schema: JSON schema of its arguments.
         is_called_reading: the server says that it changes nothing.
     """

@@ -34,7 +34,7 @@ def client_of(server: ServerSettings, environ: Mapping[str, str], *, on_change: 
 
     Args:
         server: its settings.
-        environ: what `${VARIABLES}` stand for.
+        environ: the values of `${VARIABLES}`.
         on_change: called when it has other tools, or is gone.
 
     Raises:

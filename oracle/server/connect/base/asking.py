@@ -52,8 +52,8 @@ async def begin(
     Args:
         asked: the question.
         request: its headers may name a trace.
-        parts: of the service.
-        caller: who asks.
+        parts: the service's parts.
+        caller: the user of the request, and whether an operator.
         protocol: the name of the adapter; conversations of different ones do not meet.
 
     Raises:

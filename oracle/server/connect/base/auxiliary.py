@@ -55,9 +55,9 @@ class Auxiliary(NamedTuple):
     """A request of a product for itself.
 
     Args:
-        task: what it wants.
+        task: the kind of text that the product wants.
         prompt: its words.
-        is_json: it wants a JSON object.
+        is_json: the answer has to be a JSON object.
     """
 
     task: Task

@@ -67,7 +67,7 @@ class Chain(NamedTuple):
     """Where a question stands.
 
     Args:
-        key: of the conversation.
+        key: the digest that names the conversation.
         is_named: the client has named the conversation, or the run that is followed.
         before: of what was said up to and with each text of the user's before the question, oldest first.
         answers: what the client has as the answer to each of them, in plain words.
@@ -86,8 +86,8 @@ def chain_of(asked: ClientQuestion, *, user_id: str, protocol: str) -> Chain:
 
     Args:
         asked: the question.
-        user_id: who asks.
-        protocol: of the client.
+        user_id: the user; chains of different users never meet.
+        protocol: the name of the adapter.
     """
     question, texts = plain(asked.question), [(each.role, plain(each.text)) for each in asked.said]
     texts = [each for each in texts if each[1]]

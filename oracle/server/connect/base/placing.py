@@ -58,8 +58,8 @@ class Placing:
     """Places one question of a user.
 
     Args:
-        parts: of the service.
-        user_id: who asks.
+        parts: the service's parts.
+        user_id: the user whose conversations count.
         asked: the question.
         chain: where it stands.
     """

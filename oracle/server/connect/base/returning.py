@@ -27,7 +27,7 @@ def delivery(interrupt_id: str, *, place: Sequence[str | int] = (), **said: Any)
     """What a client has decided, as the service's own call checks it.
 
     Args:
-        interrupt_id: what it has decided about.
+        interrupt_id: the id of the approval or question.
         place: what is wrong of the request where that is; empty: the field.
         said: the fields of `DeliveryBody`.
 

@@ -32,7 +32,7 @@ def adapted_stream(
     """The run as a stream of the translator's frames.
 
     Args:
-        parts: of the service.
+        parts: the service's parts.
         run: the run; its log is read from the first chunk on.
         translator: makes the frames.
         after: how many frames the client has; they are made again and not sent.
@@ -59,7 +59,7 @@ async def folded(
 
     Args:
         request: its body has been read; `None`: somebody else sees whether the client is there.
-        parts: of the service.
+        parts: the service's parts.
         run: the run.
         heard: gets each chunk, with its number.
 

@@ -18,8 +18,8 @@ class McpVisit(NamedTuple):
     """A message, its sender, and the service that is called.
 
     Args:
-        context: of the message.
-        parts: of the service.
+        context: the SDK's context of the message.
+        parts: the service's parts.
         caller: whose runs and conversations are reached.
         request: its headers may name a trace.
         ends_with_request: a request that ends early cancels its run, because that is how its protocol cancels.

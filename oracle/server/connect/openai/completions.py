@@ -33,7 +33,7 @@ class CompletionFrames:
     Args:
         name: its id is made of this.
         created_at: when it began, in seconds since the epoch.
-        model: what answers.
+        model: the name under which the client asked for the tree.
         tells_activity: tool calls, sources without an address, and what waits for a person are lines of reasoning.
         with_usage: the stream has one more chunk, with the usage and no choices.
     """

@@ -23,7 +23,7 @@ class ChatRequest(NamedTuple):
     """A request for a chat completion.
 
     Args:
-        model: as it was given.
+        model: the value of `model`, not checked yet.
         asked: the question.
         streams: the answer is to be streamed.
         with_usage: the stream is to end with the usage.

@@ -45,7 +45,7 @@ class Talk:
 
     Args:
         said: by the user and the assistant, oldest first.
-        instructions: what system messages say.
+        instructions: the texts of system messages, oldest first.
     """
 
     said: list[Said] = field(default_factory=list)
@@ -110,8 +110,8 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
     """The text of a message's content, which is a text or a list of parts.
 
     Args:
-        content: as it was given.
-        place: of it in the body.
+        content: the value of `content`, not checked yet.
+        place: keys and indexes that lead to it in the body.
         fields: where a part of each kind has its text.
         left_out: the kinds of parts that are passed over.
 

@@ -49,7 +49,7 @@ class _Text:
     """An item of text that is open.
 
     Args:
-        kind: of the item.
+        kind: the names of its events and fields.
         item_id: its name.
         output_index: its place in the output.
     """

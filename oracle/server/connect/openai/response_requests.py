@@ -38,8 +38,8 @@ class GivenItem(NamedTuple):
     """What the client gives for something that was asked.
 
     Args:
-        id: of the interrupt.
-        place: of the id.
+        id: the id of the interrupt or call.
+        place: keys and indexes that lead to the id in the body.
         output: the result of its function; `None`: it is a decision.
         approves: the decision.
         reason: of it, or the answer to a question.
@@ -89,7 +89,7 @@ class ResponseRequest(NamedTuple):
     """A request for a response.
 
     Args:
-        model: as it was given.
+        model: the value of `model`, not checked yet.
         asked: the question; where something is given nobody asks it.
         streams: the answer is to be streamed.
         previous: the id of the response that it follows.
