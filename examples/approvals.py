@@ -63,7 +63,7 @@ def chunks(run: str, headers: dict[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def decide(run: str, headers: dict[str, str], interrupt: dict[str, Any]) -> None:
-    """Ask until there is a decision that the service takes, or somebody else has decided."""
+    """Ask until there is a decision that the service takes, or another person has decided."""
     call = f"\n  {interrupt['tool_name']} {json.dumps(interrupt['arguments'])}" if "tool_name" in interrupt else ""
     until = f"\n  until {interrupt['expires_at']}, then: {interrupt['on_expiry']}" if "expires_at" in interrupt else ""
     listed = interrupt["response_schema"].get("enum") if "answer" in interrupt["may"] else None

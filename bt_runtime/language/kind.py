@@ -216,12 +216,12 @@ class Facts:
         roles: what it does, in the terms of the runtime and its host (`oracle.agent.nodes.roles`): whoever judges trees
             asks for a role and never for a name, so that a kind of a plugin is judged like a shipped one.
         reads: the blackboard keys that its code reads, in addition to those that its settings name; `None`: any.
-        shows: the keys that its settings name are shown to somebody, and decide nothing.
+        shows: the keys that its settings name are shown to a person, and decide nothing.
         keeps: its attributes that matter in the next tick while it is RUNNING; `None`: all of them, and always.
         remembers: its attributes that matter even where it is not RUNNING.
         repeats: it may begin a child again after that has ended, before it ends itself.
         compares: it asks in a later tick with which results its children have ended.
-        is_storable: what it keeps can be stored and put back; false where it is in objects of somebody else.
+        is_storable: what it keeps can be stored and put back; false where it is in objects of other code.
     """
 
     roles: tuple[str, ...] = ()

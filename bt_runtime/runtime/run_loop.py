@@ -280,7 +280,7 @@ class RunLoop:
         """Do the work, and tell the stepper of its end; `_settle` collects the results of halted requests instead.
 
         `start` runs inside the task, so its exceptions are failures of the work; a task that is cancelled before never
-        starts. The end is told from within the task: a callback would run one iteration of the event loop later.
+        starts. The end is reported from within the task: a callback would run one iteration of the event loop later.
         """
         working.set(request.node.path)
         value, problem = None, None

@@ -25,7 +25,7 @@ _CHOICES: Final[Mapping[str, tuple[str, str]]] = {"approve": ("y", "yes"), "refu
 
 
 def can_decide() -> bool:
-    """Whether there is somebody at this terminal to be asked."""
+    """Whether a person at this terminal can be asked."""
     return is_interactive(sys.stdin) and is_interactive(sys.stderr)
 
 

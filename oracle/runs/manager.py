@@ -578,6 +578,6 @@ class RunManager:
 
 
 def _has_only_waited(recorded: Record) -> bool:
-    """Whether nothing has happened of a run but that its user was told to wait."""
+    """Whether nothing has happened of a run but the notice that it waits."""
     told = [notice for notice in recorded.answer.notices if notice.system_type == "queued"]
     return recorded.opened is None and recorded.seq == len(told)

@@ -120,7 +120,7 @@ class Attendance:
             self._readers.leave(command.run_id, reader)
 
     def _announce(self, run: RunRecord, kind: str, reader: str) -> None:
-        if run.input.get("detached"):  # whether somebody reads it changes nothing
+        if run.input.get("detached"):  # whether it has a reader changes nothing
             return
         command = RunCommand(run.id, kind, {"reader": reader})
         if self._is_here(run.id) or run.status == "queued":  # where it waits, as it may be claimed here

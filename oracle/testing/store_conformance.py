@@ -253,7 +253,7 @@ class StoreConformance:
         assert await store.log.page("run-1", after=2) == ([], True)
 
     async def test_a_run_is_its_users_alone(self, store: RunStore) -> None:
-        """Nobody learns whether somebody else has a run."""
+        """No user learns whether another one has a run."""
         await (await _begun(store)).finish(_DONE, _END)
         assert await store.log.page("run-1", user_id="ann") == ([(1, _DONE)], True)
         assert await store.log.page("run-1", user_id="bob") is None

@@ -43,7 +43,7 @@ async def connected(stage: Stage, *, user: str = "alice", **options: Any) -> Asy
 
 
 class Progress:
-    """What a client is told, and the run's id, which is told first."""
+    """What a client hears, and the run's id, which comes first."""
 
     def __init__(self) -> None:
         self.run: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -68,7 +68,7 @@ async def known_answers(fleet: Fleet, asks: Sequence[Ask], *, dice: random.Rando
 
 
 async def check_told(fleet: Fleet, told: Told, known: Known, *, token: str | None = None) -> None:
-    """Check what a client was told against the undisturbed run, and what the service keeps of it."""
+    """Check what a client has read against the undisturbed run, and what the service keeps of it."""
     run_id = told.run_id
     assert told.ids == list(range(1, len(told.ids) + 1)), f"{run_id}: gaps or repeats in {told.ids}"
     errors = told.of_type("error")

@@ -19,7 +19,7 @@ _PATIENCE_S = 90.0
 
 @dataclass(slots=True)
 class Told:
-    """What a client was told.
+    """What a client has read.
 
     Args:
         run_id: of its run.
@@ -40,7 +40,7 @@ class Told:
 
     @property
     def done(self) -> dict[str, Any] | None:
-        """The last chunk, if all was told."""
+        """The last chunk, if all was read."""
         return self.chunks[-1] if self.chunks and self.chunks[-1]["type"] == "done" else None
 
     def of_type(self, kind: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ class Storm:
     """What came of it.
 
     Args:
-        told: what was told to whom asked, by tag.
+        told: what each client has read, by tag.
         begun: the questions that were asked.
     """
 

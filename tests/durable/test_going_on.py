@@ -12,7 +12,7 @@ from tests.durable.fleet import Fleet
 
 
 async def has_heard(clients: list[Client], chunks: int) -> None:
-    """Wait until the clients together have read so many chunks, or all is told."""
+    """Wait until the clients together have read so many chunks, or all is read."""
     while sum(len(client.told.chunks) for client in clients) < chunks:
         if all(client.told.done for client in clients):
             return

@@ -37,7 +37,7 @@ from signals import Signal, parse
 
 _LONGEST_NAME: Final = 80
 _NEVER_S: Final = 1e6
-"""When somebody decides whom the run has not waited for, in seconds after it was asked."""
+"""When a person decides for whom the run has not waited, in seconds after it was asked."""
 _QUIET_KINDS: Final = frozenset({"condition", "set"})
 
 

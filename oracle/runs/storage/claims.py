@@ -305,7 +305,7 @@ def announce(connection: Connection, dialect: Dialect) -> None:
 
 
 def left(*, is_parked: bool, wake_at: float | None = None) -> dict[str, Any]:
-    """What a run's row says when its worker has left it: to another worker, or until somebody answers.
+    """What a run's row says when its worker has left it: to another worker, or until a person answers.
 
     That it came so far is no failure: a hand-over does not count as an attempt, and who has waited begins anew.
     """

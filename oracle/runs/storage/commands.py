@@ -81,7 +81,7 @@ class Commands:
         """Send a command without data to the workers of all running queries, or of some.
 
         Args:
-            kind: what the workers are told to do.
+            kind: what the workers are to do.
             tree: only to the runs of this tree.
             run_id: only to this run.
             user_id: only to the runs of this user.

@@ -70,7 +70,7 @@ class NotYoursToAnswerError(AnswerError):
 
 
 class AnsweredBeforeError(AnswerError):
-    """Somebody has answered otherwise."""
+    """Another person has answered otherwise."""
 
 
 class NotOpenError(AnswerError):
@@ -155,7 +155,7 @@ class InterruptTable:
     Args:
         commands: bring answers to runs that are under way.
         on_woken: called after a parked run was queued.
-        webhooks: are told of what is asked.
+        webhooks: the outbox that gets a message about what is asked.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class Listener:
 
     Args:
         tails: whose followers are woken.
-        claims: who is told of runs that wait, and whether this worker holds its lock.
+        claims: looks for runs that wait when notified, and learns whether this worker holds its lock.
         worker: the name of this worker.
         clock: monotonic time.
     """

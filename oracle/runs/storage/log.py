@@ -372,7 +372,7 @@ class EventLog:
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a follower retries while the database cannot be read.
-        webhooks: are told of the ends of runs.
+        webhooks: the outbox that gets messages about the ends of runs.
     """
 
     def __init__(

@@ -132,7 +132,7 @@ async def open_store(
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a caller waits for a write while nothing can be written.
-        webhook_urls: the addresses that are told of runs.
+        webhook_urls: the addresses that get messages about runs.
 
     Raises:
         StoreSetupError: it cannot be opened as configured; the message says what to do.

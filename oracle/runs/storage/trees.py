@@ -267,7 +267,7 @@ class TreeTrials:
         """Keep a result in place of the one before.
 
         Args:
-            kind: what the workers are told to do.
+            kind: what the workers are to do.
             subject: what was tried: a digest of 64 hexadecimal digits.
             data: JSON values.
 

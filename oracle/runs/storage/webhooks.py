@@ -2,7 +2,7 @@
 
 Rules:
 
-- A row is one message for one address. Its id is made of what it tells, so that nothing is told twice under two ids.
+- A row is one message for one address. Its id is made of its content, so that nothing is sent twice under two ids.
 - A claim makes the row due again after a while: if its worker dies while it sends, another one sends it again.
 - A body has ids and figures, no text of users, the model or tools: what it tells of is read with a token.
 - Times are those of the database's clock.
@@ -54,7 +54,7 @@ class Webhooks:
     """The outbox of all workers.
 
     Args:
-        urls: the addresses that are told; none costs nothing.
+        urls: the addresses that get messages; none costs nothing.
     """
 
     def __init__(self, database: Database, *, writer: Writer, urls: Sequence[str] = ()) -> None:

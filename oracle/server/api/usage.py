@@ -80,7 +80,7 @@ _TOLD = {"content": {"text/csv": {}}, "description": "What was used; as a table 
 async def read_usage(
     parts: Parts,
     caller: CallerNow,
-    since: Annotated[date | None, Query(alias="from", description="The first day, UTC; else 30 days are told.")] = None,
+    since: Annotated[date | None, Query(alias="from", description="The first day, UTC; else 30 days count.")] = None,
     until: Annotated[date | None, Query(alias="to", description="The last day, UTC; else today.")] = None,
     user: Annotated[
         str | None, Query(max_length=255, pattern=TEXT, description="For operators: only this user's.")

@@ -69,7 +69,7 @@ async def waited_for(
     """Read a run along as a whole; `None` if the client disconnects before the end of that.
 
     Args:
-        request: its body has been read; `None`: somebody else sees whether the client is there.
+        request: its body has been read; `None`: the caller itself notices when the client leaves.
         parts: the service's parts, whose streams count the reader.
         run: counts a reader meanwhile.
         work: reads it.

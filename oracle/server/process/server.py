@@ -38,7 +38,7 @@ class DrainingServer(uvicorn.Server):
         app: the ASGI application that answers requests.
         drain: ends what is under way; the server goes on answering while it lasts.
         on_listening: called when the first request could be answered.
-        signals: those that drain; none where somebody else calls `begin_drain`.
+        signals: those that drain; none where other code calls `begin_drain`.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ class WorkerProcesses:
     Args:
         count: how many there are to be.
         listener: bound; the parent never listens.
-        work: serves until the worker is told to stop, in a process of its own; returns the exit code.
+        work: serves until the worker has to stop, in a process of its own; returns the exit code.
         retry: the waits before further replacements.
     """
 

@@ -310,7 +310,7 @@ class Settings(_Ceilings):
         0, "How many megabytes the database may hold before the oldest records of ended queries go; 0: any number."
     )
     webhook_urls: Names = _several(
-        "Addresses that are told when a query ends or waits for a person, separated by commas."
+        "Addresses that get a message when a query ends or waits for a person, separated by commas."
     )
     webhook_secret: Secret | None = _optional(
         "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses."

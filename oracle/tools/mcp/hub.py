@@ -67,7 +67,7 @@ class McpTools:
     def tools(self) -> list[Tool]:
         """The tools that a query may begin with now."""
         try:
-            self._pins.refresh()  # somebody may have approved some
+            self._pins.refresh()  # an operator may have approved some
         except ToolSetupError as error:
             log.error("mcp_pins.unreadable", problem=str(error))  # noqa: TRY400  what was read last holds
         return [tool for each in self.connections for tool in each.tools()]

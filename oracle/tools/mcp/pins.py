@@ -1,6 +1,6 @@
 """What was approved of the tools of MCP servers, in a file of the data folder that all workers share.
 
-A tool is approved as it is seen first. One that says something else later is taken out until somebody approves that.
+A tool is approved as it is seen first. One that says something else later is taken out until an operator approves that.
 """
 
 import os

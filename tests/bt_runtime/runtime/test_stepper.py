@@ -27,7 +27,7 @@ TWICE = "repeat: {times: 2, child: work}"
 
 
 class Holding:
-    """Holds everything, until it is told to let go, or to end the run."""
+    """Holds everything, until it has to let go, or to end the run."""
 
     holds, ends, asked = True, False, 0
 

@@ -156,7 +156,7 @@ async def test_what_a_terminal_sends_to_all_processes_counts_once_and_a_second_s
 
 
 async def client_of(url):
-    """What a new client is told about a service that drains."""
+    """What a new client hears from a service that drains."""
     async with httpx2.AsyncClient(base_url=url, timeout=GUARD_S) as client:
         return await client.get("/readyz")
 

@@ -333,7 +333,7 @@ async def test_only_regular_files_are_opened(tmp_path: Path, place: str, kind: s
     assert [source.path for source in found.sources] == ["deep/a.py"]
 
 
-@pytest.mark.long("patterns that would take for ever if they were read backwards")
+@pytest.mark.long("patterns that would never end if they were read backwards")
 @pytest.mark.parametrize(
     "patterns",
     [

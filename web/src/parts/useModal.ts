@@ -10,7 +10,7 @@ interface ModalProps {
  * A `<dialog>` that is open as long as it is there: what it needs, and what closes it.
  *
  * The browser tells of an end only with its next frame. Until then the dialog would be closed but still there, its field would
- * have the focus, and keys that are pressed meanwhile would be lost: so its end is told at once, with Escape too (`cancel`).
+ * have the focus, and keys that are pressed meanwhile would be lost: so its end is reported at once, with Escape too (`cancel`).
  */
 export function useModal(onClose: () => void): [props: ModalProps, close: () => void] {
   const ref = useRef<HTMLDialogElement>(null);

@@ -8,7 +8,7 @@ One run is one assistant message, whose id is the run's. Rules:
   not: the client answers them (`addToolOutput`). A client tool is called when its question is asked, because the client
   runs it at once.
 - Of identical calls people are asked about the first one alone. The others are shown with their results: they would
-  seem to wait for ever.
+  seem to wait without end.
 - A step is a turn: it ends with the results of all calls, or with the run. What people have answered is never in the
   last step of a message that is complete, or else `sendAutomaticallyWhen` would send it again and again.
 - The client gives up at an `error`, so it is the last part.

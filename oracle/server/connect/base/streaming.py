@@ -58,7 +58,7 @@ async def folded(
     """Wait for the end of the run; one that waits for people alone is answered as it is then, without `done`.
 
     Args:
-        request: its body has been read; `None`: somebody else sees whether the client is there.
+        request: its body has been read; `None`: the caller itself notices when the client leaves.
         parts: the service's parts.
         run: the run.
         heard: gets each chunk, with its number.

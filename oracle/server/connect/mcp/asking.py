@@ -6,7 +6,7 @@ Rules:
   loses the connection can ask for the same run again (`run_id`).
 - What waits for the user alone is asked of the client where it can show a form; its answer comes with the same call
   again. The state that goes with it is sealed. It names the run and what was asked; what is approved is what is kept.
-- Everything else that waits is told in the result.
+- Everything else that waits is named in the result.
 """
 
 import asyncio
@@ -121,7 +121,7 @@ async def _run_of(visit: McpVisit, given: AskArguments) -> RunRecord:
 
 
 async def _followed(visit: McpVisit, run: RunRecord, *, seen: int, may_ask: bool) -> CallAnswer:
-    """The result of a run, whose progress is told meanwhile."""
+    """The result of a run, whose progress is reported meanwhile."""
     progress: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
     progress.put_nowait((seen + 0.5, f"run {run.id}"))
     last = 0

@@ -140,7 +140,7 @@ class CompletionFrames:
 
 
 def _told(chunk: Chunk) -> str:
-    """What a person is told of tools and of what waits; empty: nothing."""
+    """The line about a tool call, or about what waits; empty: none."""
     match chunk:
         case sent.ToolCalled(call):
             return f"Tool: {call.name} {to_json(call.arguments).decode()}"

@@ -3,7 +3,7 @@
 Rules:
 
 - Parameters that trees have no use for are accepted, and their names are in the log once. What would change the meaning
-  of the answer (a schema, tools that somebody else is to run, a stored prompt) is refused.
+  of the answer (a schema, tools that a third party is to run, a stored prompt) is refused.
 - The items that a client has from us, it may send back: they say where it is, and nothing of them is believed.
 - Results and decisions behind the last text of the user's go on with what has asked for them; those before it are past.
 """

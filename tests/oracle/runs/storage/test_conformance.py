@@ -1,4 +1,4 @@
-"""Every store of runs passes the public suite: SQLite, PostgreSQL, and one that somebody else could have written."""
+"""Every store of runs passes the public suite: SQLite, PostgreSQL, and one that another package could have."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Who asks through a chat backend: by the headers that Open WebUI and LibreChat send, and by what somebody forges."""
+"""Who asks through a chat backend: by the headers that Open WebUI and LibreChat send, and by forged ones."""
 
 import asyncio
 import json
@@ -163,7 +163,7 @@ async def test_who_is_no_backend_may_not_name_users(header):
     told = await refused(headers)
     assert f"This token may not name users ({header.lower()} header)" in told
     assert "ORACLE_CHAT_BACKENDS" in told
-    with pytest.raises(UnauthorizedError):  # who has no token is told nothing
+    with pytest.raises(UnauthorizedError):  # without a token nothing is explained
         await CHECKED.caller([(b"authorization", b"Bearer guessed"), *headers[1:]])
     if header != "x-user-id":
         assert "ORACLE_CHAT_BACKENDS" in await refused(headers, Authenticator(tokens=TOKENS))

@@ -1,4 +1,4 @@
-"""Runs that wait for people alone: a row, until somebody answers."""
+"""Runs that wait for people alone: a row, until a person answers."""
 
 import asyncio
 

@@ -164,7 +164,7 @@ export function whoAnswers({ answerers }: Pick<Interrupt, "answerers">): string 
   }[answerers];
 }
 
-/** Whether somebody may answer; the service has the last word. */
+/** Whether a person may answer; the service has the last word. */
 export function mayAnswer(
   { answerers }: Pick<Interrupt, "answerers">,
   { isOperator, isAsker }: { isOperator: boolean; isAsker: boolean },

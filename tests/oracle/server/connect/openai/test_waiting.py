@@ -1,4 +1,4 @@
-"""Runs that wait for a person, as chat completions: a client can decide nothing there, and is told."""
+"""Runs that wait for a person, as chat completions: a client can decide nothing there, and learns that."""
 
 import asyncio
 import json
