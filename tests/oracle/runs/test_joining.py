@@ -193,9 +193,13 @@ class Hurried(ScriptedModel):
         """Speak."""
         yield TextDelta(self.pieces[0])
         await self.loose.wait()
-        until_s = time.monotonic() + 5 * BEHIND_S
-        while time.monotonic() < until_s:
+        began_s, soon, late = time.monotonic(), 0, 0
+        while late <= 2 * soon + 20:  # however long the process was held up meanwhile
             self.pieces.append(f"piece {len(self.pieces)}, ")
+            if time.monotonic() - began_s < 2 * BEHIND_S:
+                soon += 1
+            else:
+                late += 1
             yield TextDelta(self.pieces[-1])
             await asyncio.sleep(0)
         self.said.set()
