@@ -13,8 +13,13 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.claims import Presence, Sighting
 from oracle.runs.storage.records import Places
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, beats, begun, heard, new_run
+from tests.oracle.runs.storage.making import DONE, END, beats, begun, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
+
+_END_HOLDERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 
 class Hands:
@@ -191,10 +196,11 @@ async def test_a_worker_that_dies_leaves_its_lock(postgresql_url: str, two: tupl
     await holds(one)
     assert (await other.claims.sightings()).workers == {"one": Sighting(await beat_of(one, "one") or 0.0)}
     with psycopg.connect(postgresql_url, autocommit=True) as connection:
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+        connection.execute(_END_HOLDERS)
     async with asyncio.timeout(20):
         while not (await other.claims.sightings()).workers["one"].is_free and one.claims.presence.has_lock:
             pass
+    await until(lambda: not one.claims.presence.can_judge)  # it has noticed, and may have the lock again
     await holds(one)
     assert not (await other.claims.sightings()).workers["one"].is_free
     assert not one.claims.presence.can_judge  # the locks of others may have gone with its own
