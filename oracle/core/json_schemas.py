@@ -1,14 +1,39 @@
-"""JSON data checked against JSON schemas: what people answer, and what trees say that they may."""
+"""JSON schemas of others, and JSON data checked against them: tools of clients and servers, what trees ask people.
 
-from collections.abc import Mapping, Sequence
+Rules:
+
+- A schema is read by `checked_schema` before anything else reads it: its size first, then its depth, its keywords, and
+  the steps that its evaluation takes (`oracle.core.schema_steps`). Patterns are compiled only where a value is checked.
+- A value is checked if size and steps allow; the patterns that it is held against are bounded too.
+- Nothing that a schema refers to is fetched.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from bt_runtime.text.phrases import clipped
+from oracle.core.encoding import from_json, to_json
+from oracle.core.schema_steps import Steps, own_patterns, own_steps
 
+LARGEST_SCHEMA: Final = 16_000
+"""Bytes, as JSON."""
+DEEPEST_SCHEMA: Final = 16
 DEEPEST: Final = 64
 """Levels of a value that is checked; the checker's own stack has no bound."""
 
+_LARGEST_KEPT: Final = 200_000  # bytes of a schema that was accepted, or made of the options of a tree
+_DRAFTS: Final = (
+    *(f"http://json-schema.org/draft-0{n}/schema" for n in (4, 6, 7)),
+    *(f"https://json-schema.org/draft/{each}/schema" for each in ("2019-09", "2020-12")),
+)
+_MOST_WORK: Final = 400_000  # steps of a schema, for each part of a value; half a second with a long enum in errors
+_MOST_MATCHED: Final = 40_000  # characters of a value, for each pattern that they are held against
+_MOST_PATTERN_STEPS: Final = 100_000
+_PATTERN_STEPS: Final = 2_000  # a millisecond: what the compilation of any pattern takes, within `_REGEX_BYTES`
+_REGEX_BYTES: Final = 400_000
+_MOST_TRIES: Final = 1_000  # of a pattern that looks around or back, at one text
 _MOST_MISTAKES: Final = 20
 _LONGEST: Final = 300  # characters of a problem
 
@@ -25,20 +50,59 @@ class Misfit(NamedTuple):
     problem: str
 
 
-def misfits(schema: Mapping[str, Any], value: Any) -> list[Misfit]:  # noqa: ANN401  JSON data
-    """What the schema refuses of the value; of a great number some. Nothing that a schema refers to is fetched.
+def checked_schema(given: object, *, most_bytes: int = LARGEST_SCHEMA) -> dict[str, Any]:
+    """The schema as plain JSON data.
+
+    Args:
+        given: not checked yet.
+        most_bytes: the largest size of the schema as JSON.
 
     Raises:
-        ValueError: the schema is wrong, or the value is nested too deeply to be checked.
+        ValueError: it is none, is too large, or its evaluation may take too many steps.
+    """
+    try:
+        data = to_json(given)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"its schema is no JSON data: {error}") from None
+    if len(data) > most_bytes:
+        raise ValueError(f"its schema has {len(data):,} bytes as JSON; at most {most_bytes:,} are read")
+    if not isinstance(given, Mapping) or is_deeper(given, DEEPEST_SCHEMA):
+        raise ValueError(f"its schema is a JSON object of at most {DEEPEST_SCHEMA} levels")
+    schema: dict[str, Any] = from_json(data)
+    _check_keywords(schema)
+    import jsonschema_rs  # noqa: PLC0415  15 MB, for who brings a schema
+
+    try:
+        jsonschema_rs.meta.validate(schema)
+    except jsonschema_rs.ValidationError as error:
+        raise ValueError(f"this is no JSON schema: {clipped(error.message, _LONGEST)}") from None
+    _check_patterns(schema)
+    Steps(schema, own_steps).most(DEEPEST_SCHEMA)
+    return schema
+
+
+def misfits(schema: Mapping[str, Any], value: Any) -> list[Misfit]:  # noqa: ANN401  JSON data
+    """What the schema refuses of the value; of a great number some.
+
+    Raises:
+        ValueError: the schema is wrong, or the value is too deep or too large to be checked.
     """
     if is_deeper(value, DEEPEST):
         raise ValueError(f"it is nested more than {DEEPEST} levels deep")
-    import jsonschema_rs  # noqa: PLC0415  15 MB, for who answers a run
+    schema = checked_schema(schema, most_bytes=_LARGEST_KEPT)
+    levels, parts, characters = _sizes(value)
+    work = parts * Steps(schema, own_steps).most(levels)
+    matched = characters * Steps(schema, own_patterns).most(levels)
+    for name, given, most in (("steps", work, _MOST_WORK), ("characters of patterns", matched, _MOST_MATCHED)):
+        if given > most:
+            raise ValueError(f"it is too large for its schema: {given:,} {name}; at most {most:,} are checked")
+    import jsonschema_rs  # noqa: PLC0415
 
+    options = jsonschema_rs.FancyRegexOptions(_MOST_TRIES, _REGEX_BYTES, _REGEX_BYTES)
     try:
-        validator = jsonschema_rs.validator_for(dict(schema), retriever=_fetch_nothing)
+        validator = jsonschema_rs.validator_for(schema, retriever=_fetch_nothing, pattern_options=options)
     except jsonschema_rs.ValidationError as error:
-        raise ValueError(f"this is no JSON schema: {error.message}") from None
+        raise ValueError(f"this is no JSON schema: {clipped(error.message, _LONGEST)}") from None
     found = islice(validator.iter_errors(value), _MOST_MISTAKES)
     return [Misfit(tuple(error.instance_path), clipped(error.message, _LONGEST)) for error in found]  # it has the value
 
@@ -49,6 +113,69 @@ def is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401  JSON data
         return False
     inner = value.values() if isinstance(value, Mapping) else value
     return levels <= 0 or any(is_deeper(each, levels - 1) for each in inner)
+
+
+def _check_keywords(schema: Mapping[str, Any]) -> None:
+    """Refuse what moves the place that references are read from, or leads elsewhere: steps could not be counted."""
+    draft = schema.get("$schema", _DRAFTS[-1])
+    if not isinstance(draft, str) or draft.removesuffix("#") not in _DRAFTS:
+        raise ValueError(f"there is no JSON schema of the kind {clipped(str(draft))!r}; {_DRAFTS[-1]!r} is one")
+    for part in _objects(schema):
+        moving = ("$id", "id", "$schema", "$dynamicRef", "$recursiveRef")
+        if part is not schema and (name := next((each for each in moving if isinstance(part.get(each), str)), None)):
+            raise ValueError(f"parts of a schema have no {name!r} of their own")
+        reference = part.get("$ref", "#")
+        if isinstance(reference, str) and reference != "#" and not reference.startswith("#/"):
+            raise ValueError(
+                f"a schema may refer to its own parts alone, as '#/$defs/name', not to {clipped(reference)!r}"
+            )
+
+
+def _check_patterns(schema: Mapping[str, Any]) -> None:
+    steps = 0
+    for part in _objects(schema):
+        named = part.get("patternProperties")
+        for pattern in (part.get("pattern"), *(named if isinstance(named, Mapping) else ())):
+            if isinstance(pattern, str):
+                # The compiler begins anew at each `\w`, `\d`, `\s` (seen with jsonschema_rs 0.60).
+                steps += _PATTERN_STEPS + len(pattern) * pattern.count("\\")
+                if not _regex().is_valid(pattern):
+                    raise ValueError(f"this is no JSON schema: {clipped(pattern)!r} is no regular expression")
+    if steps > _MOST_PATTERN_STEPS:
+        raise ValueError(
+            f"its patterns take {steps:,} steps to read; at most {_MOST_PATTERN_STEPS:,} are taken: "
+            f"{_PATTERN_STEPS:,} for each, and its length for each backslash in it"
+        )
+
+
+@cache
+def _regex() -> Any:  # noqa: ANN401  a type of the library
+    import jsonschema_rs  # noqa: PLC0415
+
+    return jsonschema_rs.validator_for({"format": "regex"}, validate_formats=True)
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401
+    """The value, if it is an object, and all objects in it."""
+    if isinstance(value, Mapping):
+        yield value
+    for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _objects(each)
+
+
+def _sizes(value: Any) -> tuple[int, int, int]:  # noqa: ANN401
+    """The levels of a value, its parts, and the characters of its texts and names."""
+    levels = parts = characters = 0
+    layer = [value]
+    while layer:
+        levels, parts = levels + 1, parts + len(layer)
+        characters += sum(len(each) for each in layer if isinstance(each, str))
+        named = [each for each in layer if isinstance(each, Mapping)]
+        characters += sum(len(name) for each in named for name in each)
+        layer = [inner for each in named for inner in each.values()] + [
+            inner for each in layer if isinstance(each, list | tuple) for inner in each
+        ]
+    return levels, parts, characters
 
 
 def _fetch_nothing(address: str) -> Any:  # noqa: ANN401

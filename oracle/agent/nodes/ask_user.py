@@ -13,7 +13,7 @@ from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import ASKS_PERSON
-from oracle.core.json_schemas import misfits
+from oracle.core.json_schemas import checked_schema, misfits
 
 TYPES: Mapping[str, KeyType] = {
     "string": "str",
@@ -52,10 +52,10 @@ class AskUserSettings(AskingSettings):
             raise ValueError("an answer is one of 'options', or has a 'schema', not both")
         if self.form is not None and self.form.get("type") not in TYPES:
             raise ValueError(f"the schema needs a 'type': {', '.join(TYPES)}")
-        if self.form is not None or self.default is not None:
-            found = misfits(self.response_schema, self.default)  # a wrong schema raises
-            if self.default is not None and found:
-                raise ValueError(f"the default is no answer: {found[0].problem}")
+        if self.form is not None:
+            checked_schema(self.form)
+        if self.default is not None and (found := misfits(self.response_schema, self.default)):
+            raise ValueError(f"the default is no answer: {found[0].problem}")
         return self
 
     @property

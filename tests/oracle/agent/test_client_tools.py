@@ -17,8 +17,9 @@ from oracle.agent.client_tools import (
 )
 from oracle.core.chunks import Answered, ApprovalRequested, Interrupt, QuestionAsked, ToolReturned
 from oracle.core.control_notes import marked
+from oracle.core.json_schemas import LARGEST_SCHEMA
 from oracle.decision import AgentConfig
-from oracle.tools.foreign import LARGEST_SCHEMA, LONGEST_DESCRIPTION
+from oracle.tools.foreign import LONGEST_DESCRIPTION
 from oracle.tools.text import OUTPUT_CHARS
 from tests.acceptance.harness import CHAT, Harness, answers, calls, harness, made_tool, numbered, says, tool_results_of
 
