@@ -114,11 +114,7 @@ def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -
     Raises:
         ClientToolError: there are too many, or two tools have the same name.
     """
-    if len(tools) > MOST_TOOLS:
-        raise ClientToolError(f"a question brings at most {MOST_TOOLS} tools, given {len(tools):,}")
-    size = sum(len(to_json(each.to_json())) for each in tools)
-    if size > MOST_BYTES:
-        raise ClientToolError(f"the tools of a question have at most {MOST_BYTES:,} bytes as JSON, given {size:,}")
+    _check_size([each.to_json() for each in tools])
     seen: set[str] = set()
     for each in tools:
         if each.name in taken or each.name in BUILT_IN_TOOLS:
@@ -126,6 +122,37 @@ def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -
         if each.name in seen:
             raise ClientToolError(f"two tools are named {each.name!r}: names must be unique")
         seen.add(each.name)
+
+
+def read_tools(given: Sequence[Mapping[str, Any]]) -> tuple[ClientTool, ...]:
+    """The tools that a question brings; their number and size are checked before anything of them is read.
+
+    Args:
+        given: the arguments of `ClientTool`, for each tool.
+
+    Raises:
+        ClientToolError: they are too many or too large, or one of them cannot be offered.
+    """
+    _check_size(given)
+    tools = []
+    for n, each in enumerate(given):
+        try:
+            tools.append(ClientTool(**each))
+        except ClientToolError as error:
+            error.n = n
+            raise
+    return tuple(tools)
+
+
+def _check_size(tools: Sequence[Mapping[str, Any]]) -> None:
+    if len(tools) > MOST_TOOLS:
+        raise ClientToolError(f"a question brings at most {MOST_TOOLS} tools, given {len(tools):,}")
+    try:
+        size = len(to_json(tools))
+    except (TypeError, RecursionError) as error:
+        raise ClientToolError(f"the tools of a question are no JSON data: {error}") from None
+    if size > MOST_BYTES:
+        raise ClientToolError(f"the tools of a question have at most {MOST_BYTES:,} bytes as JSON, given {size:,}")
 
 
 def kept_tools(asked: Mapping[str, Any]) -> tuple[ClientTool, ...]:

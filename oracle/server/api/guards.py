@@ -40,6 +40,7 @@ _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
 _FAILED = 400
+_GONE = 499  # in the log alone
 _OF_BACKENDS = re.compile(r"/v1/models(/.*)?")
 """What a chat backend may read without naming a user."""
 _CANCEL_PATH = re.compile(
@@ -73,7 +74,7 @@ class Edge:
         async def protected(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])  # one that is an `HTTPStatus` prints its name
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
                 for name, value in _PROTECTION.items():

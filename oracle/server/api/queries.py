@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
 from oracle.agent.answering import Ask
-from oracle.agent.client_tools import ClientTool
+from oracle.agent.client_tools import read_tools
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.core.traces import SpanContext
 from oracle.core.traces.spans import place_of
@@ -200,7 +200,7 @@ async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller
         limits=body.limits.given,
         config=await config_of(parts, caller.user_id),
         trace=trace_of(request),
-        client_tools=tuple(ClientTool(each.name, each.description, each.input_schema) for each in body.tools),
+        client_tools=read_tools([each.model_dump() for each in body.tools]),
         headers=headers_of(request, parts),
     )
 

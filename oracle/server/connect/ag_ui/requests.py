@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from oracle.agent.client_tools import ClientTool, client_answer
+from oracle.agent.client_tools import client_answer, read_tools
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.errors import InvalidRequestError
+from oracle.server.connect.base.bodies import ClientBody, Items
 from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
@@ -38,7 +39,7 @@ class AgUiTool(BaseModel, strict=True):
 
     name: str
     description: str = ""
-    parameters: dict[str, Any] | None = None
+    input_schema: dict[str, Any] | None = Field(default=None, alias="parameters")
 
 
 class ResumeEntry(BaseModel, strict=True):
@@ -56,15 +57,15 @@ class Forwarded(BaseModel, strict=True):
     model: str | None = None
 
 
-class RunAgentInput(BaseModel, strict=True):
+class RunAgentInput(ClientBody):
     """The body of `POST /agui`; fields that are not known are left alone."""
 
     threadId: Annotated[str, Field(min_length=1, max_length=1_000)]  # noqa: N815
     runId: Annotated[str, Field(min_length=1, max_length=200)]  # noqa: N815
-    messages: list[AgUiMessage]
-    tools: list[AgUiTool] = Field(default_factory=list)
+    messages: Items[AgUiMessage]
+    tools: Items[AgUiTool] = Field(default_factory=list)
     state: Any = None
-    resume: list[ResumeEntry] = Field(default_factory=list)
+    resume: Items[ResumeEntry] = Field(default_factory=list)
     forwardedProps: Forwarded | None = None  # noqa: N815
 
     @property
@@ -104,7 +105,7 @@ class RunAgentInput(BaseModel, strict=True):
             conversation=self.threadId,
             tree=props.tree,
             model=props.model,
-            tools=tuple(ClientTool(each.name, each.description, each.parameters or {}) for each in self.tools),
+            tools=read_tools([each.model_dump() | {"input_schema": each.input_schema or {}} for each in self.tools]),
             instructions="\n".join(system) or None,
             is_whole=bool(said),  # a page that was loaded anew goes on in its thread
         )

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from oracle.agent.client_tools import ClientTool
+from oracle.agent.client_tools import read_tools
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import to_json
 from oracle.core.json_schemas import is_deeper
@@ -14,6 +14,7 @@ from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.bodies import ClientToolBody, Limits, Name
 from oracle.server.api.errors import InvalidRequestError
 from oracle.server.connect.ai_sdk.parts import shown_call
+from oracle.server.connect.base.bodies import ClientBody, Items
 from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.returning import delivery, result_of_call
 
@@ -29,7 +30,7 @@ class UIMessage(BaseModel, strict=True):
 
     id: str = ""
     role: Literal["system", "user", "assistant"]
-    parts: list[dict[str, Any]]
+    parts: Items[dict[str, Any]]
     metadata: Any = None
 
     @property
@@ -45,18 +46,18 @@ class UIMessage(BaseModel, strict=True):
         return seen if type(seen) is int else 0
 
 
-class ChatBody(BaseModel, strict=True):
+class ChatBody(ClientBody):
     """The body of `POST /api/chat`; fields that are not known are the page's own, and are left alone.
 
     So is `trigger`: a question that is asked anew is known by what was said before it.
     """
 
     id: str | None = None
-    messages: list[UIMessage] = Field(min_length=1)
+    messages: Items[UIMessage] = Field(min_length=1)
     tree: Name | None = None
     model: Name | None = None
     limits: Limits = Limits()
-    tools: list[ClientToolBody] = []
+    tools: Items[ClientToolBody] = Field(default_factory=list)
 
     def asked(self) -> ClientQuestion:
         """The question.
@@ -76,7 +77,7 @@ class ChatBody(BaseModel, strict=True):
             tree=self.tree,
             model=self.model,
             limits=self.limits.given,
-            tools=tuple(ClientTool(**each.model_dump()) for each in self.tools),
+            tools=read_tools([each.model_dump() for each in self.tools]),
             instructions="\n".join(each.text for each in before if each.role == "system") or None,
         )
 

@@ -8,8 +8,10 @@ import structlog
 from starlette.requests import Request
 
 from oracle.core.encoding import from_json
+from oracle.core.errors import UserError
 from oracle.server.api.errors import InvalidRequestError, bounded
 from oracle.server.api.parts import ServiceParts
+from oracle.server.connect.base.bodies import check_amount
 from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.openai.models import choose_model
 
@@ -84,7 +86,8 @@ async def json_object(request: Request) -> Mapping[str, Any]:
     except ValueError as error:
         raise InvalidRequestError(f"the body is no JSON: {bounded(error)}", loc=("body",)) from None
     if not isinstance(body, dict):
-        raise InvalidRequestError("the body is to be a JSON object", loc=("body",))
+        raise UserError("the body is to be a JSON object", loc=("body",))
+    check_amount(body)
     return body
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from oracle.agent.client_tools import ClientTool, ClientToolError
+from oracle.agent.client_tools import ClientTool, ClientToolError, read_tools
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
 from oracle.runs.storage.interrupts import Delivery
@@ -189,8 +189,9 @@ def _tools(body: Mapping[str, Any]) -> tuple[ClientTool, ...]:
         if not isinstance(tool, dict) or tool.get("type") != "function":
             problem = "tools of a request are functions, which the client runs; those of the service need no mention"
             raise wrong(problem, "tools", n, "type")
-        try:
-            tools.append(ClientTool(tool.get("name", ""), tool.get("description") or "", tool.get("parameters") or {}))
-        except ClientToolError as error:
-            raise wrong(str(error), "tools", n) from None
-    return tuple(tools)
+        named = {"name": tool.get("name", ""), "description": tool.get("description") or ""}
+        tools.append(named | {"input_schema": tool.get("parameters") or {}})
+    try:
+        return read_tools(tools)
+    except ClientToolError as error:
+        raise wrong(str(error), "tools", *(() if error.n is None else (error.n,))) from None

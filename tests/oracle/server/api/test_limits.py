@@ -21,6 +21,13 @@ def test_a_refused_request_costs_nothing():
     assert limit.take("alice") == 0
 
 
+def test_reads_are_counted_apart_and_ten_times_as_many():
+    limit = RequestLimit(2, clock=FakeClock(jump=False).now)
+    assert [limit.take("alice") for _ in range(3)] == [0, 0, 30]
+    assert [limit.take("alice", is_read=True) for _ in range(21)] == [0] * 20 + [3]
+    assert limit.take("alice") == 30
+
+
 def test_who_was_quiet_for_long_has_no_more_than_one_minutes_worth():
     clock = FakeClock(jump=False)
     limit = RequestLimit(2, clock=clock.now)

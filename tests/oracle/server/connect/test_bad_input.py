@@ -1,5 +1,6 @@
 """What no client should send: a clear answer in every protocol, whatever the database makes of the characters."""
 
+import asyncio
 import copy
 import json
 import random
@@ -7,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from oracle.core.logs.configuring import configure_logging
 from oracle.testing import ScriptedTurn
 
 HI = {"role": "user", "content": "hi"}
@@ -201,3 +204,87 @@ async def test_histories_of_the_ai_sdk_in_any_shape_are_answered(start, name):
     for wrong in ("x", "", "1.5", "-1", "\0"):
         refused = await service.client.get("/api/chat/c/stream", params={"after": wrong})
         assert (refused.status_code, "whole number" in refused.text) == (400, True)
+
+
+LONG_ONES = {
+    "/v1/chat/completions": {"model": "oracle", "messages": [HI] * 20_001},
+    "/v1/responses": {"model": "oracle", "input": [HI] * 20_001},
+    "/api/chat": {"messages": [{}] * 20_001},
+    "/agui": {"threadId": "t", "runId": "r", "messages": [{}] * 20_001},
+    "/mcp": MCP | {"params": {"name": "ask", "inputResponses": {str(n): {} for n in range(5_001)}}},
+}
+DEFS = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)} | {"d60": {}}
+ENDLESS = {"type": "object", "$defs": DEFS, "properties": {"a": {"$ref": "#/$defs/d0"}}}
+PARTS = {"role": "user", "parts": [{"type": "text", "text": "hi"}]}
+WITH_TOOLS = {
+    "/v1/responses": lambda tools: {"input": "hi", "tools": [{"type": "function", **each} for each in tools]},
+    "/api/chat": lambda tools: {
+        "messages": [PARTS],
+        "tools": [{"name": each["name"], "input_schema": each["parameters"]} for each in tools],
+    },
+    "/agui": lambda tools: {"threadId": "t", "runId": "r", "messages": [HI], "tools": tools},
+    "/api/oracle": lambda tools: {
+        "question": "hi",
+        "tools": [{"name": each["name"], "input_schema": each["parameters"]} for each in tools],
+    },
+}
+
+
+async def until(is_so):
+    async with asyncio.timeout(10):
+        while not is_so():  # noqa: ASYNC110  a line in the log wakes nothing
+            await asyncio.sleep(0)
+
+
+async def test_what_is_too_much_is_refused_in_every_protocol_before_it_is_read(start):
+    service = await start([])
+    headers = {"Accept": "application/json, text/event-stream"}
+    for path, body in LONG_ONES.items():
+        answer = await service.client.post(path, json=body, headers=headers)
+        assert answer.status_code in (400, 422), f"{path}: {answer.text}"
+        assert "at most 20,000 items" in answer.text or "more than 5,000 values" in answer.text
+
+
+async def test_tools_that_could_not_be_checked_in_time_are_refused_in_every_protocol(start):
+    service = await start([])
+    for path, body in WITH_TOOLS.items():
+        for tools, problem in (
+            ([{"name": "t", "parameters": ENDLESS}], "is reached in too many ways"),
+            (
+                [{"name": f"t{n}", "parameters": {"description": "x" * 1_100}} for n in range(60)],
+                "at most 64,000 bytes",
+            ),
+            ([{"name": f"t{n}", "parameters": {}} for n in range(300)], "at most 64"),
+        ):
+            answer = await service.client.post(path, json=body(tools))
+            assert answer.status_code in (400, 422), f"{path}: {answer.text}"
+            assert problem in answer.text
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/api/chat", "/agui", "/mcp", "/api/oracle"])
+async def test_an_upload_that_is_broken_off_is_one_line_in_the_log(start, path):
+    service = await start([])
+    configure_logging("info")
+    with capture_logs() as logs:
+        _, writer = await asyncio.open_connection("127.0.0.1", service.port)
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+        )
+        writer.write(head.encode() + b'{"messages":')
+        await writer.drain()
+        writer.close()
+        await until(lambda: logs)
+    assert [(each["event"], each["log_level"]) for each in logs] == [("request.finished", "info")]
+    assert logs[0]["status"] in (400, 499)
+
+
+async def test_a_status_in_the_log_is_a_number(start):
+    service = await start([])
+    configure_logging("info")
+    with capture_logs() as logs:
+        message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        headers = {"Accept": "application/json, text/event-stream"}
+        answer = await service.client.post("/mcp", json=message, headers=headers)
+        await until(lambda: logs)
+    assert answer.status_code == 202
+    assert [repr(each["status"]) for each in logs if each["event"] == "request.finished"] == ["202"]
