@@ -42,10 +42,9 @@ def tools(*, approved: tuple[str, ...]) -> int:
     if approved:
         _approve(mcp_pins(settings), approved)
         return 0
-    found = mcp_tools(settings)
-    if found is None:
+    if settings.mcp_servers is None:
         raise CommandError("there are no MCP servers; name a file of them in ORACLE_MCP_SERVERS")
-    return asyncio.run(_list(settings, found))
+    return asyncio.run(_list(settings, mcp_tools(settings, settings.mcp_servers)))
 
 
 def _approve(pins: Pins, names: tuple[str, ...]) -> None:

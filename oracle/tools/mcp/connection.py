@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -28,11 +28,14 @@ from oracle.tools.query_types import served
 
 MOST_TOOLS: Final = 128
 _MOST_PAGES: Final = 32
+_MOST_LINES: Final = 10  # in the log, of one list
 _LOOKED_AGAIN_S: Final = 60.0
 """How long a list of tools holds that the server does not call changed."""
 _SHORTEST_S: Final = 1.0  # between two lists
 _RETRY: Final = Retry(first_s=1.0, longest_s=120.0)
 _RESULT: Final[TypeAdapter[Any]] = TypeAdapter(types.CallToolResult | types.InputRequiredResult)
+_ANSWER: Final[TypeAdapter[Any]] = TypeAdapter(dict[str, Any])
+_MOST_PARTS: Final = 1_000  # of a result
 _LONGEST_PROBLEM: Final = 300
 _REFUSED: Final = "mcp_tool.refused"
 _CHANGED: Final = "it says something else than was approved"
@@ -122,29 +125,33 @@ class Connection:
             cursor = page.next_cursor
             if not cursor or len(found) > MOST_TOOLS:
                 break
-        offered: dict[str, OfferedTool] = {}
-        told: set[tuple[str, str, str]] = set()
-        for tool in found:
-            problem = ""
-            if not self._settings.has(tool.name):
-                continue
-            if tool.name in offered:
-                problem = "it is named twice"
-            elif len(offered) >= MOST_TOOLS:
-                problem = f"more than {MOST_TOOLS} tools"
-            else:
-                try:
-                    offered[tool.name] = offered_tool(tool)
-                except ValueError as error:
-                    problem = str(error)
-            if problem:
-                told.add((_REFUSED, clipped(tool.name, 100), problem))
+        offered, told = await asyncio.to_thread(self._read, [tool for tool in found if self._settings.has(tool.name)])
         await asyncio.to_thread(self._pins.see, self.name, offered.values())
         self._listed = frozenset(offered)
         told |= {("mcp_tool.changed", name, _CHANGED) for name in self.changed}
-        for event, name, problem in sorted(told - self._told):
+        new = sorted(told - self._told)
+        for event, name, problem in new[:_MOST_LINES]:
             log.warning(event, server=self.name, tool=name, problem=problem)
+        if len(new) > _MOST_LINES:
+            log.warning("mcp_tool.more_left_out", server=self.name, tools=len(new) - _MOST_LINES)
         self._told = told
+
+    @staticmethod
+    def _read(found: Sequence[types.Tool]) -> tuple[dict[str, OfferedTool], set[tuple[str, str, str]]]:
+        """The tools that can be offered, and why others cannot; of more than `MOST_TOOLS` the rest is only counted."""
+        offered: dict[str, OfferedTool] = {}
+        told: set[tuple[str, str, str]] = set()
+        for tool in found[:MOST_TOOLS]:
+            problem = "it is named twice" if tool.name in offered else ""
+            try:
+                offered.setdefault(tool.name, offered_tool(tool))
+            except ValueError as error:
+                problem = str(error)
+            if problem:
+                told.add((_REFUSED, clipped(tool.name, 100), problem))
+        if len(found) > MOST_TOOLS:
+            told.add((_REFUSED, "(the rest)", f"there are {len(found):,} tools; {MOST_TOOLS} of them are read"))
+        return offered, told
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -201,9 +208,14 @@ class Connection:
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
             # Not by `call_tool`, which checks results against patterns that the server may choose.
-            result = await self._client.session.send_request(
-                types.CallToolRequest(params=params), _RESULT, request_read_timeout_seconds=self._settings.timeout_s
+            answer = await self._client.session.send_request(
+                types.CallToolRequest(params=params), _ANSWER, request_read_timeout_seconds=self._settings.timeout_s
             )
+            parts = answer.get("content")
+            if isinstance(parts, list) and len(parts) > _MOST_PARTS:
+                rest = {"type": "text", "text": f"[Left out: {len(parts) - _MOST_PARTS:,} more parts.]"}
+                answer["content"] = [*parts[:_MOST_PARTS], rest]
+            result = _RESULT.validate_python(answer, by_name=False)
         except MCPError as error:
             if error.error.code == types.CONNECTION_CLOSED:
                 self._look.set()

@@ -123,13 +123,10 @@ class Pins:
                     approved = now if approves or name not in before else before[name].approved
                     after[name] = Pinned(approved=approved, changed=None if now == approved else now)
                 if after != before:
-                    self._write(_File(servers={**self._known, server: after}))
+                    partial = self.file.with_suffix(".partial")
+                    with open(partial, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+                        file.write(to_json(_File(servers={**self._known, server: after}).model_dump()))
+                    partial.replace(self.file)
+                    self.refresh()
         except (OSError, Timeout) as error:
             raise ToolSetupError(f"{str(self.file)!r} cannot be written: {error}") from None
-
-    def _write(self, known: _File) -> None:
-        partial = self.file.with_suffix(".partial")
-        with open(partial, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(to_json(known.model_dump()))
-        partial.replace(self.file)
-        self.refresh()

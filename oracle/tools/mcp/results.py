@@ -9,7 +9,7 @@ from mcp import types
 from bt_runtime.text.phrases import clipped
 from oracle.core.control_notes import neutralised
 from oracle.core.encoding import to_json
-from oracle.tools.foreign import LONGEST_DESCRIPTION, checked_schema, plain_description
+from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.mcp.pins import OfferedTool
 from oracle.tools.protocol import ToolResult
 
@@ -30,7 +30,7 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
     reads = tool.annotations is not None and tool.annotations.read_only_hint is True
     if len(description) > LONGEST_DESCRIPTION:
         description = description[: LONGEST_DESCRIPTION - 1] + "…"
-    schema = dict(checked_schema(tool.input_schema))
+    schema = dict(arguments_schema(tool.input_schema))
     return OfferedTool(name=tool.name, description=description, input_schema=schema, is_called_reading=reads)
 
 

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
 from oracle.tools.mcp.servers import ServerSettings
@@ -23,6 +24,10 @@ DISCOVERED = {
     "cacheScope": "public",
 }
 TOOL = {"name": "search", "description": "Searches.", "inputSchema": {"type": "object"}}
+PATTERNS = {"type": "object", "properties": {f"p{n}": {"pattern": ".{1,4000}"} for n in range(40)}}
+ELSEWHERE = {"type": "object", "$ref": "http://192.0.2.1/schema"}
+LINKS = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)} | {"d60": {}}
+CHAIN = {"type": "object", "$defs": LINKS}
 
 
 def at(url, **settings):
@@ -169,7 +174,7 @@ async def test_what_no_server_should_answer_is_an_error_of_the_call_and_the_next
         pytest.param([TOOL, {**TOOL, "name": "a b"}], ["raw.search"], id="no name"),
         pytest.param([TOOL, TOOL], ["raw.search"], id="twice"),
         pytest.param(
-            [TOOL, {**TOOL, "name": "far", "inputSchema": {"type": "object", "$ref": "http://192.0.2.1/schema"}}],
+            [TOOL, {**TOOL, "name": "far", "inputSchema": ELSEWHERE}],
             ["raw.search"],
             id="a schema elsewhere",
         ),
@@ -185,6 +190,36 @@ async def test_a_server_that_lies_about_its_tools_costs_its_own_alone(joined, to
     async with listening(app) as url, listening(good) as other, joined(raw=at(url), good=at(other)) as hub:
         assert [tool.name for tool in hub.tools()] == [*offered, "good.search"]
         assert all(len(tool.description) < 4_100 for tool in hub.tools())
+
+
+@pytest.mark.parametrize(
+    ("tools", "left_out"),
+    [
+        pytest.param(
+            [{**TOOL, "name": f"t{n}", "inputSchema": ELSEWHERE} for n in range(20_000)], 128, id="20,000 wrong"
+        ),
+        pytest.param([{**TOOL, "name": f"t{n}", "inputSchema": PATTERNS} for n in range(127)], 0, id="large patterns"),
+        pytest.param([{**TOOL, "name": "t", "inputSchema": {**CHAIN, "$ref": "#/$defs/d0"}}], 1, id="no end"),
+    ],
+)
+async def test_whatever_a_server_lists_is_read_in_bounds_with_few_lines_in_the_log(joined, tools, left_out):
+    app, _ = raw(tools_list={"tools": [TOOL, *tools], "ttlMs": 0, "cacheScope": "public"})
+    with capture_logs() as logs:
+        async with listening(app) as url, joined(raw=at(url)) as hub:
+            (state,) = hub.states()
+            assert "raw.search" in [tool.name for tool in hub.tools()], state
+    assert len(state.left_out) == left_out
+    lines = [each for each in logs if each["event"].startswith("mcp_tool.")]
+    assert len(lines) == min(left_out, 11)
+    assert left_out < 11 or (lines[-1]["event"], lines[-1]["tools"]) == ("mcp_tool.more_left_out", left_out - 10)
+
+
+async def test_of_a_result_of_very_many_parts_the_first_are_read(joined):
+    app, _ = raw(tools_call={"content": [{"type": "text", "text": str(n)} for n in range(100_000)]})
+    async with listening(app) as url, joined(raw=at(url, largest_bytes=10_000_000)) as hub:
+        result = await call(hub, "raw.search")
+    assert result.text.split()[:1000] == [str(n) for n in range(1_000)]
+    assert result.text.endswith("[Left out: 99,000 more parts.]")
 
 
 async def test_pages_without_end_are_read_up_to_a_bound(joined):
