@@ -11,6 +11,7 @@ Rules:
 
 import asyncio
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Executor
@@ -81,14 +82,15 @@ class Pass:
         self._seq = 0
         self._prompts: set[str] = set()  # that its requests name
         self._ahead: Sequence[LogEntry] = ()  # events that were read and not explained yet
-        self._ticks: deque[ExplainedTick] = deque()
+        self._ticks: deque[ExplainedTick] = deque()  # their numbers grow, and have gaps where the log is damaged
+        self._dropped = 0  # the number of the last tick that is not in memory any more
         self._bytes = 0
         self._begun: tuple[Explainer, TickEncoder] | None = None
         self._reading: asyncio.Task[bool] | None = None
 
     def reaches(self, tick: int) -> bool:
         """Whether the tick after that number is in memory, or still to come."""
-        return not self._ticks or self._ticks[0].n <= tick + 1
+        return self._dropped <= tick
 
     async def after(self, tick: int) -> Sequence[ExplainedTick]:
         """Some of the ticks after that number, the next one at least; none if it has not come yet.
@@ -101,7 +103,7 @@ class Pass:
             if not self.reaches(tick):
                 raise FallenBehindError
             if tick < self.last:
-                return self._batch(tick + 1)
+                return self._batch(tick)
             if self.is_complete or not await self._read_on():
                 return ()
 
@@ -248,10 +250,10 @@ class Pass:
         self._keep(explained)
         return done
 
-    def _batch(self, first: int) -> list[ExplainedTick]:
+    def _batch(self, after: int) -> list[ExplainedTick]:
         ticks = self._ticks
         batch, size = list[ExplainedTick](), 0
-        for tick in islice(ticks, first - ticks[0].n, None):
+        for tick in islice(ticks, bisect_right(ticks, after, key=lambda each: each.n), None):
             size += tick.size
             if batch and size > BATCH_BYTES:
                 break
@@ -266,7 +268,9 @@ class Pass:
         ticks.extend(explained)
         self._bytes += sum(tick.held_size for tick in explained)
         while self._bytes > self._kept_bytes and len(ticks) > len(explained):
-            self._bytes -= ticks.popleft().held_size
+            dropped = ticks.popleft()
+            self._bytes -= dropped.held_size
+            self._dropped = dropped.n
         self._ticks, self.last = ticks, explained[-1].n  # at once, as it is read in the event loop
 
 

@@ -112,7 +112,7 @@ async def read_signal_page(log: EventLog, run_id: str, *, after: int, limit: int
 
 
 async def read_tick_page(log: EventLog, run_id: str, *, after: int = 0, limit: int, max_bytes: int) -> EventPage:
-    """The first ticks after the event with that number.
+    """The first ticks after the event with that number; damaged ones are left out.
 
     The values of their outcomes are there only where a written text is that of an outcome.
 
@@ -128,21 +128,29 @@ async def read_tick_page(log: EventLog, run_id: str, *, after: int = 0, limit: i
     """
     entries = await log.events(run_id, kinds={"tick"}, after_seq=after, limit=limit, max_bytes=max_bytes)
     kept: dict[str, Outcome] = {}
-    if any(refers_to_outcomes(entry.data) for entry in entries):
+    if any(map(_refers_to_outcomes, entries)):
         # An outcome lies between the tick before the one that it caused, and that one.
         last = entries[-1].seq
         ends = await log.events(run_id, kinds={"turn_end", "tool_end"}, after_seq=after, limit=last - after)
         outcomes = [decode_outcome(entry.data) for entry in ends if entry.seq < last]
         kept = {outcome.key: outcome for outcome in outcomes}
     ticks: list[bytes] = []
-    size = 0
+    size, before = 0, after
     for entry in entries:
-        tick = to_json(plain_tick(decode_tick(entry.data, kept)))
-        size += len(tick)
-        if ticks and size > max_bytes:
-            return EventPage(ticks, entries[len(ticks) - 1].seq)
-        ticks.append(tick)
+        with suppress(ValueError):  # a damaged tick, which the run's history reports
+            tick = to_json(plain_tick(decode_tick(entry.data, kept)))
+            size += len(tick)
+            if ticks and size > max_bytes:
+                return EventPage(ticks, before)
+            ticks.append(tick)
+        before = entry.seq
     return EventPage(ticks, await _next_after(entries, log, limit=limit))
+
+
+def _refers_to_outcomes(entry: LogEntry) -> bool:
+    with suppress(ValueError, AttributeError, TypeError):
+        return refers_to_outcomes(entry.data)
+    return False
 
 
 async def _next_after(entries: Sequence[LogEntry], log: EventLog, *, limit: int) -> int | None:

@@ -123,11 +123,15 @@ async def chunks_of(
 
 
 async def logged(parts: ServiceParts, run_id: str) -> AsyncIterator[tuple[int, Chunk]]:
-    """What the log of a run has by now."""
+    """What the log of a run has by now, without chunks that are damaged."""
     n = 0
     while (page := await parts.store.log.page(run_id, after=n)) is not None and page.chunks:
         for n, data in page.chunks:
-            yield n, read_chunk(data)
+            try:
+                chunk = read_chunk(data)
+            except ValueError:
+                continue
+            yield n, chunk
 
 
 def _rest(run: RunRecord) -> Sequence[Chunk]:

@@ -14,7 +14,6 @@ from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.encoding import ExplainedTick, lists_of
 from oracle.replay.histories.model import FORMAT, VERSION
 from oracle.replay.histories.passes import FallenBehindError, Pass
-from oracle.runs.record.events import Ticked
 from oracle.runs.record.reading import read_signal_page, read_tick_page
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
@@ -183,23 +182,29 @@ async def _explained_ticks(
     run: RunRecord, parts: ServiceParts, *, after: int, limit: int, max_bytes: int
 ) -> tuple[Sequence[bytes], int | None]:
     """Recorded ticks with their reasons, and the number after which the next page begins."""
-    ticks_before = await parts.store.log.count(with_figures(run).id, kind=Ticked.kind, up_to_seq=after)
+    recorded = await read_tick_page(
+        parts.store.log, with_figures(run).id, after=after, limit=limit, max_bytes=_MOST_BYTES
+    )
+    plain = {fields["tick"]: fields for fields in map(from_json, recorded.items) if type(fields["tick"]) is int}
+    if not plain:
+        return [], recorded.next
+    before = max(0, min(plain) - 1)
 
     async def work(it: Pass) -> tuple[Sequence[ExplainedTick], bool]:
-        return await it.page(ticks_before, limit=limit, max_bytes=max_bytes)
+        return await it.page(before, limit=len(plain), max_bytes=max_bytes)
 
-    ticks, is_cut = await explained(run, parts, work, after=ticks_before)
+    ticks, is_cut = await explained(run, parts, work, after=before)
+    ticks = [
+        each for each in ticks if each.n in plain and each.seq > after
+    ]  # others are there where the log is damaged
     if not ticks:
-        return [], None
-    recorded = await read_tick_page(parts.store.log, run.id, after=after, limit=len(ticks), max_bytes=_MOST_BYTES)
-    joined = [_with_reasons(plain, tick) for plain, tick in zip(recorded.items, ticks, strict=False)]
-    is_cut = is_cut or len(joined) < len(ticks)
-    return joined, ticks[len(joined) - 1].seq if is_cut else None
+        return [], recorded.next
+    return [_with_reasons(plain[each.n], each) for each in ticks], ticks[-1].seq if is_cut else None
 
 
-def _with_reasons(recorded: bytes, tick: ExplainedTick) -> bytes:
+def _with_reasons(recorded: dict[str, Any], tick: ExplainedTick) -> bytes:
     facts = from_json(tick.tick)
-    return to_json(from_json(recorded) | {name: facts[name] for name in _REASONS})
+    return to_json(recorded | {name: facts[name] for name in _REASONS})
 
 
 def _with_list(head: dict[str, Any], name: str, items: Sequence[bytes]) -> bytes:

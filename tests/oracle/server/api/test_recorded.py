@@ -1,14 +1,17 @@
 """What is recorded of runs, with its reasons, page by page."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from oracle.agent.nodes import REGISTRY
+from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.reading import read_history
 from oracle.runs.record.figures import LogFigures
+from oracle.runs.storage import schema
 from oracle.runs.storage.archive import Archive
 from oracle.server.api.history_replies import HistoryPage, RunTree, TurnList
 from oracle.server.api.replies import TickList
@@ -211,3 +214,43 @@ async def test_a_page_beyond_the_last_tick_is_empty(service):
         told = (await service.client.get(path, params={"after": 2**31 - 1})).json()
         assert told["next"] is None
         assert told.get("ticks", []) == []
+
+
+STRANGE = {
+    "missing": None,
+    "of number 0": {"tick": 0},
+    "of a number far beyond": {"tick": 10**9},
+    "of no number": {"tick": "one"},
+    "no tick": b"[]",
+    "no JSON": b"{",
+}
+
+
+@pytest.mark.parametrize("damage", STRANGE.values(), ids=list(STRANGE))
+@pytest.mark.parametrize("number", [1, 2, 3])
+async def test_a_log_without_a_tick_or_with_a_strange_one_is_read_to_its_end_with_its_problem(start, number, damage):
+    service = await start([CALL, CALL, ANSWER])
+    streamed = await service.ask(QUESTION)
+    log = schema.event
+    entries = await service.parts.store.log.events(streamed.run_id, kinds={"tick"}, limit=100)
+    entry = entries[number - 1]
+    at = (log.c.run_id == streamed.run_id) & (log.c.seq == entry.seq)
+    change: Any = log.delete().where(at)
+    if damage is not None:
+        data = damage if isinstance(damage, bytes) else to_json(from_json(entry.data) | damage)
+        change = log.update().where(at).values(data=data)
+    await service.parts.store.write(lambda connection: connection.execute(change).close())
+    base = f"/api/runs/{streamed.run_id}"
+    async with asyncio.timeout(20):
+        for limit in (1, 200):
+            whole = joined(await pages(service, f"{base}/history", limit=limit))
+            assert f"tick {number} is not in the log" in whole["problem"] or "is damaged" in whole["problem"]
+            assert whole["end"]["reason"] == "completed"
+            if damage != {"tick": 10**9}:  # after which no number follows
+                kept = [n for n in range(1, len(entries) + 1) if n != number]
+                assert [tick["tick"] for tick in whole["ticks"]] == kept
+            turns = [each for page in await pages(service, f"{base}/turns", limit=limit) for each in page["turns"]]
+            assert len(turns) == 3 or damage == {"tick": 10**9}
+            for more in ({}, {"reasons": "true"}):
+                listed = await pages(service, f"{base}/ticks", limit=limit, **more)
+                assert sum(len(page["ticks"]) for page in listed) >= 1

@@ -18,6 +18,7 @@ RECORDED = Path(__file__).parents[5] / "tests" / "data" / "clients"
 USERS = {"u-1": ALICE, "u-2": BOB}
 TASKS = {"title", "tags", "follow_ups", "queries", "other"}
 ANSWERS = [ScriptedTurn(text=f"Answer {n}.") for n in range(1, 30)]
+OBJECTS = [ScriptedTurn(text='{"title": "Login"}')] * 30
 
 
 def recorded(product: str) -> list[dict[str, Any]]:
@@ -69,7 +70,7 @@ async def test_questions_make_runs_and_what_the_product_asks_for_itself_makes_no
 
 @pytest.mark.parametrize("product", ["open_webui", "librechat"])
 async def test_each_auxiliary_request_is_known_for_what_it_is_and_counted(start, product):
-    service = await start(ANSWERS, tokens=TOKENS, requests_per_minute=0)
+    service = await start(OBJECTS, tokens=TOKENS, requests_per_minute=0)
     for row in recorded(product):
         if row["makes"] not in TASKS:
             continue

@@ -10,6 +10,7 @@ import pytest
 from openai.types.responses import Response
 
 from bt_runtime.text import iso
+from oracle.runs.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
@@ -482,3 +483,13 @@ async def test_a_client_that_leaves_cancels_nothing(serve):
     rest = (await reading).content
     assert b"".join([*frames_of(seen), rest]) == (await get(service, name, stream="true")).content
     assert last(frames_of(seen + rest))["status"] == "cancelled"
+
+
+@pytest.mark.parametrize("damage", [b"{", b"[]", b'{"type":"content"}'])
+async def test_a_response_of_which_a_chunk_is_damaged_has_the_others(start, damage):
+    service = await start([ScriptedTurn(text="One two three.", piece_chars=4)])
+    made = await create(service, "Hello?")
+    damaged = schema.event.update().where(schema.event.c.chunk_n == 1).values(data=damage)
+    await service.parts.store.write(lambda connection: connection.execute(damaged).close())
+    for call in (service.client.get, service.client.delete):
+        assert (await call(f"{PATH}/{made['id']}")).status_code == 200
