@@ -20,7 +20,7 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Self
 from urllib.parse import urlsplit
 
@@ -42,6 +42,8 @@ _LOOK_S = 5.0  # for messages of other workers, and those to be tried again
 LIMIT_S: Final = 10.0
 _CONNECT_S = 3.0  # so that there is time for the host's other addresses
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
+# By IANA's registries of special addresses; Python 3.11 takes them for global.
+_SPECIAL = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "3fff::/20", "5f00::/16")))
 _SUCCESS = range(200, 300)
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -70,7 +72,8 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
         inner = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address.sixtofour
         if inner is not None or address.is_site_local:
             return inner is not None and is_public(inner)
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    is_special = address.is_multicast or address.is_reserved or any(address in each for each in _SPECIAL)
+    return address.is_global and not is_special
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:

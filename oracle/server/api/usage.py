@@ -1,6 +1,7 @@
 """`GET /api/usage`: the tokens that runs and auxiliary requests have used by day, user and model, and their cost."""
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
@@ -27,8 +28,9 @@ MOST_ROWS: Final = 20_000
 _DEFAULT_DAYS: Final = 30
 _EPOCH: Final = date(1970, 1, 1)
 _CSV: Final = "text/csv; charset=utf-8"
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a cell begins with that a spreadsheet computes."""
+_SIGNS: Final = r"[=+\-@＝＋－＠]"  # noqa: RUF001
+_FORMULA: Final = re.compile(rf"^(?=[\t\r\n])|(?:^|(?<=[;,]))(?=\s*{_SIGNS})|(?<=[\t\r\n])(?=[^\S\t\r\n]*{_SIGNS})")
+"""Where a formula could begin, also for spreadsheets that split cells at other signs, or read full-width ones."""
 
 
 class UsageFigures(ReplyBody):

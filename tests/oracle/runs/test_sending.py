@@ -254,6 +254,11 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(ip_address(address))
 
 
+@pytest.mark.parametrize("address", ["192.0.0.8", "192.88.99.1", "64:ff9b:1::1", "3fff::1", "3fff:fff::1", "5f00::1"])
+def test_addresses_of_special_purposes_are_not_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
 async def test_nothing_is_sent_to_a_host_that_is_no_setting_any_more(sending: Open) -> None:
     async with receiving() as receiver:
         it = await sending(f"http://localhost:{receiver.port}/", private_hosts=[])

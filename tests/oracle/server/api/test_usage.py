@@ -133,3 +133,21 @@ async def test_the_metrics_count_tokens_by_kind_and_no_users(service) -> None:
     cost = service.parts.metrics.registry.get_sample_value("oracle_cost_total", {"kind": "output"})
     assert cost == pytest.approx(0.0003)
     assert "alice" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        (" =1+1", "' =1+1"),
+        ("a;=1+1", "a;'=1+1"),
+        ("a,\t@b", "a,'\t'@b"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\u00a0-1", "'\u00a0-1"),
+        ("claude-opus-4-1", "claude-opus-4-1"),
+        ("a@example.com", "a@example.com"),
+    ],
+)
+async def test_no_part_of_a_cell_is_a_formula_wherever_a_spreadsheet_splits_it(service, text, cell) -> None:
+    await change(service, "alice", model_used=text)
+    asked = await service.client.get("/api/usage?format=csv", headers=ALICE)
+    assert [row["model"] for row in csv.DictReader(StringIO(asked.text, newline=""))] == [cell]
