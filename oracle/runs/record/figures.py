@@ -60,7 +60,7 @@ class LogFigures:
                 self._tools = frozenset(tool.name for tool in event.tools)
                 return event
             case events.TurnRequested(request):
-                return events.TurnRequested(replace(request, hint=""))
+                return events.TurnRequested(replace(request, hint="", note=""))
             case events.TurnFinished(outcome) | events.ToolFinished(outcome):
                 return replace(event, outcome=self._outcome(outcome))
             case events.Ticked(tick):
@@ -95,6 +95,7 @@ class LogFigures:
             return replace(
                 value,
                 parsed=None,
+                goes_on_from="",
                 content=(),
                 calls=tuple(self._call(call) for call in value.calls),
                 fault=value.fault and ModelFault(value.fault.error_type, ""),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime import TickRecord
+from bt_runtime import Outcome, TickRecord
 from bt_runtime.record.recording import forced_key
 from bt_runtime.testing import FakeClock
 from bt_runtime.text import size_of
@@ -17,7 +17,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.llm.protocol import ModelFault
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.debug import Debugged
-from oracle.runs.record.events import Resumed, UnderWay, encode
+from oracle.runs.record.events import Resumed, TurnFinished, UnderWay, encode
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord
@@ -158,6 +158,13 @@ def test_what_was_under_way_keeps_no_name_that_the_model_has_made_up() -> None:
     reduced = LogFigures()(LogEntry("run", 1, resumed.kind, encode(resumed), 0.0))
     assert reduced is not None
     assert Resumed.from_json(json.loads(reduced)).under_way == (("tool", "unknown", "kept"), ("turn", "a", "repeated"))
+
+
+def test_a_turn_that_goes_on_with_a_lost_one_keeps_no_text_of_it() -> None:
+    turn = TurnFinished(Outcome("a@2", "done", TurnOutcome(goes_on_from="Rumpelstiltskin", duration_ms=7)))
+    reduced = LogFigures()(LogEntry("run", 1, turn.kind, encode(turn), 0.0))
+    assert reduced is not None
+    assert decode_outcome(reduced).value == TurnOutcome(duration_ms=7)
 
 
 def test_a_forced_result_stays() -> None:
