@@ -12,6 +12,7 @@ more text could change an answer, functions with a `TextView` raise `MoreTextNee
 import re
 from dataclasses import dataclass, field
 
+from .leaks import LEAK_START
 from .markup import START_NAME, WHITE, tidy_end
 from .view import MoreTextNeeded, TextView
 
@@ -22,7 +23,7 @@ LINE_CHARS = 512
 # fast. A match that reaches the end of the text may become longer with the next text. A match that opens or may close
 # a fence has group 1 at the end of the marks, and group 2 if it ends where the content of the fence begins.
 _MORE = f"{{2,{RUN_CHARS - 1}}}+"
-_SIGNAL = f"(?<=<){START_NAME}"
+_SIGNAL = f"(?<=<)(?:{START_NAME}|{LEAK_START})"
 _FIRST_ON_LINE = r"(?:(?<=[\r\n].)|(?<=[\r\n] .)|(?<=[\r\n]  .)|(?<=[\r\n]   .))"
 _INFO = rf"[^`\r\n]{{0,{LINE_CHARS - 1}}}"
 _INFO_LINE = rf"[^\r\n]{{0,{LINE_CHARS}}}(?:[\r\n][ \t\r\n]{{0,{LINE_CHARS}}}|\Z)"
@@ -115,7 +116,7 @@ def ends_paragraph(view: TextView, line_break: int) -> bool:
     return _PARAGRAPH_END[view.whole].match(view.text, line_break, view.end) is not None
 
 
-def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int]) -> re.Match[str] | None:
+def find_span_end(view: TextView, start: int, type_end: int | None, open_runs: list[int]) -> re.Match[str] | None:
     """The run of backticks that makes the signal at `start` an example in a code span.
 
     A run inside a child element of a tidy signal belongs to the signal, and closes nothing: after a lone backtick,
@@ -124,7 +125,7 @@ def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int
     Args:
         view: the text.
         start: the index of the signal's `<` in the text.
-        type_end: the result of `markup.find_type`.
+        type_end: the result of `markup.find_type`; `None` if it is no signal that begins there.
         open_runs: lengths of the runs before the signal that may have opened a span.
 
     Returns:
@@ -140,7 +141,7 @@ def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int
         if at == view.end and len(token[0]) < RUN_CHARS:
             view.require_whole()
         if len(token[0]) in open_runs:
-            own_end = tidy_end(view, type_end)
+            own_end = None if type_end is None else tidy_end(view, type_end)
             if own_end is None or own_end <= token.start():
                 return token
             at = own_end

@@ -23,11 +23,14 @@ WINDOW_CHARS = 4096
 WHITE = " \t\r\n"
 
 
+def word_or_part(word: str, after: str) -> str:
+    """A pattern for a word before another pattern, or as much of both as there is before the text ends."""
+    return reduce(lambda rest, char: rf"(?:{char}{rest}|\Z)", reversed(word), after)
+
+
 def _name_or_part(before: str, after: str) -> str:
-    r"""A pattern for `signal` or `SIGNAL` between two others, or as much of them as there is before the text ends."""
-    words = (before + "signal", before + "SIGNAL")
-    parts = (reduce(lambda rest, char: rf"(?:{char}{rest}|\Z)", reversed(word), after) for word in words)
-    return f"(?:{'|'.join(parts)})"
+    """A pattern for `signal` or `SIGNAL` between two others, or as much of them as there is before the text ends."""
+    return f"(?:{word_or_part(before + 'signal', after)}|{word_or_part(before + 'SIGNAL', after)})"
 
 
 _W = r"[ \t\r\n]"

@@ -16,6 +16,7 @@ class ParsedResponse:
         warnings: everything that was assumed, corrected, dropped or ignored, with the raw text of malformed and later
             signals; they quote the model, and are part of the audit.
         readings: every signal block in the order of the response, malformed and ignored ones too; for the audit.
+        written_calls: tool calls that the model has written as text; they are not part of `text`.
         remainder: the end of `text` that `SignalStream.feed` has not returned. Of `parse`: all of it.
     """
 
@@ -24,6 +25,7 @@ class ParsedResponse:
     warnings: tuple[str, ...] = ()
     readings: tuple[BlockReading, ...] = field(default=(), repr=False)
     remainder: str = field(default="", repr=False)
+    written_calls: tuple[str, ...] = ()
 
     @property
     def malformed(self) -> tuple[str, ...]:

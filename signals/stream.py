@@ -11,13 +11,17 @@ It does no I/O, and its clock is its only source of time. Rules:
   every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken for an
   example: a signal belongs at the end of a response, and this one is not there.
 - Of a response that was cut off, the beginning of a signal at its end is not shown.
+- Notes of the control, markers of chat templates and calls that are written as text are dropped, and what stands in
+  `<think>` goes to `thoughts` (`.leaks`); in code they are examples.
 - No input makes it hold more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta, and the work is linear.
 """
 
 import re
+from dataclasses import replace
 
 from .errors import StreamClosedError
 from .fenced import Wrapping, only_signal
+from .leaks import THOUGHT_END, Leak, find_leak, is_beginning_of_leak
 from .markdown import CodeContext, ends_paragraph, find_span_end
 from .markup import WINDOW_CHARS, SignalBlock, find_block, find_type, is_beginning, skip_ends
 from .model import Signal
@@ -60,6 +64,9 @@ class SignalStream:
         self._plain = False  # nothing is held or undecided, and the line has a word
         self._code = CodeContext()
         self._outer = 0  # how many signals just before were cut short by the start of another
+        self.thoughts: list[str] = []  # pieces of thinking; who shows them takes them out
+        self._thinking = False
+        self._written_calls: list[str] = []
         self._visible = VisibleText()
         self._readings: list[BlockReading] = []
         self._warnings: list[str] = []
@@ -105,7 +112,7 @@ class SignalStream:
             raise StreamClosedError("close() after close(): a SignalStream reads one response; make a new one")
         self._closed = True
         self._plain = self._idle = False
-        drops_end = cut_off and is_beginning(self._buffer, self._at)
+        drops_end = cut_off and (is_beginning(self._buffer, self._at) or is_beginning_of_leak(self._buffer, self._at))
         if drops_end:
             self._buffer = self._buffer[: self._at]
         returned = len(self._visible.shown)
@@ -122,7 +129,8 @@ class SignalStream:
         self._visible.end()
         shown = self._visible.shown
         remainder = "".join(shown[returned:])
-        return ParsedResponse("".join(shown), self._signal, tuple(self._warnings), tuple(self._readings), remainder)
+        warnings, readings, calls = tuple(self._warnings), tuple(self._readings), tuple(self._written_calls)
+        return ParsedResponse("".join(shown), self._signal, warnings, readings, remainder, calls)
 
     def _feed_with_care(self, delta: str) -> str:
         if self._closed:
@@ -152,10 +160,8 @@ class SignalStream:
         while self._held and self._offset + length - self._held[0] >= FENCE_HOLD_CHARS:
             self._release()
         show_to = self._held[0] - self._offset if self._held else at
-        if show_to > self._shown:
-            self._visible.show(text[self._shown : show_to])
-            self._shown = show_to
-        decided = self._shown == length and not self._closed
+        self._show_to(show_to)
+        decided = self._shown == length and not self._closed and not self._thinking
         self._idle = decided and not code.open_runs
         self._plain = decided and self._visible.settled
         cut = self._shown - _CONTEXT_CHARS
@@ -164,9 +170,21 @@ class SignalStream:
         self._shown = _CONTEXT_CHARS
         self._at = at - cut
 
+    def _show_to(self, end: int) -> None:
+        """Show what comes before `end`, or give it out as thinking."""
+        if end > self._shown:
+            piece, self._shown = self._buffer[self._shown : end], end
+            (self.thoughts.append if self._thinking else self._visible.show)(piece)
+
     def _decide(self, special: re.Match[str]) -> int:
         """Decide what the special place means; return where to continue."""
         start = special.start()
+        if self._thinking:
+            if "think>" in special[0]:
+                self._show_to(special.start())
+                self._thinking, self._shown = False, special.end()
+                self._code.end_paragraph()
+            return special.end()
         if self._wrapping is not None and self._wrapping.end is not None:
             self._release()  # other text follows the fence, so it is code
             return start
@@ -174,7 +192,9 @@ class SignalStream:
         if character == "<":
             return self._at_angle(start)
         if character in "\r\n":
-            return self._at_line_break(start)
+            if ends_paragraph(self._view(), start):
+                self._code.end_paragraph()
+            return start + 1
         if self._code.fence:
             return self._at_run_in_fence(special)
         if special.lastindex:
@@ -185,7 +205,8 @@ class SignalStream:
     def _at_angle(self, start: int) -> int:
         view = self._view(start, WINDOW_CHARS)
         type_end = find_type(view, start)
-        if type_end is None:
+        leak = find_leak(view, start) if type_end is None else None
+        if type_end is None and leak is None:
             return start + 1
         if self._code.fence:
             self._held.append(self._offset + start)
@@ -196,6 +217,8 @@ class SignalStream:
                 self._code.add_run(len(run[0]))
                 return run.end()
             self._code.end_paragraph()
+        if type_end is None:
+            return self._drop(leak, start) if leak is not None else start + 1
         block = find_block(view, start, type_end)
         end = block.end
         if not block.nested:
@@ -204,11 +227,16 @@ class SignalStream:
         self._take_out(block, start, end)
         return end
 
-    def _at_line_break(self, start: int) -> int:
-        """Decide whether a line break after an open backtick ends the paragraph."""
-        if ends_paragraph(self._view(), start):
-            self._code.end_paragraph()
-        return start + 1
+    def _drop(self, leak: Leak, start: int) -> int:
+        """Show what comes before a leak, and drop it; return where to continue."""
+        self._show_to(start)
+        self._visible.skip_block()
+        self._shown = leak.end
+        if leak.kind == "call":
+            self._written_calls.append(self._buffer[start : leak.end])
+        elif leak.kind == "thinking":
+            self._thinking, self._code.specials = True, THOUGHT_END
+        return leak.end
 
     def _at_opening_fence(self, special: re.Match[str]) -> int:
         """Enter a fence, and hold it if its content begins with a signal."""
@@ -254,8 +282,7 @@ class SignalStream:
 
     def _take_out(self, block: SignalBlock, start: int, end: int) -> None:
         """Show what comes before `start`, drop what comes before `end`, and record the signal there."""
-        if start > self._shown:
-            self._visible.show(self._buffer[self._shown : start])
+        self._show_to(start)
         self._visible.skip_block()
         self._shown = end
         reading = read_block(self._buffer, block, now=self._now)
@@ -283,4 +310,4 @@ def parse(text: str, *, now: Clock = utc_now) -> ParsedResponse:
     stream = SignalStream(now=now)
     shown = stream.feed(text)
     parsed = stream.close()
-    return ParsedResponse(parsed.text, parsed.signal, parsed.warnings, parsed.readings, shown + parsed.remainder)
+    return replace(parsed, remainder=shown + parsed.remainder)

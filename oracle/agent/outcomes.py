@@ -161,13 +161,21 @@ class TurnOutcome:
 
     @property
     def announces(self) -> bool:
-        """The response ends with what the model is about to do, calls no tool for it, and has no signal."""
-        return self.is_answer and self.signal is None and announces(self.whole_text)
+        """The response ends with what the model is about to do, calls no tool for it, and has no signal.
+
+        A call that is written as text is no call, whatever the signal.
+        """
+        return self.is_answer and (self.wrote_calls or (self.signal is None and announces(self.whole_text)))
+
+    @property
+    def wrote_calls(self) -> bool:
+        """Whether the whole response has calls that are written as text, and no others."""
+        return bool(self.parsed and self.parsed.written_calls) and self.is_whole and not self.calls
 
     @property
     def answers(self) -> bool:
         """It is an answer that asks for no other turn, so the query has completed."""
-        return self.is_answer and (self.asks_user or not isinstance(self.signal, NeedTurn))
+        return self.is_answer and not self.wrote_calls and (self.asks_user or not isinstance(self.signal, NeedTurn))
 
     @property
     def is_empty(self) -> bool:

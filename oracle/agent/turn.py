@@ -83,6 +83,9 @@ class _Progress:
         self.show = self._show_first
 
     def _show_first(self, text: str) -> None:
+        text = self.echo.feed(text)
+        if not text:
+            return
         self.first_text_s = self.now()
         self.show = self.output.say
         self.output.say(text)
@@ -142,6 +145,7 @@ class _Progress:
         if size > _LONGEST_PIECE and self.exceeds_budget():
             log.warning("tool_call.dropped", characters=size)  # no budget pays for it
             return
+        self.show(self.echo.release())
         if (announced := self.output.claim(requested.name, requested.arguments)) is not None:
             self.calls.append(replace(requested, id=announced))  # the turn that this one repeats has announced it
             return
