@@ -12,7 +12,6 @@ from oracle.decision import AgentState, Repetition, ToolAction, action_signature
 from oracle.decision.rules import ERROR_LIMIT
 from signals import as_plain_text
 
-_REPEATED = "the same actions were repeated"
 _LONGEST_QUOTE = 300
 """Characters of a tool error or a blocker that a sentence quotes."""
 _LONGEST_CALL = 200
@@ -81,7 +80,7 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
         return Notice("limit_reached", message, "error", _numbers("timeout", limit, limit, 100))
     if reason == "no_progress":
         repetition = find_repetition(state.recent_actions)
-        message = f"No progress detected - {repetition.summary if repetition else _REPEATED}."
+        message = f"No progress detected - {repetition.summary if repetition else _repeated(state, ' ')}."
         return Notice("no_progress", message, "error", {"repeated_action": _repeated_action(repetition)})
     if reason == "error_limit":
         message = f"Multiple consecutive tool errors ({state.error_streak}/{ERROR_LIMIT}). Saving partial response."
@@ -161,7 +160,7 @@ def _why_no_progress(state: AgentState) -> str:
     """Names the calls attempted and, where they failed, the last error."""
     repetition = find_repetition(state.recent_actions)
     if repetition is None:
-        return _REPEATED
+        return _repeated(state, " came ")
     times, action = repetition.times, repetition.action
     error = f" (last error: {_last_error(state)})" if action.is_error else ""
     if repetition.kind == "same_error":
@@ -174,6 +173,12 @@ def _why_no_progress(state: AgentState) -> str:
     if len({each.result_digest for each in state.recent_actions[-times:]}) > 1:
         return f"{action.signature} failed {times} times{error}"
     return f"{action.signature} brought the same result {times} times{error}"
+
+
+def _repeated(state: AgentState, verb: str) -> str:
+    """What was repeated where no tool calls are known to be."""
+    turns = state.repeated_turns
+    return f"the same text{verb}{turns + 1} times" if turns else "the same actions were repeated"
 
 
 def _signatures(actions: Sequence[ToolAction]) -> str:

@@ -93,6 +93,7 @@ class TurnOutcome:
     goes_on_from: str = ""
     cache_creation_tokens: int = 0
     cache_read_tokens: int = 0
+    repeats: bool = False
 
     @property
     def usage(self) -> TokenUsage:

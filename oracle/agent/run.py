@@ -204,6 +204,7 @@ class AgentRun:
             signal=outcome.signal.type if outcome.signal else None,
             budget_cut=outcome.budget_cut or (outcome.is_last_paid and bool(outcome.calls)),
             empty=outcome.is_empty,
+            repeats=outcome.repeats,
         )
         if outcome.server_tools:
             tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]

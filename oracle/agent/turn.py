@@ -4,6 +4,7 @@ Rules:
 
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
 - When the estimated output exceeds what the budget has left, the current piece is delivered and the stream is closed.
+- A response that only repeats the answer so far is not shown, and one that goes round within itself is cut off.
 - A turn that is cancelled or fails keeps its text so far in the outcome, and its tokens count.
 - A model that ignores its cancellation is left behind: the turn ends, and later events are ignored.
 """
@@ -17,6 +18,7 @@ from typing import Any, TypedDict
 import structlog
 
 from bt_runtime.text import estimate_tokens
+from oracle.agent.echo import Echo
 from oracle.agent.lost import LostTurn
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
@@ -28,6 +30,7 @@ from oracle.agent.tracing import note_turn, turn_span
 from oracle.agent.transcript import Transcript
 from oracle.core import chunks
 from oracle.core.chunks import ToolCalled, ToolReturned
+from oracle.decision.repeated_text import LOOP_CHARS, goes_round
 from oracle.llm.protocol import (
     Model,
     ModelError,
@@ -45,7 +48,7 @@ from oracle.llm.protocol import (
     Usage,
     UsageReported,
 )
-from signals import ParsedResponse, SignalStream
+from signals import NeedTurn, ParsedResponse, SignalStream
 
 log = structlog.get_logger(__name__)
 
@@ -67,8 +70,11 @@ class _Progress:
     input_tokens: int
     is_taken: Callable[[str], bool]  # whether a call before this turn has the id
     now: Callable[[], float]
+    echo: Echo
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
+    look_again_at: int = LOOP_CHARS
+    goes_round: bool = False
     calls: list[ToolUse] = field(default_factory=list)
     server_tools: list[str] = field(default_factory=list)
     characters: int = 0
@@ -90,6 +96,10 @@ class _Progress:
         self.show = self.output.say
         self.output.say(text)
 
+    def is_enough(self) -> bool:
+        """Whether nothing more of the response is wanted."""
+        return self.goes_round or (self.characters > self.characters_reserved and self.exceeds_budget())
+
     def exceeds_budget(self) -> bool:
         """Whether the output so far is more than the budget pays for."""
         if self.characters > self.characters_reserved:
@@ -103,6 +113,9 @@ class _Progress:
             return
         self.characters += len(text)
         self.raw.append(text)
+        if self.characters >= self.look_again_at:
+            self.look_again_at += self.characters // 4
+            self.goes_round = goes_round("".join(self.raw))
         shown = self.reader.feed(text)
         if shown:
             self.show(shown)
@@ -317,8 +330,11 @@ class OpenTurn:
         def reserve(characters: int) -> int:
             return reservation.cover(characters, tokens_left=run.state.tokens_left)
 
-        now, is_taken = run.equipment.clock.now, run.transcript.has_call
-        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now)
+        now, is_taken, last = run.equipment.clock.now, run.transcript.has_call, run.turn.outcome
+        # After tools the model may say anew what it has said: it knows more.
+        can_repeat = last is not None and last.is_finished and not (last.calls or last.server_tools)
+        echo = Echo(output.answer if can_repeat else "")
+        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now, echo)
         output.begin_turn()
         self._started_s = now()
 
@@ -384,6 +400,9 @@ class OpenTurn:
         parsed = progress.reader.close(cut_off=not is_whole)
         if parsed.remainder:
             progress.show(parsed.remainder)
+        is_last = is_whole and not isinstance(parsed.signal, NeedTurn)
+        repeats, rest = progress.echo.end(parsed.text, is_whole=is_last)
+        progress.show(rest)
         progress.show = progress.output.say  # no reference of its own to the turn, which would be a cycle
         first_s = progress.first_text_s
         outcome = _outcome(
@@ -397,6 +416,7 @@ class OpenTurn:
             notes=self._notes,
             without_tools=not (self._visible and self._tools),
             is_side=not self._visible,
+            repeats=progress.goes_round or (repeats and not progress.calls),
         )
         if self._before:
             outcome = replace(outcome, goes_on_from=self._before)
@@ -545,7 +565,7 @@ def _outcome(
         caches=bool(usage.cache_creation_tokens or usage.cache_read_tokens),
         estimated=estimated,
         model=ended.model if ended else "",
-        cut_off=ran_out or cut_by_budget or is_full,
+        cut_off=ran_out or cut_by_budget or is_full or (progress.goes_round and not broken),
         budget_cut=cut_by_budget or is_full or (ran_out and plan.capped_by_budget),
         is_last_paid=plan.is_last_paid,
         interrupted=interrupted,

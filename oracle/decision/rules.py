@@ -9,6 +9,7 @@ from math import ceil
 
 from oracle.core.chunks import TerminationReason
 from oracle.decision.progress import find_repetition
+from oracle.decision.repeated_text import MOST_REPEATED_TURNS
 from oracle.decision.state import AgentState
 
 ERROR_LIMIT = 3
@@ -59,7 +60,9 @@ def deadline_has_passed(limit_s: float, elapsed_seconds: float) -> bool:
 
 
 def is_repeating_itself(state: AgentState) -> bool:
-    """The latest actions repeat with the same results."""
+    """The latest actions repeat with the same results, or the latest responses repeat what was said."""
+    if state.repeated_turns >= MOST_REPEATED_TURNS:
+        return True
     return len(state.recent_actions) >= ERROR_LIMIT and find_repetition(state.recent_actions) is not None
 
 

@@ -40,6 +40,7 @@ class AgentState:
         budget_cut: whether the token budget truncated the last response, or does not pay for another turn.
         answered: whether the last turn ended with text and without tool calls, and asks for no other turn.
         empty_turns: consecutive turns, up to now, that brought neither text nor tool calls.
+        repeated_turns: consecutive turns, up to now, whose text only repeats what was said.
         termination_reason: why the query has ended; `None` while it is running.
         signals: types of the signals so far, in order.
         tools_tried: names of the tools that were called.
@@ -72,6 +73,7 @@ class AgentState:
     budget_cut: bool = False
     answered: bool = False
     empty_turns: int = 0
+    repeated_turns: int = 0
     termination_reason: TerminationReason | None = None
     turn_warned: bool = False
     token_warned: bool = False
@@ -141,6 +143,7 @@ class AgentState:
         signal: str | None = None,
         budget_cut: bool = False,
         empty: bool = False,
+        repeats: bool = False,
     ) -> Self:
         """A turn has finished."""
         return self.changed(
@@ -151,6 +154,7 @@ class AgentState:
             answered=answered,
             budget_cut=budget_cut,
             empty_turns=self.empty_turns + 1 if empty else 0,
+            repeated_turns=self.repeated_turns + 1 if repeats else 0,
             signals=(*self.signals, signal) if signal else self.signals,
         )
 
@@ -260,6 +264,7 @@ _NEVER_NEGATIVE = (
     "error_streak_since",
     "error_streak_until",
     "empty_turns",
+    "repeated_turns",
 )
 _OF_THE_CONTROL = (
     "recent_actions",

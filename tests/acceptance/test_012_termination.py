@@ -418,3 +418,15 @@ async def test_012_fr_005_whatever_ends_the_query_the_content_is_saved_before_do
     assert answered.reason == reason
     assert answered.kept.startswith("Said.")
     assert answered.saved_at_done == len(answered.conversation.messages)
+
+
+async def test_012_fr_004_a_response_that_goes_round_is_cut_off_and_ends_the_query_the_second_time(
+    control: ControlName,
+) -> None:
+    turn = ScriptedTurn(text="I will look at the settings of the client now. " * 4_000)
+    async with harness([turn] * 5, control=control, wire=False) as it:
+        answered = await it.ask("Where is the retry policy defined in the code?", limits={"token_budget": 200_000})
+    assert answered.done.termination_reason == "no_progress"
+    assert answered.done.turns == 2
+    assert answered.answer.count("I will look") < 400  # of 4,000
+    assert answered.answer.endswith("Stopped: no progress - the same text came 3 times.")

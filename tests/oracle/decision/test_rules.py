@@ -24,6 +24,13 @@ HOLDING: dict[str, dict[str, Any]] = {
 ORDER = list(HOLDING)
 
 
+def test_one_repeated_response_is_still_progress_and_two_in_a_row_are_not() -> None:
+    once = STATE.after_turn(tokens=1, estimated=False, answered=False, repeats=True)
+    assert rules.termination(once) is None
+    assert rules.termination(once.after_turn(tokens=1, estimated=False, answered=False, repeats=True)) == "no_progress"
+    assert once.after_turn(tokens=1, estimated=False, answered=False).repeated_turns == 0
+
+
 def test_a_fresh_state_goes_on() -> None:
     assert rules.termination(STATE) is None
 

@@ -7,16 +7,18 @@ from oracle.agent.nodes.flows import guard
 from oracle.agent.nodes.roles import SEES_REPETITION
 from oracle.decision import AgentState, rules
 from oracle.decision.progress import TIMES, find_repetition
+from oracle.decision.repeated_text import MOST_REPEATED_TURNS
 
 
 @node("no_progress", facts=Facts(roles=(SEES_REPETITION,)), flow=guard("progress asked"))
 class NoProgress(StateGuard[NoSettings]):
-    """Trips when tool calls bring the same over and over: `no_progress`.
+    """Trips when tool calls or responses bring the same over and over: `no_progress`.
 
     FAILURE when the last three calls were the same and had the same result or all failed, when a cycle of two or three
     calls has stood there three times with the same results, or when one tool has failed three times in a row with the
-    same error, whatever its arguments. SUCCESS while there is progress: other calls, other arguments of a call that
-    works, or other results.
+    same error, whatever its arguments; also when two responses in a row only repeat the text before them, or go round
+    within themselves. A repetition is not shown, and the model gets a note after the first. SUCCESS while there is
+    progress: other calls, other arguments of a call that works, other results, or new text.
 
     ```yaml
     no_progress:
@@ -33,6 +35,9 @@ class NoProgress(StateGuard[NoSettings]):
         repetition = find_repetition(actions, times=2)
         times = repetition.times if repetition else 0
         figures = (Figure("repeats", times, TIMES),)
+        if repetition is None and (repeated := self.agent.state.repeated_turns):
+            text = f"{repeated} of {MOST_REPEATED_TURNS} responses that repeat what was said"
+            return Words(text, f"{text}.", (Figure("repeats", repeated, MOST_REPEATED_TURNS),))
         if repetition is None:
             return Words("no repeats", "No tool call repeats itself.", figures)
         text = f"{repetition.summary}, {clipped(repetition.action.signature, 80)}"
