@@ -60,7 +60,7 @@ def test_the_documented_defaults_are_the_defaults():
     auth, options = Settings(tokens={"t": "anna"}), RunOptions()
     assert (auth.runs_per_user, auth.requests_per_minute, auth.max_body_bytes) == (8, 60, 1_000_000)
     assert (auth.retain_days, auth.retain_mb, auth.drain_s, auth.reader_grace_s) == (30, 0, 10, 60)
-    assert (options.heartbeat_s, options.silent_s, options.patience_s) == (1, 5, 30)
+    assert (options.heartbeat_s, options.silent_s, options.most_unsaved_bytes) == (1, 5, 3_000_000)
 
 
 def test_the_backup_is_complete_during_writes(tmp_path):

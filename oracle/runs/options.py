@@ -21,7 +21,6 @@ class RunOptions:
         heartbeat_s: between two heartbeats.
         silent_s: a worker whose heartbeat has not changed for so long loses its runs.
         look_s: between two looks for workers that have died, and for runs that wait.
-        patience_s: how long a run goes on while nothing of it can be written.
         most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
             much while it can.
         most_tick_bytes: the size of a run's ticks from which on they are recorded without long values; at twice that
@@ -46,7 +45,6 @@ class RunOptions:
     heartbeat_s: float = 1.0
     silent_s: float = 5.0
     look_s: float = 0.5
-    patience_s: float = 30.0
     most_unsaved_bytes: int = 3_000_000
     most_tick_bytes: int = 4_000_000
     retain_s: float | None = None

@@ -62,7 +62,6 @@ class Backlog:
     """
 
     log: RunLog
-    patience_s: float
     most_bytes: int
     is_well: Callable[[], bool]
     _oldest_s: float | None = None
@@ -74,9 +73,6 @@ class Backlog:
         if oldest_s != self._oldest_s:  # something was written since
             self._oldest_s, self._bytes = oldest_s, 0
         self._bytes += size
-        waits_s = 0.0 if oldest_s is None else time.monotonic() - oldest_s
-        if waits_s > self.patience_s:
-            return True
         return self._bytes > self.most_bytes and (self._bytes > 2 * self.most_bytes or not self.is_well())
 
 
@@ -258,7 +254,7 @@ class RunRecorder:
             self._add(ended(replace(outcome, value=None, error=problem)))
 
     async def _flush(self) -> None:
-        """Wait until everything is written. If that is impossible, ask the run to end; the control goes on."""
+        """Wait until everything is written, however long. If it never can be, ask the run to end."""
         try:
             await self.log.flush()
         except StoreUnavailableError:

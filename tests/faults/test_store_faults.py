@@ -154,7 +154,7 @@ async def test_an_unreachable_postgresql_is_reported_and_waited_for(
 async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_is_lost(
     folder: Path, server: ServerProcess, fault: str
 ) -> None:
-    """Longer than the patience of the runs (30 s): they end as errors, once they can be written at all."""
+    """Longer than the patience of readers (30 s): the runs wait, and go on once they can be written."""
     async with timeout(100):
         streams = await begun(server, "m1", "m2", "hang")
         mend = break_store(folder, server, fault)
@@ -168,7 +168,7 @@ async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_is
         *told, hanging = streams
         for stream in told:
             ended = await checked_run(server.address, stream.run_id, seen=stream)
-            assert ended.chunks[-1]["termination_reason"] in ("error", "completed")
+            assert ended.chunks[-1]["termination_reason"] == "completed"
         # Of this one nothing waited to be written; it goes on.
         assert (await call(server.address, "POST", f"/api/oracle/runs/{hanging.run_id}/cancel"))[0] == 202
         ended = await checked_run(server.address, hanging.run_id, seen=hanging)

@@ -6,20 +6,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    delete,
-    func,
-    insert,
-    literal,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, literal, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from oracle.agent.conversations.protocol import UnknownConversationError
@@ -50,7 +37,7 @@ from oracle.runs.storage.run_pages import (
     runs_of_versions,
 )
 from oracle.runs.storage.tails import Tails
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.writer import ASKER_PATIENCE_S, Writer
 
 _run, _conversation = schema.run, schema.conversation
 _MOST_NAMED = 3  # of what a conversation waits for, in a message
@@ -114,16 +101,14 @@ class RunTable:
             UnknownConversationError: the user has no such conversation.
             TooManyRunsError: the user has reached the number of concurrent runs.
             UnclearRunError: the run that it shadows is not there any more, or its texts are not.
-            AlreadyBegunError: its key names a run.
-            KeyReusedError: its key was used for another request.
-            ConversationMovedError: another run was begun where it comes from.
-            StoreUnavailableError: nothing could be written for longer than the patience.
+            StorageError: one of its claims is refused.
+            StoreUnavailableError: nothing could be written for longer than `ASKER_PATIENCE_S`.
         """
         work = partial(self._begin, new=new, most_per_user=most_per_user, places=places, notice=notice, at=self._now())
         try:  # alone with what other workers may be claiming as well
-            record = await self._writer.write(work, is_alone=new.key is not None or new.origin is not None)
+            record = await self.writer.write(work, is_alone=bool(new.claims), patience_s=ASKER_PATIENCE_S)
         except _BeingCountedError:  # rare; waits for the lock, but not with the chunks of other runs in the transaction
-            record = await self._writer.write(partial(work, waits=True), is_alone=True)
+            record = await self.writer.write(partial(work, waits=True), is_alone=True, patience_s=ASKER_PATIENCE_S)
         if record.status == "queued":
             self._on_queued()
         return record

@@ -42,6 +42,8 @@ HURRY_S = 0.002
 """The same if a caller waits: from a limit or a cancel to `done` there are three commits in a row."""
 PATIENCE_S = 30.0
 """Seconds that a caller waits for a write while nothing can be written."""
+ASKER_PATIENCE_S = 2.0
+"""The same for somebody who asks a question, and can ask again."""
 
 _RETRY = Retry(first_s=0.05, longest_s=2.0)
 _LAST_TRIES = 2  # once the store is being closed
@@ -142,6 +144,7 @@ class Writer:
         on_commit: Callable[[T], None] | None = None,
         wakes: tuple[str, int] | None = None,
         is_alone: bool = False,
+        patience_s: float | None = None,
     ) -> T:
         """Run a small transaction after all that was appended before; returns after its commit.
 
@@ -150,20 +153,23 @@ class Writer:
             on_commit: called with the result, in the event loop, in the order of commits.
             wakes: run and chunk number to announce to the other workers.
             is_alone: in a transaction of its own, as it may wait for locks of other workers.
+            patience_s: how long this caller waits while nothing can be written; `None`: as long as others.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience. It is not written later,
                 unless its commit had already started.
             Exception: what the work raises; it is rolled back then.
         """
+        patience_s = self._patience_s if patience_s is None else patience_s
         entry = WorkEntry(work, self._loop.create_future(), on_commit, wakes, is_alone)
         self._put(entry)
         self._hurry.set()
         try:
-            while not (await asyncio.wait({entry.future}, timeout=_LOOK_S))[0]:
+            while not entry.future.done():
                 since_s = self.health.since_s
-                if since_s is not None and time.monotonic() - since_s > self._patience_s:
+                if since_s is not None and time.monotonic() - since_s > patience_s:
                     raise StoreUnavailableError(f"the database cannot be written for now: {self.health.problem}")
+                await asyncio.wait({entry.future}, timeout=min(_LOOK_S, patience_s))
             result: T = entry.future.result()
             return result
         finally:

@@ -95,7 +95,7 @@ def open_stream(
         reading=reading(parts, run),
         timing=parts.timing,
         streams=parts.streams,
-        is_stalled=lambda: is_stalled(parts),
+        is_stalled=lambda: is_stalled(parts, can_return=True),
     )
 
 
@@ -159,10 +159,16 @@ def attached(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
         yield
 
 
-def is_stalled(parts: ServiceParts) -> bool:
-    """Whether the store has been unavailable for longer than a reader should wait."""
-    health = parts.store.health
-    return health.since_s is not None and time.monotonic() - health.since_s > parts.timing.patience_s
+def is_stalled(parts: ServiceParts, *, can_return: bool = False) -> bool:
+    """Whether the store has been unavailable for longer than a reader should wait.
+
+    Args:
+        parts: the service's parts.
+        can_return: the reader can go on where it was, on another worker if there is one.
+    """
+    health, timing = parts.store.health, parts.timing
+    patience_s = timing.return_s if can_return and parts.store.is_shared else timing.patience_s
+    return health.since_s is not None and time.monotonic() - health.since_s > patience_s
 
 
 @contextmanager

@@ -43,11 +43,14 @@ class StreamTiming:
         heartbeat_s: after so long without a chunk a comment goes out, so that proxies keep the connection.
         send_timeout_s: how long a client may leave what was sent unread.
         patience_s: how long the store may be out of order before streams of unfinished runs end.
+        return_s: the same where other workers may share the store, for clients that take streams up again: another one
+            has the run after `RunOptions.silent_s`, and a moment later it goes on there.
     """
 
     heartbeat_s: float = 10.0
     send_timeout_s: float = 30.0
     patience_s: float = 30.0
+    return_s: float = 8.0
 
 
 class _ClientStalledError(Exception):

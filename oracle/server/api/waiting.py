@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -105,10 +106,7 @@ async def _gather(parts: ServiceParts, run: RunRecord) -> dict[str, Any]:
 
 async def _stalled(parts: ServiceParts) -> None:
     """Return when there is no point in waiting any longer."""
-    while not is_stalled(parts):
-        try:
+    while not (is_stalled(parts) or parts.streams.closing.is_set()):
+        with suppress(TimeoutError):
             async with asyncio.timeout(parts.timing.heartbeat_s):
                 await parts.streams.closing.wait()
-                return
-        except TimeoutError:
-            continue

@@ -77,7 +77,7 @@ async def watch_ticks(
         reading=watcher.reading(),
         timing=parts.timing,
         streams=parts.streams,
-        is_stalled=lambda: is_stalled(parts),
+        is_stalled=lambda: is_stalled(parts, can_return=True),
     )
 
 

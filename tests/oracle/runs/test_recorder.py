@@ -33,7 +33,7 @@ async def recorder_of(
     log = store.log.writer(await store.runs.begin(new))
     return RunRecorder(
         log=log,
-        backlog=Backlog(log, patience_s=30.0, most_bytes=most_bytes, is_well=lambda: True),
+        backlog=Backlog(log, most_bytes=most_bytes, is_well=lambda: True),
         clock=FakeClock(),
         started_s=0.0,
         metrics=Metrics(),

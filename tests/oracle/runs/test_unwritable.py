@@ -13,10 +13,11 @@ from structlog.testing import capture_logs
 from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta
 from oracle.runs.options import RunOptions
 from oracle.runs.storage import schema
+from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
-from tests.acceptance.harness import says
-from tests.oracle.runs.running import PATIENCE_S, managed, settle
+from tests.acceptance.harness import answers, calls, made_tool, says
+from tests.oracle.runs.running import PATIENCE_S, Gate, managed, settle
 
 UNWRITABLE = "The answer could not be stored. Please ask again in a moment."
 CAUSE = "the answer could not be stored, because the database cannot be written for now"
@@ -71,6 +72,41 @@ async def test_a_run_of_which_too_much_waits_is_ended_and_saved_when_that_is_pos
     assert told.record.error == {"error": error, "error_type": "internal", "cause": CAUSE, "detail": {}}
     assert told.text.endswith(f"\n\nStopped: {error}")
     assert 20_000 < sum(len(chunk["content"]) + 35 for chunk in told.chunks if chunk["type"] == "content") < 60_000
+
+
+async def test_a_run_waits_as_long_as_nothing_can_be_written_and_goes_on(url: str) -> None:
+    gate = Gate("found")
+    async with (
+        open_store(url, worker="w1", patience_s=0.01) as store,
+        managed(store, [says("Looking.", calls("probe")), answers("Done.")], tools=[made_tool(gate)]) as it,
+    ):
+        live = await it.start()
+        await gate.begun.wait()
+        with locked(url):
+            gate.open.set()
+            for _ in range(2):  # the second caller is later than the run, and gives up all the same
+                with pytest.raises(StoreUnavailableError):
+                    await store.write(lambda _: None)
+                await settle()
+            assert it.harness.scripted is not None
+            assert len(it.harness.scripted.requests) == 1  # nothing is asked that the log does not know
+            assert it.manager.active == 1
+        told = await it.told(live.record)
+    assert (told.text, told.record.termination_reason) == ("Looking.\n\nDone.", "completed")
+
+
+async def test_a_question_is_refused_soon_where_nothing_can_be_written(
+    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who wait for other writes are more patient: half a minute."""
+    monkeypatch.setattr("oracle.runs.storage.runs.ASKER_PATIENCE_S", 0.05)
+    async with managed(store) as it:
+        with locked(url):
+            for _ in range(2):
+                async with asyncio.timeout(PATIENCE_S):
+                    with pytest.raises(StoreUnavailableError):
+                        await it.start()
+        assert it.manager.active == 0
 
 
 async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_start_makes_up_for_it(url: str) -> None:

@@ -47,7 +47,7 @@ def adapted_stream(
         reading=reading(parts, run),
         timing=parts.timing,
         streams=parts.streams,
-        is_stalled=lambda: is_stalled(parts),
+        is_stalled=lambda: is_stalled(parts, can_return=not interrupted),
         interrupted=interrupted,
     )
 

@@ -129,7 +129,7 @@ def taped() -> Iterator[list[Tape]]:
         clock = oracle._equipment.clock
         log: Any = MemoryLog(clock.now)
         nothing = lambda: None  # noqa: E731
-        backlog = Backlog(log, patience_s=60, most_bytes=1 << 30, is_well=lambda: True)
+        backlog = Backlog(log, most_bytes=1 << 30, is_well=lambda: True)
         recorder = RunRecorder(
             log,
             backlog,

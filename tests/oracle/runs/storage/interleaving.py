@@ -98,7 +98,9 @@ class Worker:
     def append_tick(self, tick: TickEntry) -> None:
         self.queue.append(tick)
 
-    async def write(self, work: Any, *, on_commit: Any = None, wakes: Any = None, is_alone: bool = False) -> Any:
+    async def write(
+        self, work: Any, *, on_commit: Any = None, wakes: Any = None, is_alone: bool = False, patience_s: float = 0
+    ) -> Any:
         entry = WorkEntry(work, _Result(), on_commit, wakes, is_alone)  # type: ignore[arg-type]
         self.queue.append(entry)
         return await _Waits(entry)
