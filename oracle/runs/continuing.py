@@ -56,15 +56,7 @@ from oracle.llm.protocol import ModelFault, ToolUse
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
-from oracle.runs.record.events import (
-    ChunkSent,
-    Intended,
-    Opened,
-    Resumed,
-    TurnFinished,
-    TurnRequested,
-    UnderWay,
-)
+from oracle.runs.record.events import ChunkSent, Intended, Opened, Resumed, TurnFinished, TurnRequested, UnderWay
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
@@ -169,7 +161,7 @@ class Continuation:
         opened = record.opened
         if opened is None or not opened.versions or run.tree_sha is None or run.shadow_of is not None:
             return None
-        if run.attempts > self._options.most_attempts:
+        if run.attempts > self.options.most_attempts:
             log.warning("run.gave_up", run_id=run.id, attempts=run.attempts)
             return None
         clock = ContinuedClock(self._clock, opened.start_s)
@@ -297,7 +289,7 @@ class Continuation:
         pause_s = max(0.0, self._now() - record.last_at)
         counted_s = 0.0 if is_woken else min(pause_s, self._options.most_pause_s)
         facts = list(record.facts())
-        attempt, debug = record.attempts + 1, record.debug
+        attempt, debug = max(1, run.attempts), record.debug
         under_way = work.under_way()
         record.keeps_events = False
         record.events.clear()

@@ -33,7 +33,6 @@ from oracle.runs.storage.claims import GRACE_S, Sighting
 from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import NewRun, Places, RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
 
 
@@ -99,8 +98,6 @@ _BLIND: Final = 0.4
 """For this share of `silent_s` a worker may miss what it sees of others, and still judge them."""
 EXPIRY_S: Final = 1.0
 """Between two looks for what nobody has answered in time."""
-_PROBATION_S: Final = 3.0
-"""So long a run that may have killed workers and comes no further is the only one of its kind that is taken over."""
 _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
@@ -141,8 +138,7 @@ class Upkeep:
         self._doubtful: dict[str, NewRun] = {}
         self._silence = SilentWorkers(silent_s=options.silent_s, heartbeat_s=options.heartbeat_s, clock=clock)
         self._dead: Mapping[str, float] = {}
-        self._suspect: RunRecord | None = None
-        self._suspect_until_s = 0.0
+        self._takes_suspect = True  # one a look
         self._may_wait = asyncio.Event()
         self._has_more = self._is_starting = self._has_stopped = False
         self._timers: list[asyncio.Task[None]] = []
@@ -208,13 +204,13 @@ class Upkeep:
         for new in tuple(self._doubtful.values()):
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
             self._doubtful.pop(new.id, None)
-        if self._suspect is not None and self._dead:
-            self._may_wait.set()
+        has_queued, self._takes_suspect = False, True
         if self._store.is_shared:
             seen, presence = await self._store.claims.sightings(), self._store.claims.presence
             self._dead = self._silence.note(seen.workers, by_locks=presence.can_judge and seen.up_s >= GRACE_S)
-            if self._dead or seen.has_queued:
-                self._may_wait.set()
+            has_queued = seen.has_queued
+        if self._dead or has_queued:
+            self._may_wait.set()
 
     async def beat(self) -> None:
         """Write the heartbeat."""
@@ -251,18 +247,13 @@ class Upkeep:
                 return
 
     async def _take_over(self, room: int) -> list[RunRecord]:
-        """Take over what dead workers had; what may have killed them one at a time, so that others are unharmed."""
-        claims, suspect = self._store.claims, self._suspect
-        found = await claims.take_over(self._dead, most=room, suspects=False)
-        if found:
-            return found
-        is_on_probation = suspect is not None and self._clock.now() < self._suspect_until_s
-        if suspect is not None and is_on_probation and not await claims.has_come_further(suspect):
-            return []
-        found = await claims.take_over(self._dead, most=1, suspects=True)
-        self._suspect, self._suspect_until_s = next(iter(found), None), self._clock.now() + _PROBATION_S
-        if not found:
-            self._dead = {}
+        """Take over what dead workers had; of what may have killed them one a look, so that others are unharmed."""
+        found = await self._store.claims.take_over(self._dead, most=room, suspects=False)
+        if not found and self._takes_suspect:
+            self._takes_suspect = False
+            found = await self._store.claims.take_over(self._dead, most=1, suspects=True)
+            if not found:
+                self._dead = {}
         return found
 
     def _ending(self, record: RunRecord, *, is_left: bool) -> "asyncio.Task[None]":
@@ -274,14 +265,8 @@ class Upkeep:
             task.add_done_callback(lambda _: self._endings.pop(record.id, None))
         return task
 
-    def _settled(self, run_id: str) -> None:
-        """A claimed run goes on, has ended, or cannot be ended at present: that delays no other, and no readiness."""
-        self._left.discard(run_id)
-        if self._has_more or self._is_starting:
-            self._may_wait.set()
-
     async def _end(self, record: RunRecord, *, is_left: bool) -> None:
-        structlog.contextvars.bind_contextvars(**log_fields(record))
+        structlog.contextvars.bind_contextvars(**record.log_fields)
         try_to_end = partial(self._try_to_end, record, is_left=is_left)
         done = await _ENDING.call(try_to_end, clock=self._clock, when=Exception, on_failure=_log_failure)
         if done is not None:
@@ -312,7 +297,10 @@ class Upkeep:
         except RunLostError:
             return None
         finally:
-            self._settled(record.id)
+            # A run that cannot be ended at present delays no other, and no readiness.
+            self._left.discard(record.id)
+            if self._has_more or self._is_starting:
+                self._may_wait.set()
 
     async def _prune(self) -> None:
         if self._options.retain_texts_s is None:  # it may have been set in the process that died

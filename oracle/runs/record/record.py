@@ -117,7 +117,6 @@ class Record:
         had_tool_errors: a tool that ran has failed.
         signals: of the model, in order.
         debug: how the run stands by its debugger.
-        attempts: how often a worker has gone on with it since a turn or a tool call has ended.
         end: the last event; `None` while there is none.
         events: those that are kept, each with the number of the tick that follows it or is it.
     """
@@ -138,7 +137,6 @@ class Record:
     had_tool_errors: bool = False
     signals: list[SignalRecord] = field(default_factory=list)
     debug: DebugState = field(default_factory=DebugState)
-    attempts: int = 0
     end: RunEnded | None = None
     events: list[tuple[int, LogEvent]] = field(default_factory=list)
     _requests: dict[str, RequestRecord] = field(default_factory=dict)
@@ -226,8 +224,6 @@ class Record:
                 self.opened = event
             case Debugged():
                 self.debug = self.debug.after(event, at=at or 0.0)
-            case Resumed():
-                self.attempts += not event.is_woken
             case RunEnded():
                 self.end = event
 
@@ -277,8 +273,6 @@ class Record:
             return
         self._outcomes[outcome.key] = outcome
         request, value = self._requests.pop(outcome.key, None), outcome.value
-        if not (isinstance(value, TurnOutcome) and value.is_lost):
-            self.attempts = 0
         if isinstance(value, TurnOutcome):
             self._add_turn(value)
             start_ms = self._ms(outcome.at_s) - value.duration_ms

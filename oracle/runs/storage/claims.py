@@ -4,7 +4,8 @@ Rules:
 
 - A claim is one UPDATE that raises the run's epoch; rows that another worker is claiming are skipped. It gives the
   right to try: what is written is decided by the epoch, in each commit.
-- The claim counts itself. It is the first attempt again once a turn or a tool call has ended since the last claim.
+- The claim counts itself, except for that with which a run begins. It is the first attempt again once a turn or a tool
+  call has ended since the last claim.
 - A worker that is dead in the eyes of another one cannot commit while its runs are taken (`close_fence`), and one that
   has shown itself meanwhile keeps them.
 - Runs that wait are claimed in turns: of each user one, then of each the second.
@@ -263,16 +264,6 @@ class RunClaims:
         taken = connection.execute(change.returning(*_run.c)).all()
         return sorted((record_of(row) for row in taken), key=lambda run: run.n)
 
-    async def has_come_further(self, run: RunRecord) -> bool:
-        """Whether a run that was claimed has ended, or a turn or a call of it has.
-
-        Raises:
-            StoreUnavailableError: the database cannot be read at present.
-        """
-        still = (_run.c.id == run.id) & (_run.c.epoch == run.epoch) & _RUNNING & ~_ends().exists()
-        query = select(_run.c.id).where(still)
-        return await self._database.read(lambda connection: connection.execute(query).first() is None)
-
     async def give_back(self, run: RunRecord, *, is_cancelled: bool = False) -> None:
         """Let another worker have a run that was claimed and not gone on with.
 
@@ -347,12 +338,12 @@ def has_place(connection: Connection, places: Places, user_id: str) -> bool:
 
 def _claim(*, worker: str, at: float) -> Update:
     last_end = _ends().order_by(_event.c.seq.desc()).limit(1).scalar_subquery()
-    is_fresh = _QUEUED & (_run.c.attempts == 0) & (_run.c.progress_seq == 0) & _run.c.parked_at.is_(None)
+    is_fresh = _QUEUED & (_run.c.epoch == 1) & _run.c.parked_at.is_(None)
     return update(_run).values(
         status="running",
         worker=worker,
         epoch=_run.c.epoch + 1,
-        attempts=case((last_end.is_not(None), 1), else_=_run.c.attempts + 1),
+        attempts=case((last_end.is_not(None), 1), (is_fresh, 0), else_=_run.c.attempts + 1),
         progress_seq=func.coalesce(last_end, _run.c.progress_seq),
         wake_at=None,
         # The time in which it has waited for its first place does not count.

@@ -129,14 +129,6 @@ async def test_what_may_have_killed_workers_is_taken_over_by_itself_the_least_su
     assert await store.claims.take_over(dead, suspects=False) == []
     found = [await store.claims.take_over(dead, most=1, suspects=True) for _ in range(3)]
     assert [(run.id, run.attempts) for runs in found for run in runs] == [("unlucky", 3), ("deadly", 4)]
-    (unlucky,), (deadly,), _ = found
-    assert not await store.claims.has_come_further(unlucky)
-    log = store.log.writer(unlucky)
-    log.append("turn_end", b"{}", step_key="turn")
-    await log.flush()
-    await store.log.writer(deadly).finish(DONE, END)
-    assert await store.claims.has_come_further(unlucky)
-    assert await store.claims.has_come_further(deadly)
 
 
 async def test_who_waits_is_told_its_place_in_the_commit_that_begins_the_run(store: Store) -> None:

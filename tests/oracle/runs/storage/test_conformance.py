@@ -80,7 +80,6 @@ class MemoryStore:
             deadline_at=at + new.timeout_s,
             n=next(self.numbers),
         )
-        row = replace(row, attempts=int(row.status == "running"))
         queued = [(each.user_id, self.turns[each.id]) for each in self.rows.values() if each.status == "queued"]
         own = [turn for user_id, turn in queued if user_id == new.user_id]
         self.turns[new.id] = max(own) + 1 if own else min((turn for _, turn in queued), default=0)
@@ -124,7 +123,7 @@ class MemoryStore:
             row,
             status="running",
             epoch=row.epoch + 1,
-            attempts=1 if last_end > row.progress_seq else row.attempts + 1,
+            attempts=1 if last_end > row.progress_seq else row.attempts + (row.status == "running"),
             progress_seq=last_end,
         )
         self.rows[row.id] = taken
