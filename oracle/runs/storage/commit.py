@@ -5,6 +5,9 @@ Rules:
 - A group is written completely or not at all, in the order of its entries.
 - Events of a run that another worker has taken over (a newer epoch) are refused. A worker that commits holds its fence
   shared, one that takes over its runs holds it exclusively, so that no event is written after a take-over.
+- New events are announced to the other workers after their commit: PostgreSQL holds a lock of the whole server from the
+  first notification of a transaction until its commit is on disk. Nothing is missed where the process dies between the
+  two, as the next owner of the run announces its own events; but an end has no next owner, and is announced with it.
 - If the connection is lost during a commit, the server is asked for the outcome before anything is written again:
   nothing is written twice, and no work is run twice.
 """
@@ -17,6 +20,7 @@ from typing import Any, Protocol
 import structlog
 from sqlalchemy import Connection
 
+from oracle.core.errors import OracleError
 from oracle.runs.storage.database import Database, in_words
 from oracle.runs.storage.dialect import EventRow, StoreTroubleError
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError
@@ -130,7 +134,8 @@ class Group:
         written: what was written of each run.
         refused: runs of which nothing more is written, with the reason.
         works: those that were run, in order.
-        wakes: the latest chunk of each run, for the other workers; 0 if only other events were written.
+        wakes: the latest chunk of each run, for the other workers; 0 if only other events were written. Empty once they
+            are announced.
     """
 
     events: int = 0
@@ -181,14 +186,17 @@ class Committer:
         self._dialect.begin(connection)
         number = self._dialect.enter_fence(connection, self._worker)
         self._fill(connection, entries, group, one_by_one=one_by_one)
-        self._notify(connection, group)
+        if any(work.wakes for work in group.works):
+            self._notify(connection, group)
         group.refused = dict(self._refused)
         if number is not None:
             self._doubt = (number, group, entries)
         self._dialect.commit(connection)
-        return self._done(group)
+        return self._done(connection, group)
 
-    def _done(self, group: Group) -> Group:
+    def _done(self, connection: Connection, group: Group) -> Group:
+        self._notify(connection, group)
+        connection.commit()
         self._doubt = None
         self._refused.clear()
         return group
@@ -199,8 +207,10 @@ class Committer:
         connection.rollback()
         if is_done is None:
             raise StoreTroubleError("the database has not decided yet about an earlier commit")
+        if is_done:
+            return self._done(connection, group)
         self._doubt = None
-        return self._done(group) if is_done else None
+        return None
 
     def _fill(self, connection: Connection, entries: Sequence[Entry], group: Group, *, one_by_one: bool) -> None:
         self._check_epochs(connection, entries)
@@ -317,6 +327,7 @@ class Committer:
         if group.wakes and self._dialect.is_shared:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
+            group.wakes.clear()
 
 
 def _note_written(group: Group, source: LogSource, events: Sequence[EventEntry]) -> None:
@@ -339,7 +350,7 @@ def _as_answer(error: Exception) -> Exception:
     Our own refusals (a busy conversation) are frequent. They lose their frames, which refer to the group and so to the
     error itself: a reference cycle.
     """
-    if isinstance(error, StorageError):
+    if isinstance(error, OracleError):
         error.__context__ = None
         return error.with_traceback(None)
     return error

@@ -1,12 +1,12 @@
 """Several workers on one PostgreSQL database, and a server that comes and goes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
 import psycopg
 import pytest
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import Connection, func, insert, select, text
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError, TooManyRunsError
@@ -233,6 +233,26 @@ async def test_a_commit_whose_answer_is_lost_is_done_once(postgresql_url: str) -
         assert await store.database.read(lambda connection: connection.scalar(query)) == 3
 
 
+async def test_new_events_are_announced_after_their_commit_and_an_end_with_it(postgresql_url: str) -> None:
+    """A notification locks the whole server until the commit of its transaction is on disk."""
+    async with open_store(postgresql_url, worker="worker-1") as store:
+        notify, in_transactions = store.database.dialect.notify, list[int | None]()
+
+        def note(connection: Connection, channel: str, notes: Sequence[str]) -> None:
+            query = "SELECT txid_current_if_assigned()"  # there is one as soon as something was written
+            in_transactions.append(connection.exec_driver_sql(query).scalar_one())
+            notify(connection, channel, notes)
+
+        store.database.dialect.notify = note  # type: ignore[method-assign]
+        log = await begun(store)
+        log.chunk(content("a"))
+        await log.flush()
+        await log.finish(DONE, END)
+        *of_events, of_end = in_transactions
+        assert set(of_events) == {None}
+        assert of_end is not None
+
+
 async def test_a_server_that_is_away_is_waited_for(postgresql_url: str) -> None:
     async with proxied(postgresql_url) as (url, proxy), open_store(url, worker="worker-1", patience_s=0.3) as store:
         log = await begun(store)
@@ -243,7 +263,7 @@ async def test_a_server_that_is_away_is_waited_for(postgresql_url: str) -> None:
         await until(lambda: store.health.problem is not None)
         assert "s3cret" not in str(store.health.problem)
         with pytest.raises(StoreUnavailableError):
-            await log.flush()
+            await store.write(lambda _: None)
         with pytest.raises(StoreUnavailableError):
             await store.ping()
         assert not follower.done()
@@ -282,7 +302,8 @@ async def test_a_server_that_does_not_answer_is_a_problem(postgresql_url: str) -
         proxy.freeze()
         log.chunk(content("a"))
         with pytest.raises(StoreUnavailableError, match="does not answer"):
-            await log.flush()
+            await store.write(lambda _: None)
         proxy.thaw()
+        await until(lambda: store.health.problem is None)
         await log.finish(DONE, END)
         assert await heard(store) == [1, 2]
