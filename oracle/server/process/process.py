@@ -13,6 +13,7 @@ from typing import Final, Literal
 import structlog
 import uvloop
 
+from oracle.core.errors import OperatorError
 from oracle.core.logs.lines import written_in_background
 from oracle.llm.protocol import Model
 from oracle.server.api.app import build_app
@@ -20,7 +21,7 @@ from oracle.server.api.buckets import Buckets, SharedBuckets
 from oracle.server.api.parts import ServiceParts
 from oracle.server.process.figures import figures_of_all
 from oracle.server.process.server import SIGNALS, DrainingServer
-from oracle.server.process.sockets import ServingError, address, bind, is_loopback
+from oracle.server.process.sockets import address, bind, is_loopback
 from oracle.server.process.workers import Worker, WorkerProcesses
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS
@@ -30,6 +31,11 @@ log = structlog.get_logger(__name__)
 
 _LAST_CHUNKS_S: Final = 1.0
 """For streams to send the ends of their runs, once all runs have ended."""
+_STOP_S: Final = 5.0
+"""After the time that runs have for their drain, for a worker to end."""
+_ACCEPTED: Final = 32
+"""Connections that are accepted in a round of the event loop: libuv accepts one a listening socket (libuv/libuv#3696).
+With a single one, probes and refusals would wait behind each connection that came before, for a round each."""
 _LOOK_S: Final = 0.02
 _LAG_INTERVAL_S: Final = 0.25
 _LONG_LAG_S: Final = 1.0
@@ -82,11 +88,11 @@ def run_service(
 
     if workers == 1:
         return work()
-    refuse_open_door(settings, host=host)
     listener = bind(host, port)
     figures = [bind("127.0.0.1", 0) for _ in range(workers)]
     place = partial(WorkerPlace, figures=figures, buckets=SharedBuckets())
-    return WorkerProcesses(workers, listener=listener, work=lambda worker: work(place(worker))).run()
+    stop_s = settings.drain_s + _STOP_S
+    return WorkerProcesses(workers, listener=listener, work=lambda worker: work(place(worker)), stop_s=stop_s).run()
 
 
 async def serve(
@@ -112,7 +118,7 @@ async def serve(
         The exit code.
 
     Raises:
-        ServingError: the service must not or cannot listen there.
+        OperatorError: the service must not or cannot listen there.
         SettingsError, ToolSetupError, PromptError, StoreSetupError, TreeFileError: see `open_service`.
     """
     refuse_open_door(settings, host=host)
@@ -129,7 +135,6 @@ async def serve(
             own = parts.metrics.exposition
             figures = await stack.enter_async_context(figures_of_all(place.worker.number, place.figures, own=own))
             parts = replace(parts, figures=figures, buckets=place.buckets)
-        await stack.enter_async_context(measured_lag(partial(_note_lag, parts)))
         about = _listening(parts, url=address(host, listener.getsockname()[1]))
 
         def listening() -> None:
@@ -152,7 +157,8 @@ async def serve(
             on_listening=listening,
             signals=SIGNALS if place is None else (),
         )
-        await server.serve(sockets=[listener])
+        await stack.enter_async_context(measured_lag(partial(_note_lag, parts, place)))
+        await server.serve(sockets=[listener, *(listener.dup() for _ in range(_ACCEPTED - 1))])
     log.info("service.stopped")
     return 0
 
@@ -161,17 +167,17 @@ def refuse_open_door(settings: Settings, *, host: str) -> None:
     """Refuse to listen on other addresses than loopback without authentication.
 
     Raises:
-        ServingError: other machines could connect.
+        OperatorError: other machines could connect.
     """
     if not settings.has_auth and not is_loopback(host):
-        raise ServingError(
+        raise OperatorError(
             f"without authentication the service listens on loopback only, not on {host!r}; "
             "set ORACLE_JWT_SECRET, ORACLE_TOKENS or ORACLE_OIDC_ISSUERS, or use --host 127.0.0.1"
         )
 
 
 def _obey(worker: Worker, server: DrainingServer) -> None:
-    """Tell the parent that the worker listens, and stop when the parent says so."""
+    """Tell the parent that the worker listens, and stop when the parent asks for it."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -179,10 +185,12 @@ def _obey(worker: Worker, server: DrainingServer) -> None:
         server.begin_drain()
 
     loop.add_reader(worker.stopping, stop)
-    worker.note_listening()
+    worker.beat()
 
 
-def _note_lag(parts: ServiceParts, seconds: float) -> None:
+def _note_lag(parts: ServiceParts, place: WorkerPlace | None, seconds: float) -> None:
+    if place is not None:
+        place.worker.beat()
     parts.metrics.loop_lag(seconds)
     parts.load.note(seconds)
 

@@ -39,10 +39,6 @@ _TOO_LARGE: Final = (
 )
 
 
-def _never() -> bool:
-    return False
-
-
 class EarlyAnswers:
     """Closes the connection after an answer that comes before the request's body has.
 
@@ -149,7 +145,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answering.message_event.set()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()  # uvicorn leaves the timer running if the client has reset the connection
-        self.flow.may_read = _never  # a request keeps the flow control, which must not keep the connection
+        self.flow.may_read = bool  # never: a request keeps the flow control, which must not keep the connection
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, as long as there is room for what it may bring."""
@@ -185,7 +181,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._held += len(data)
         super().data_received(data)
         if self._held > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self._refuse()
+            # uvicorn's types say that it is never None; it is, before the first request.
+            if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
+                self.transport.write(_TOO_LARGE)
+            self.transport.close()
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -207,12 +206,6 @@ class BoundedProtocol(HttpToolsProtocol):
         """It is complete."""
         self._held = 0
         super().on_message_complete()
-
-    def _refuse(self) -> None:
-        # uvicorn's types say that it is never None; it is, before the first request.
-        if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
-            self.transport.write(_TOO_LARGE)
-        self.transport.close()
 
     def _start_head_timer(self) -> None:
         if self._head_timer is None:

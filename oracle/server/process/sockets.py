@@ -16,10 +16,6 @@ _REASONS = {
 }
 
 
-class ServingError(OperatorError):
-    """The service cannot listen on the given address; the message says what would be right."""
-
-
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a service that listens on this host."""
     if host.casefold() == LOCALHOST:
@@ -38,13 +34,13 @@ def bind(host: str, port: int) -> socket.socket:
         port: 0 picks a free one.
 
     Raises:
-        ServingError: it cannot be bound.
+        OperatorError: it cannot be bound.
     """
     where = f"cannot listen on {address(host, port)}"
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise ServingError(f"{where}: there is no host {host!r}; choose another --host") from None
+        raise OperatorError(f"{where}: there is no host {host!r}; choose another --host") from None
     found.sort(key=lambda each: each[0] != socket.AF_INET)  # of `localhost`, what most clients try
     family, kind, protocol, _, target = found[0]
     listener = socket.socket(family, kind, protocol)
@@ -54,7 +50,7 @@ def bind(host: str, port: int) -> socket.socket:
         listener.setblocking(False)  # noqa: FBT003  the standard library's
     except OSError as error:
         listener.close()
-        raise ServingError(f"{where}: {_REASONS.get(error.errno or 0, error.strerror)}") from None
+        raise OperatorError(f"{where}: {_REASONS.get(error.errno or 0, error.strerror)}") from None
     return listener
 
 

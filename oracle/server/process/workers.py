@@ -5,14 +5,22 @@ share the modules that it has loaded, accept from the one socket, and have the s
 
 Rules:
 
-- Each worker starts when the one before it listens: the first migrates the store, and says what is wrong for all.
-- A pipe that nobody writes to says when to stop: it ends when the parent is asked to stop, or dies. Workers heed no
-  signal: a terminal and some service managers send it to all processes, and it would come twice from the parent's.
-- A worker that dies is replaced: at once, or after a growing wait if another was within the last minute. If none is
-  left and a new one cannot start, the parent ends with its exit code.
+- One worker starts at a time: the first migrates the store, and says what is wrong for all. One that takes longer than
+  `_START_S` to listen holds up no other.
+- Each worker has a pipe to the parent, whose end says that it has died. Once it listens it writes there several times a
+  second; one that stops writing hangs, and is killed.
+- A worker that dies is replaced at once. Only one that ended before it listened delays the next: by a growing wait
+  while others listen, by `_PACE_S` from start to start while none does.
+- The parent ends with the exit code of a worker that ended by itself before it listened, if no other is left; before
+  any has listened, also with that of one that was killed.
+- Another pipe, which nobody writes to, says when to stop: it ends when the parent is asked to stop, or dies. Workers
+  heed no signal: a terminal and some service managers send it to all processes, and it would come twice from the
+  parent's. What has not ended after `stop_s` is killed. On Linux the kernel kills the workers of a parent that died, so
+  that the port is free for the next one even if a worker hangs.
 - Exit codes are those of a single process: 0 when asked to stop, 128 and the signal's number when asked twice.
 """
 
+import ctypes
 import gc
 import math
 import os
@@ -34,8 +42,12 @@ log = structlog.get_logger(__name__)
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _RETRY: Final = Retry(first_s=1.0, longest_s=30.0)
-_STEADY_S: Final = 60.0
-"""Without a death, after which the next one counts as the first."""
+_PACE_S: Final = 1.0
+_START_S: Final = 30.0
+_SILENT_S: Final = 15.0
+"""A worker that is silent for so long hangs; others have had its runs for ten seconds by then."""
+_LOOK_S: Final = 0.5
+_PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +59,29 @@ class Worker:
         is_first: whether it is the first of all.
         listener: bound; it accepts from this.
         stopping: a descriptor that can be read when the worker is to stop.
-        ready: a descriptor that tells the parent that the worker listens.
+        pulse: a descriptor that takes the worker's beats to its parent.
     """
 
     number: int
     is_first: bool
     listener: socket.socket
     stopping: int
-    ready: int
+    pulse: int
 
-    def note_listening(self) -> None:
-        """Tell the parent that the first request can be answered. Call it once."""
-        with suppress(BrokenPipeError):  # the parent has died
-            os.write(self.ready, b"1")
-        os.close(self.ready)
+    def beat(self) -> None:
+        """Tell the parent that the event loop runs; the first time, that the first request can be answered."""
+        with suppress(BlockingIOError, BrokenPipeError):  # the parent is stopped, or has died
+            os.write(self.pulse, b"1")
+
+
+@dataclass(slots=True)
+class _Process:
+    """A worker as its parent knows it; `silent_s` counts seconds in which the parent itself was running."""
+
+    number: int
+    pulse: int
+    is_listening: bool = False
+    silent_s: float = 0.0
 
 
 class WorkerProcesses:
@@ -70,23 +91,35 @@ class WorkerProcesses:
         count: how many there are to be.
         listener: bound; the parent never listens.
         work: serves until the worker has to stop, in a process of its own; returns the exit code.
-        retry: the waits before further replacements.
+        stop_s: how long workers may take to end when they are asked to stop.
+        silent_s: a worker that has listened and is silent for so long is killed.
+        retry: the waits after workers that ended before they listened.
     """
 
     def __init__(
-        self, count: int, *, listener: socket.socket, work: Callable[[Worker], int], retry: Retry = _RETRY
+        self,
+        count: int,
+        *,
+        listener: socket.socket,
+        work: Callable[[Worker], int],
+        stop_s: float,
+        silent_s: float = _SILENT_S,
+        retry: Retry = _RETRY,
     ) -> None:
         self._count = count
         self._listener = listener
         self._work = work
+        self._stop_s = stop_s
+        self._silent_s = silent_s
         self._retry = retry
-        self._numbers: dict[int, int] = {}  # of the workers that live, by their process
+        self._processes: dict[int, _Process] = {}  # that live
         self._stopping, stop = os.pipe()
         self._stop: int | None = stop  # the other end; closed to stop the workers
-        self._is_asked = False
+        self._kill_at_s = math.inf
+        self._has_listened = False
         self._exit_code = 0
-        self._deaths = 0
-        self._replaced_s = -math.inf
+        self._started_s = self._due_s = -math.inf  # of the last worker, and of the next one
+        self._failures = 0  # workers in a row that ended before they listened
 
     def run(self) -> int:
         """Start the workers, and keep them going until a signal comes; main thread only.
@@ -102,93 +135,98 @@ class WorkerProcesses:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._on_signal)
         gc.freeze()  # a collection would write to what is shared with the workers
-        while len(self._numbers) < self._count and self._stop is not None:
-            if code := self._start(is_first=not self._numbers):
-                self._give_up(code)
-        while self._numbers:
-            self._reap(-1, 0 if self._is_complete else os.WNOHANG)
-            if not self._is_complete:
-                self._replace()
+        self._start(is_first=True)
+        while self._processes or self._stop is not None:
+            self._look()
+            if self._may_start():
+                self._start()
         return self._exit_code
 
-    @property
-    def _is_complete(self) -> bool:
-        """Whether there is nobody to be started."""
-        return self._stop is None or len(self._numbers) == self._count
+    def _may_start(self) -> bool:
+        processes = self._processes.values()
+        is_starting = any(not each.is_listening and each.silent_s < _START_S for each in processes)
+        if self._stop is None or len(processes) == self._count or is_starting:
+            return False
+        is_served = any(each.is_listening for each in processes)
+        return time.monotonic() >= (self._due_s if is_served else min(self._due_s, self._started_s + _PACE_S))
 
-    def _start(self, *, is_first: bool = False) -> int:
-        """Start a worker, and wait until it listens.
-
-        Returns:
-            0; its exit code if it has ended before.
-        """
-        number = min({*range(1, self._count + 1)} - {*self._numbers.values()})
-        started, ready = os.pipe()
+    def _start(self, *, is_first: bool = False) -> None:
+        number = min({*range(1, self._count + 1)} - {each.number for each in self._processes.values()})
+        pulse, beat = os.pipe()
+        self._started_s = time.monotonic()
         pid = os.fork()
         if pid == 0:
-            os.close(started)
             self._become_worker()
-            raise SystemExit(self._work(Worker(number, is_first, self._listener, self._stopping, ready)))
-        self._numbers[pid] = number
-        os.close(ready)
-        is_listening = os.read(started, 1)
-        os.close(started)
-        return 0 if is_listening else self._reap(pid, 0)
+            os.set_blocking(beat, False)
+            raise SystemExit(self._work(Worker(number, is_first, self._listener, self._stopping, beat)))
+        self._processes[pid] = _Process(number, pulse)
+        os.close(beat)
 
     def _become_worker(self) -> None:
         if self._stop is None:
             raise SystemExit(0)
         os.close(self._stop)
+        with suppress(AttributeError):  # not Linux: there a worker that hangs outlives its parent
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _heed_not)  # not ignored: what a tool starts would inherit that
 
-    def _replace(self) -> None:
-        """Start a worker in the place of one that died."""
-        is_again = time.monotonic() - self._replaced_s < _STEADY_S
-        self._deaths = self._deaths + 1 if is_again else 0
-        if self._deaths:
-            select.select([self._stopping], [], [], self._retry.wait_s(self._deaths))
-        if self._stop is not None:
-            code = self._start()
-            self._replaced_s = time.monotonic()
-            if code and not self._numbers:
-                self._give_up(code)
+    def _look(self) -> None:
+        """Wait up to `_LOOK_S` for what the workers say; note who has died, and kill who hangs or ends too late."""
+        began_s = time.monotonic()
+        stopping = [] if self._stop is None else [self._stopping]
+        ready, _, _ = select.select([*stopping, *(each.pulse for each in self._processes.values())], [], [], _LOOK_S)
+        now_s = time.monotonic()
+        for pid, process in tuple(self._processes.items()):
+            process.silent_s += min(now_s - began_s, _LOOK_S)  # no more if the parent was stopped as well
+            signs = os.read(process.pulse, select.PIPE_BUF) if process.pulse in ready else None
+            if signs:
+                process.silent_s = 0.0
+            if signs and not process.is_listening:
+                process.is_listening = self._has_listened = True
+                self._failures, self._due_s = 0, -math.inf
+            is_hung = process.is_listening and process.silent_s >= self._silent_s
+            if signs != b"" and (is_hung or now_s >= self._kill_at_s):
+                log.error("worker.killed", number=process.number, pid=pid, silent_s=round(process.silent_s, 1))
+                os.kill(pid, signal.SIGKILL)
+                signs = b""
+            if signs == b"":
+                self._reap(pid)
 
-    def _reap(self, pid: int, flags: int) -> int:
-        """Wait for the end of a worker; returns its exit code, as a shell counts."""
-        pid, status = os.waitpid(pid, flags)
-        if pid == 0:
-            return 0
-        code = os.waitstatus_to_exitcode(status)
-        number = self._numbers.pop(pid)
-        if self._stop is not None:
-            log.error("worker.died", number=number, pid=pid, exit_code=code)
-        return code if code >= 0 else 128 - code
+    def _reap(self, pid: int) -> None:
+        """Take note of how a worker has ended."""
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        process = self._processes.pop(pid)
+        os.close(process.pulse)
+        if self._stop is None:
+            return
+        log.error("worker.died", number=process.number, pid=pid, exit_code=code)
+        if process.is_listening:
+            return
+        self._failures += 1
+        self._due_s = time.monotonic() + self._retry.wait_s(self._failures)
+        if not self._processes and (code >= 0 or not self._has_listened):
+            self._exit_code = code if code >= 0 else 128 - code
+            self._end()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
-        if not self._is_asked:
-            self._is_asked = True
+        if self._stop is not None:
             self._end()
             return
-        self._exit_code = 128 + number
-        for pid in tuple(self._numbers):
+        self._exit_code, self._kill_at_s = 128 + number, -math.inf
+        for pid in tuple(self._processes):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _give_up(self, code: int) -> None:
-        """End, because there can be no worker."""
-        if not self._is_asked:
-            self._exit_code = code
-            self._end()
-
     def _end(self) -> None:
-        """Tell the workers to stop, and leave the port to them."""
-        if self._stop is not None:
+        """Have the workers stop, and leave the port to them; once."""
+        stop, self._stop = self._stop, None
+        if stop is not None:
+            self._kill_at_s = time.monotonic() + self._stop_s
             self._listener.close()
-            os.close(self._stop)
-            self._stop = None
+            os.close(stop)
 
 
 def _heed_not(number: int, frame: FrameType | None) -> None:

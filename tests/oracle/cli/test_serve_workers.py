@@ -120,8 +120,8 @@ async def test_all_workers_drain_and_the_bounds_of_a_user_are_those_of_all_toget
             lines = asked.aiter_lines()
             assert await content(lines) == "So far so good."
             assert (await other.post("/api/oracle", json={"question": "Hello again"})).status_code == 429
-            told = [await other.get("/api/me") for _ in range(2)]
-            assert [each.status_code for each in told] == [200, 429]  # the third request, and the fourth
+            told = [await other.post("/api/oracle", json={}) for _ in range(2)]
+            assert [each.status_code for each in told] == [422, 429]  # the third that is no read, and the fourth
             running.process.send_signal(signal.SIGINT)
             assert '"done"' not in "".join([line async for line in lines])  # it goes on where a worker starts next
         _, err = await running.process.communicate()
@@ -182,12 +182,27 @@ async def test_a_worker_that_dies_is_replaced_and_the_others_answer(run):
 
 
 @pytest.mark.long("starts several processes")
-async def test_workers_end_with_their_parent(run):
-    running, *_ = await run()
+async def test_workers_end_with_their_parent_even_one_that_hangs_and_the_next_one_has_their_port(run):
+    running, one, _ = await run()
+    os.kill(one, signal.SIGSTOP)
     running.process.kill()
     async with asyncio.timeout(GUARD_S):
-        _, err = await running.process.communicate()  # to the end of the last of them
-    assert [json.loads(line)["event"] for line in err.splitlines()].count("service.stopped") == 2
+        await running.process.communicate()  # to the end of the last of them
+    again, *_ = await run("--port", running.url.rpartition(":")[2])
+    assert again.url == running.url
+
+
+@pytest.mark.long("starts several processes, and waits five seconds for one that hangs")
+async def test_a_worker_that_hangs_is_killed_after_the_drain(run, monkeypatch):
+    monkeypatch.setenv("ORACLE_DRAIN_S", "0")
+    running, one, _ = await run()
+    os.kill(one, signal.SIGSTOP)
+    running.process.send_signal(signal.SIGTERM)
+    killed = await running.event("worker.killed")
+    assert (killed["number"], killed["pid"]) == (1, one)
+    async with asyncio.timeout(GUARD_S):
+        await running.process.communicate()
+    assert running.process.returncode == 0
 
 
 @pytest.mark.long("starts a service of several workers")

@@ -3,17 +3,23 @@
 import asyncio
 import json
 import os
+import select
 import signal
+import socket
 from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
+import uvloop
 from structlog.testing import capture_logs
 
+from oracle.core.errors import OperatorError
 from oracle.llm.offline import OfflineModel
 from oracle.runs.storage.errors import StoreSetupError
-from oracle.server.process.process import serve
-from oracle.server.process.sockets import ServingError, bind
+from oracle.server.api.buckets import OwnBuckets
+from oracle.server.process.process import WorkerPlace, serve
+from oracle.server.process.sockets import bind
+from oracle.server.process.workers import Worker
 from oracle.server.settings.reading import read_settings
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import ToolSetupError
@@ -80,6 +86,47 @@ async def test_a_service_answers_until_it_is_stopped():
         assert await ran == 0
         with pytest.raises(httpx2.ConnectError):
             await client.get("/healthz")
+
+
+async def test_a_worker_beats_when_it_listens_and_while_its_loop_runs():
+    (pulse, beat), (stopping, stop) = os.pipe(), os.pipe()
+    listening = asyncio.get_running_loop().create_future()
+    with bind("127.0.0.1", 0) as listener, bind("127.0.0.1", 0) as figures:
+        worker = Worker(1, is_first=True, listener=listener, stopping=stopping, pulse=beat)
+        place = WorkerPlace(worker, [figures], OwnBuckets())
+        announce, settings = listening.set_result, read_settings()
+        ran = asyncio.create_task(
+            serve(settings, host="127.0.0.1", port=0, announce=announce, model=ScriptedModel([]), place=place)
+        )
+        async with asyncio.timeout(30):
+            for _ in range(3):
+                assert await asyncio.to_thread(os.read, pulse, 1)
+            assert listening.done()
+            os.close(stop)
+            assert await ran == 0
+    for each in (pulse, beat, stopping):
+        os.close(each)
+
+
+def test_connections_that_come_at_once_are_accepted_in_a_few_rounds_of_the_loop():
+    rounds = 20
+
+    async def answered_soon():
+        async with service() as (client, _, told):
+            await client.get("/healthz")
+            address = ("127.0.0.1", int(told.url.rpartition(":")[2]))
+            clients = [socket.create_connection(address) for _ in range(3 * rounds)]
+            for each in clients:
+                each.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            for _ in range(rounds):
+                await asyncio.sleep(0)
+            answered, _, _ = select.select(clients, [], [], 0)
+            for each in clients:
+                each.close()
+            return len(answered)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(answered_soon()) > rounds
 
 
 async def test_handlers_of_signals_are_as_they_were_afterwards():
@@ -184,7 +231,7 @@ async def test_a_token_that_can_be_guessed_is_warned_of_and_not_shown():
 async def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
-        with pytest.raises(ServingError, match="the port is in use"):
+        with pytest.raises(OperatorError, match="the port is in use"):
             await serve(read_settings(), host="127.0.0.1", port=taken.getsockname()[1], announce=print)
     assert not (tmp_path / ".oracle").exists()
 

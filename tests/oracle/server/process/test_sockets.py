@@ -2,8 +2,9 @@ import socket
 
 import pytest
 
+from oracle.core.errors import OperatorError
 from oracle.server.process.process import refuse_open_door
-from oracle.server.process.sockets import ServingError, address, bind, is_loopback
+from oracle.server.process.sockets import address, bind, is_loopback
 from oracle.server.settings.fields import Settings
 
 
@@ -17,7 +18,7 @@ def test_this_machine_alone_reaches_loopback(host):
 def test_without_authentication_nothing_else_is_listened_on(host):
     assert not is_loopback(host)
     with pytest.raises(
-        ServingError, match="set ORACLE_JWT_SECRET, ORACLE_TOKENS or ORACLE_OIDC_ISSUERS, or use --host 127"
+        OperatorError, match="set ORACLE_JWT_SECRET, ORACLE_TOKENS or ORACLE_OIDC_ISSUERS, or use --host 127"
     ):
         refuse_open_door(Settings(), host=host)
 
@@ -30,7 +31,7 @@ def test_a_port_in_use_is_an_error_with_a_remedy():
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ServingError) as caught:
+        with pytest.raises(OperatorError) as caught:
             bind("127.0.0.1", port)
     assert str(caught.value) == (
         f"cannot listen on http://127.0.0.1:{port}: the port is in use; stop what listens there, or choose another "
@@ -47,7 +48,7 @@ def test_a_port_in_use_is_an_error_with_a_remedy():
     ],
 )
 def test_an_address_of_another_machine_is_an_error(host, message):
-    with pytest.raises(ServingError, match=message):
+    with pytest.raises(OperatorError, match=message):
         bind(host, 0)
 
 
