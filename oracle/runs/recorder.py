@@ -49,6 +49,9 @@ from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 
+_TRUSTED_S = 2.0
+"""For so long a worker trusts that a run is its own, once it was told; a silent one keeps its runs for longer."""
+
 
 @dataclass(slots=True)
 class Backlog:
@@ -201,8 +204,19 @@ class RunRecorder:
         self.log.release()
 
     async def flush(self) -> None:
-        """Make all ticks so far durable (`bt_runtime.Journal`)."""
-        if not self.is_closed and self.answer.done is None:
+        """Make all events so far durable (`bt_runtime.Journal`).
+
+        Raises:
+            CancelledError: another worker has the run, or is about to.
+        """
+        self._joiner.write_held(self._write)
+        if self.answer.done is not None:
+            return
+        asked_s = -_TRUSTED_S
+        while time.monotonic() - asked_s >= _TRUSTED_S:  # this process was held up: ask again
+            if self.is_closed:
+                raise asyncio.CancelledError
+            asked_s = time.monotonic()
             await self._flush()
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:

@@ -8,6 +8,8 @@ Rules:
   error.
 - Only regular files are opened: a pipe or a device could block or never end.
 - A file is written under a temporary name and renamed, so that a reader sees the old text or the new one.
+- A write with a key (`oracle.tools.keys`) has one effect, however many processes make it: under a lock it looks for its
+  effect, and asks whether it may have it. Locks reach as far as the file system has them.
 
 Hard links to files outside cannot be distinguished from files inside.
 """
@@ -18,11 +20,13 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from oracle.tools.errors import ToolError, ToolSetupError
+from oracle.tools.keys import call_key
 from oracle.tools.text import shorten
 from oracle.tools.workers import check_cancelled
 
@@ -31,6 +35,7 @@ _MAX_NAME_BYTES = 255
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _DRIVE = re.compile("^[A-Za-z]:")
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOCK_LOOK_S = 0.01
 _LINK_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR}
 
 
@@ -119,10 +124,20 @@ class Root:
         Raises:
             FileExistsError: it exists, and `overwrite` is false.
             IsADirectoryError: it is a folder.
-            ToolError: the path leaves the root, or cannot be written.
+            ToolError: the path leaves the root, or cannot be written; or a repeated call finds a later text.
         """
+        key = call_key()
         with self._parent(relative, create=True) as (folder, name):
+            _lock(folder)
             mode = _existing_mode(folder, name)
+            if mode is not None and key is not None and key.is_repeat:
+                if self.read(relative, max_bytes=len(data) + 1)[0] == data:
+                    return overwrite
+                if overwrite and os.stat(name, dir_fd=folder).st_ctime > key.at.timestamp():
+                    raise ToolError(
+                        f"{_shown(relative)} has another text since this call was made first, and was not written "
+                        "again. Read it; then write the whole new text if that is still wanted."
+                    )
             if mode is not None and not overwrite:
                 raise FileExistsError(relative)
             temporary = f".{secrets.token_hex(8)}.tmp"
@@ -134,6 +149,8 @@ class Root:
                     if mode is not None:
                         os.fchmod(file.fileno(), mode)
                     os.fsync(file.fileno())
+                    if key is not None:
+                        key.confirm_blocking()
                     check_cancelled()  # from here on the write takes effect
                     _move(temporary, name, folder=folder, overwrite=overwrite)
                 finally:
@@ -144,15 +161,23 @@ class Root:
     def append(self, relative: str, data: bytes, *, header: bytes) -> None:
         """Add to the end of a file in one write; `header` comes first if the file is new or empty.
 
+        A repeated call adds nothing if the file has the data.
+
         Raises:
             ToolError: the path leaves the root, is not a regular file, or cannot be written.
         """
-        with self._opened(relative, os.O_WRONLY | os.O_APPEND | os.O_CREAT, create=True) as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        key = call_key()
+        with self._opened(relative, os.O_RDWR | os.O_APPEND | os.O_CREAT, create=True) as handle:
+            _lock(handle)
+            if key is not None:
+                if key.is_repeat and data in os.pread(handle, os.fstat(handle).st_size, 0):
+                    return
+                key.confirm_blocking()
             check_cancelled()
             rest = memoryview(data if os.fstat(handle).st_size else header + data)
             while rest:
                 rest = rest[os.write(handle, rest) :]
+            os.fsync(handle)
 
     @contextmanager
     def _opened(self, relative: str, flags: int, *, create: bool = False) -> Iterator[int]:
@@ -181,7 +206,10 @@ class Root:
             folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 for name in names[:-1]:
-                    inner = _open_folder(folder, name, create=create)
+                    if create:
+                        with suppress(FileExistsError):
+                            os.mkdir(name, dir_fd=folder)
+                    inner = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
                     os.close(folder)
                     folder = inner
                 yield folder, names[-1]
@@ -217,11 +245,16 @@ def _problem(text: str) -> str | None:
     return None
 
 
-def _open_folder(parent: int, name: str, *, create: bool) -> int:
-    if create:
-        with suppress(FileExistsError):
-            os.mkdir(name, dir_fd=parent)
-    return os.open(name, _FOLDER_FLAGS, dir_fd=parent)
+def _lock(handle: int) -> None:
+    """Keep other writers from a file or folder until it is closed, as far as its file system has locks."""
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # not waited for in the kernel, where the call could not be cancelled
+            check_cancelled()
+            time.sleep(_LOCK_LOOK_S)
+        except OSError:
+            return None
 
 
 def _existing_mode(folder: int, name: str) -> int | None:

@@ -16,7 +16,8 @@ import asyncio
 import contextvars
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -24,24 +25,45 @@ from oracle.core.errors import InternalError
 from oracle.tools.errors import ToolError
 
 IDLE_S = 10.0
+_LOOK_S = 0.05  # how often a thread that waits for the event loop checks whether its call is over
+
+_OVER = "the call that this thread works for is over"
 
 T = TypeVar("T")
-_abandoned_flag: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("tool_abandoned", default=None)
-
-
-class AbandonedError(InternalError):
-    """The call that this thread works for is over; raised by `check_cancelled` to end the work."""
+_Caller = tuple[threading.Event, asyncio.AbstractEventLoop]  # set when the call is over; where it came from
+_caller: contextvars.ContextVar[_Caller | None] = contextvars.ContextVar("tool_caller", default=None)
 
 
 def check_cancelled() -> None:
     """End abandoned work; blocking tools call this in long loops and before irrevocable steps.
 
     Raises:
-        AbandonedError: the call was cancelled or timed out.
+        InternalError: the call was cancelled or timed out.
     """
-    flag = _abandoned_flag.get()
-    if flag is not None and flag.is_set():
-        raise AbandonedError
+    caller = _caller.get()
+    if caller is not None and caller[0].is_set():
+        raise InternalError(_OVER)
+
+
+def run_in_loop(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine in the event loop that has called this blocking tool, and wait for it.
+
+    Raises:
+        InternalError: the call was cancelled or timed out; so is the coroutine.
+        RuntimeError: this is no thread of a tool call.
+    """
+    caller = _caller.get()
+    if caller is None:
+        raise RuntimeError("no event loop has called this thread; await the coroutine instead")
+    future = asyncio.run_coroutine_threadsafe(make(), caller[1])
+    try:
+        while not wait((future,), _LOOK_S).done:
+            check_cancelled()
+        if future.cancelled():
+            raise InternalError(_OVER)
+        return future.result()
+    finally:
+        future.cancel()
 
 
 class Workers:
@@ -113,7 +135,11 @@ class Workers:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             job.run()
-            self._finish(job)
+            with self._lock:
+                job.finished = True
+                if job.abandoned.is_set():
+                    self._abandoned -= 1
+                self._idle += 1
             del job  # an idle thread holds nothing of the call before
 
     def _next(self) -> "_Job | None":
@@ -125,13 +151,6 @@ class Workers:
             self._threads -= 1
             self._lock.notify()  # this thread may have been woken for a call that another idle thread must take now
             return None
-
-    def _finish(self, job: "_Job") -> None:
-        with self._lock:
-            job.finished = True
-            if job.abandoned.is_set():
-                self._abandoned -= 1
-            self._idle += 1
 
 
 class _Job:
@@ -146,7 +165,7 @@ class _Job:
         self.future = future
         self.abandoned = threading.Event()
         self.finished = False
-        self._context.run(_abandoned_flag.set, self.abandoned)
+        self._context.run(_caller.set, (self.abandoned, loop))
 
     def run(self) -> None:
         result: Any = None

@@ -86,12 +86,15 @@ def read(messages: Sequence[Message]) -> Reading:
     """Read the messages of a request.
 
     Raises:
-        ValueError: no question has a tag such as `[tools:k1]`.
+        ValueError: no question has a tag such as `[tools:k1]`, the last message is the model's, or a note of the
+            control stands behind one of the model's.
     """
     calls: dict[str, Mapping[str, Any]] = {}
     unknown: list[str] = []
     plain = [_plain(message, calls, unknown) for message in messages]
-    joined, said = _joined(plain)
+    if plain[-1]["role"] == "assistant":
+        raise ValueError("the conversation must end with a user message, or with a note behind one")
+    joined, said = _joined(_with_notes(plain))
     at, kind, tag = _question(joined)
     earlier = tuple(_digest(joined[:end]) for end in range(at + 1, len(joined)) if joined[end]["role"] == "assistant")
     turn = sum(message["role"] == "assistant" for message in joined[at:]) + 1
@@ -198,6 +201,19 @@ def _plain_blocks(
 def _result(block: Mapping[str, Any]) -> str:
     content = block.get("content", "")
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _with_notes(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages, with each note of the control in the message of the user's that it stands behind."""
+    read: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "system":
+            if not read or read[-1]["role"] != "user":
+                raise ValueError("role 'system' must follow a user message")
+            read[-1] = {**read[-1], "content": [*read[-1]["content"], *message["content"]]}
+        else:
+            read.append(message)
+    return read
 
 
 def _joined(messages: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:

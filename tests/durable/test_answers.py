@@ -1,12 +1,18 @@
-"""The provider double knows its answers: any part and its exact rest are one answer, and a wrong part is found."""
+"""The provider double knows its answers, and reads conversations as the provider does.
+
+Any part and its exact rest are one answer, and a wrong part is found. A note of the control stands behind a message of
+the user's.
+"""
 
 import pytest
 
 from tests.durable.answers import GO_ON, WrongPartError, answer, read, rest
 from tests.durable.clients import question
+from tests.durable.double import Double
 
 _ASKED = {"role": "user", "content": question("tools", "k1")}
 _GO_ON = {"role": "user", "content": [{"type": "text", "text": f"Your last response was cut off. Go on {GO_ON}."}]}
+_NOTE = {"role": "system", "content": [{"type": "text", "text": "Answer from what was found."}]}
 
 
 def _said(text: str) -> dict[str, object]:
@@ -51,3 +57,25 @@ def test_a_writing_call_of_unknown_outcome_does_not_change_the_digest() -> None:
     readings = [read([*called, {"role": "user", "content": [each]}]) for each in (known, unknown)]
     assert readings[0].digest == readings[1].digest
     assert [reading.unknown for reading in readings] == [(), (key,)]
+
+
+def test_a_conversation_may_end_with_a_note_of_the_control() -> None:
+    double = Double(pieces=5)
+    reading, said = double.reply({"messages": [_ASKED, _NOTE]})
+    assert (reading.tag, said.calls[0].name, double.wrong) == ("k1", "shelf_read", [])
+    go_on = {**_GO_ON, "role": "system"}
+    asked_on = [_ASKED, _NOTE, _said(said.text[:9]), {"role": "user", "content": "Continue."}, go_on]
+    again, left = double.reply({"messages": asked_on})
+    assert (again.digest, said.text[:9] + left.text) == (reading.digest, said.text)
+
+
+def test_a_conversation_that_ends_with_the_model_is_refused() -> None:
+    double = Double(pieces=5)
+    with pytest.raises(ValueError, match="must end with a user message"):
+        double.reply({"messages": [_ASKED, _said("k1")]})
+    assert len(double.wrong) == 1
+
+
+def test_a_note_behind_a_message_of_the_model_is_refused() -> None:
+    with pytest.raises(ValueError, match="must follow a user message"):
+        read([_ASKED, _said("k1"), _NOTE, _GO_ON])

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bt_runtime import Outcome, RunLoop, TickRecord
 from bt_runtime.testing import FakeClock, FakeHost, action_from
@@ -18,6 +18,7 @@ from oracle.runs.record.ticks import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.records import NewRun
 from oracle.runs.storage.schema import event as event_table
+from oracle.runs.storage.schema import run as run_table
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.writer import CommitFigures
 from tests.bt_runtime.running import live, until_idle
@@ -169,3 +170,16 @@ async def test_an_outcome_that_a_worker_kept_before_it_died_is_not_recorded_or_c
     recorded = Record.fold(await store.log.events("run-1"))
     assert [each.state for each in recorded.pending.outcomes] == ["cancelled"]
     assert (recorded.turns, recorded.tokens) == (again.record.turns, again.record.tokens) == (1, 7)
+
+
+async def test_a_flush_asks_again_where_its_process_was_held_up_after_the_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oracle.runs.recorder._TRUSTED_S", 1e-9)  # whatever it takes is too long
+    recorder = await recorder_of(store, [])
+    flushing = asyncio.create_task(recorder.flush())
+    await asyncio.sleep(0)
+    await store.write(lambda connection: connection.execute(update(run_table).values(epoch=run_table.c.epoch + 1)))
+    async with asyncio.timeout(PATIENCE_S):
+        with pytest.raises(asyncio.CancelledError):
+            await flushing
