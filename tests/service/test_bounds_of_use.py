@@ -55,14 +55,15 @@ async def test_a_user_sends_so_many_requests_a_minute_and_others_are_not_held_up
     guarded_server: Server, bob: Client, connect: Connect
 ) -> None:
     flood = connect(guarded_server, bearer_of("flood"))
-    path = "/api/settings/agent-config"
-    sent = [await flood.http.get(path) for _ in range(REQUESTS_PER_MINUTE)]
-    assert {response.status_code for response in sent} == {200}
-    more = [await flood.http.get(path) for _ in range(REQUESTS_PER_MINUTE // 4)]
+    path = "/api/oracle"
+    sent = [await flood.http.post(path, json={}) for _ in range(REQUESTS_PER_MINUTE)]
+    assert {response.status_code for response in sent} == {422}
+    more = await asyncio.gather(*(flood.http.post(path, json={}) for _ in range(REQUESTS_PER_MINUTE // 4)))
     refused = [response for response in more if response.status_code == 429]
     assert refused
     assert all(0 < int(response.headers["retry-after"]) <= 60 for response in refused)
-    assert (await bob.http.get(path)).status_code == 200
+    assert (await bob.http.post(path, json={})).status_code == 422
+    assert (await flood.http.get("/api/settings/agent-config")).status_code == 200  # what reads has ten times as much
     assert (await flood.http.get("/healthz")).status_code == 200
     assert (await flood.http.post("/api/oracle/runs/x/cancel")).status_code == 404  # what ends work is let through
 

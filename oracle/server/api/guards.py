@@ -43,6 +43,7 @@ _FAILED = 400
 _GONE = 499  # in the log alone
 _OF_BACKENDS = re.compile(r"/v1/models(/.*)?")
 """What a chat backend may read without naming a user."""
+_READS = 10  # to one request that changes something
 _CANCEL_PATH = re.compile(
     r"(/api/oracle/runs|/v1/responses)/[^/]+/cancel|/api/chat/.+/stop|/agui/threads/.+/cancel", re.DOTALL
 )
@@ -155,18 +156,23 @@ class RequestLimit:
     """
 
     def __init__(self, per_minute: int, *, clock: Callable[[], float], buckets: Buckets | None = None) -> None:
-        self._most = float(per_minute)
-        self._per_second = per_minute / 60
+        self._per_minute = per_minute
         self._clock = clock
         self._buckets = OwnBuckets() if buckets is None else buckets
 
-    def take(self, user_id: str) -> int:
+    def take(self, user_id: str, *, is_read: bool = False) -> int:
         """Count a request.
+
+        Args:
+            user_id: the user whose limit the request counts against.
+            is_read: whether the request only reads, for which the limit is higher.
 
         Returns:
             0 if the request may proceed, otherwise the seconds until the next one may.
         """
         now, wait_s = self._clock(), 0
+        most = float(self._per_minute * (_READS if is_read else 1))
+        per_second = most / 60
 
         def taken(bucket: Bucket | None) -> Bucket:
             nonlocal wait_s
@@ -175,7 +181,7 @@ class RequestLimit:
             wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
             return Bucket(left if wait_s else left - 1, now)
 
-        self._buckets.change(user_id, taken)
+        self._buckets.change(f"{user_id}\0reads" if is_read else user_id, taken)
         return wait_s
 
 
@@ -221,8 +227,9 @@ class AuthGuard:
             )
             await refusal(scope, receive, send)
             return
-        # A cancel reduces the load: it is not rate-limited.
-        wait_s = 0 if self._limit is None or _CANCEL_PATH.fullmatch(scope["path"]) else self._limit.take(caller.user_id)
+        wait_s, is_read = 0, scope["method"] in {"GET", "HEAD"}
+        if self._limit is not None and not _CANCEL_PATH.fullmatch(scope["path"]):  # a cancel reduces the load
+            wait_s = self._limit.take(caller.user_id, is_read=is_read)
         if wait_s:
             await later(429, "You have sent as many requests as you may for now.", after_s=wait_s)(scope, receive, send)
             return

@@ -155,10 +155,10 @@ async def _run_for(
     for _ in range(_MOST_TRIES):
         run_id = None if key is None else await parts.store.request_keys.run_of(key)
         if run_id is None:
-            parts.load.admit()
             try:
-                ask = replace(await _ask(body, request, parts, caller), is_detached=is_detached)
-                return (await parts.runs.start(ask, key=key)).record, False
+                async with parts.load.opening():
+                    ask = replace(await _ask(body, request, parts, caller), is_detached=is_detached)
+                    return (await parts.runs.start(ask, claims=() if key is None else (key,))).record, False
             except AlreadyBegunError as error:
                 run_id = error.run_id
         run = await parts.runs.begun(run_id)

@@ -251,8 +251,8 @@ class Settings(_Ceilings):
     )
     requests_per_minute: Annotated[int | None, Field(ge=0, le=1_000_000)] = Field(
         default_factory=lambda data: REQUESTS_PER_MINUTE if _has_auth(data) else None,
-        description="Requests that a user may send within a minute; 0: any number. Default: "
-        f"{REQUESTS_PER_MINUTE} with authentication, else any number.",
+        description="Requests that a user may send within a minute, and ten times as many that only read; 0: any "
+        f"number. Default: {REQUESTS_PER_MINUTE} with authentication, else any number.",
     )
     max_body_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] = _setting(
         1_000_000,

@@ -73,18 +73,20 @@ async def begin(
         if earlier is not None and (run := await parts.runs.begun(earlier)) is not None:
             return Begun(with_texts(run), is_earlier=True)
         seen = known.last_n if seen is None else seen
-        parts.load.admit()
-        ask = await _ask(asked, request, parts, caller)
-        place = await placing.place(known)
-        n = known.last_n + 1 if is_one else None
-        origin = Origin(chain.key, n, chain.said, asked.metadata)
-        try:
-            live = await parts.runs.start(replace(ask, context_id=place.context_id), origin=origin)
-            return Begun(live.record, is_earlier=False)
-        except Exception as error:
-            await placing.discard(place)
-            if not isinstance(error, ConversationMovedError):
-                raise
+        async with parts.load.opening():
+            ask = await _ask(asked, request, parts, caller)
+            place = await placing.place(known)
+            n = known.last_n + 1 if is_one else None
+            origin = Origin(chain.key, n, chain.said)
+            try:
+                live = await parts.runs.start(
+                    replace(ask, context_id=place.context_id), claims=(origin,), metadata=asked.metadata
+                )
+                return Begun(live.record, is_earlier=False)
+            except Exception as error:
+                await placing.discard(place)
+                if not isinstance(error, ConversationMovedError):
+                    raise
     raise ConversationBusyError("other requests of the conversation came at the same moment, again and again")
 
 

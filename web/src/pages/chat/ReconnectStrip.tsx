@@ -1,7 +1,7 @@
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import type { Connection } from "@/stream/follow";
-import { useNow } from "./useNow";
+import { useNow } from "@/store/useNow";
 
 interface ReconnectStripProps {
   connection: Connection;
