@@ -306,9 +306,10 @@ class Oracle:
 
     @property
     def tool_groups(self) -> frozenset[str]:
-        """What there are tools for: the groups of the tools."""
+        """What there are tools for: the groups of the tools, less the web where the model's provider refuses it."""
         further = () if self._changing is None else self._changing.tools()
-        return frozenset(tool.group for tool in (*self._equipment.tools.tools, *further))
+        groups = frozenset(tool.group for tool in (*self._equipment.tools.tools, *further))
+        return groups if self._equipment.model.has_web_search else groups - {"web"}
 
     @property
     def named_trees(self) -> tuple[str, ...]:

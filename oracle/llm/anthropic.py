@@ -20,31 +20,22 @@ import structlog
 from oracle.core.traces.spans import trace_headers
 from oracle.llm.anthropic_bytes import IDENTITY, EncodedAnswerError, events_of, refuse_encoded
 from oracle.llm.anthropic_events import MessageReader, decode_event
-from oracle.llm.anthropic_faults import (
-    ProviderError,
-    failure,
-    fault_of,
-    key_fault,
-)
+from oracle.llm.anthropic_faults import ProviderError, failure, fault_of, key_fault
 from oracle.llm.anthropic_refusals import Refusals
-from oracle.llm.anthropic_request import DEFAULT_MODEL, request_body, without_thinking
+from oracle.llm.anthropic_request import DEFAULT_MODEL, drop_cache_marks, request_body, without_thinking
 from oracle.llm.anthropic_retry import Attempts, RetryPolicy, retry_after_s
 from oracle.llm.anthropic_turn import ProviderTurn
 from oracle.llm.blocks import without_thinking_blocks
 from oracle.llm.load import OnLoad
-from oracle.llm.protocol import (
-    ModelError,
-    ModelEvent,
-    ModelFault,
-    ModelRequest,
-)
-from oracle.llm.thinking import thinking_settings
+from oracle.llm.protocol import ModelError, ModelEvent, ModelFault, ModelRequest
+from oracle.llm.thinking import ThinkingSettings, thinking_settings
 from oracle.llm.tool_names import own_names
 
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]
 
 MAX_PAUSES = 8
 """How often the provider may pause one turn."""
+_SHORTEST_SECRET = 8
 
 log = structlog.get_logger(__name__)
 
@@ -90,8 +81,8 @@ class AnthropicModel:
 
     @property
     def has_web_search(self) -> bool:
-        """Whether the provider can search the web itself: it can."""
-        return True
+        """Whether the provider can search the web itself, as far as it has not refused to."""
+        return "web_search" not in self._known_refusals(self._model).parts
 
     async def aclose(self) -> None:
         """Close the connections, unless the client is shared."""
@@ -129,11 +120,15 @@ class AnthropicModel:
         thinking = thinking_settings(
             turn.model, thinking_tokens=request.thinking_tokens, max_tokens=left, drops_changed=known.asks_to_drop
         )
+        if "thinking" in known.parts:
+            thinking = ThinkingSettings()
         paused = without_thinking_blocks(turn.content) if thinking.is_off else turn.content
         resumed = min(turn.resumed, len(paused))
         body = request_body(
             request, model=turn.model, max_tokens=left, thinking=thinking, paused=paused, resumed=resumed
         )
+        if "cache_control" in known.parts:
+            drop_cache_marks(body)
         if turn.goes_without_thinking:
             body = without_thinking(body) or body
         return body, {"anthropic-beta": ",".join(thinking.betas)} if thinking.betas else None
@@ -212,14 +207,17 @@ class AnthropicModel:
                     raise _AttemptFailedError(fault, is_retryable=True) from None
                 except ValueError as error:
                     fault = failure("unreadable", str(error)[:200], model=reader.model, request_id=request_id)
-                    raise _AttemptFailedError(fault) from None
+                    raise _AttemptFailedError(fault, is_retryable=True) from None
                 for item in made:
                     yield item
 
     async def _open(
         self, body: Mapping[str, Any], headers: Mapping[str, str] | None, model: str
     ) -> anthropic.AsyncStream[Any]:
-        self._check_key()
+        # A key with a line break or a non-ASCII letter cannot be sent in a header.
+        for key in (self._client.api_key, self._client.auth_token):
+            if key and not (key.isascii() and key.isprintable()):
+                raise _AttemptFailedError(key_fault("The API key has characters that no key has."))
         try:
             opened: anthropic.AsyncStream[Any] = await self._client.messages.create(
                 **body, stream=True, extra_headers={**IDENTITY, **trace_headers(), **(headers or {})}
@@ -238,18 +236,10 @@ class AnthropicModel:
             raise _AttemptFailedError(key_fault("There is no usable API key for the model provider.")) from None
         return opened
 
-    def _check_key(self) -> None:
-        """Refuse a key that cannot be sent in a header: it contains a line break or a non-ASCII letter."""
-        for key in (self._client.api_key, self._client.auth_token):
-            if key and not (key.isascii() and key.isprintable()):
-                raise _AttemptFailedError(key_fault("The API key has characters that no key has."))
-
-    def _without_key(self, text: str) -> str:
-        """The provider's text with the key replaced, in case the provider or a proxy repeats it."""
-        for secret in (self._client.api_key, self._client.auth_token):
-            if secret:
-                text = text.replace(secret, "[key]")
-        return text
+    def _secrets(self) -> tuple[str, ...]:
+        """What the provider's text must not repeat; a short key may be a part of any word, and is no secret."""
+        keys = (self._client.api_key, self._client.auth_token)
+        return tuple(key for key in keys if key and len(key) >= _SHORTEST_SECRET)
 
     def _stream_error(self, event: Mapping[str, Any], request_id: str | None, model: str) -> "_AttemptFailedError":
         error = event.get("error")
@@ -258,8 +248,9 @@ class AnthropicModel:
             ProviderError(
                 status=200,
                 type=str(fields.get("type") or "api_error"),
-                message=self._without_key(str(fields.get("message") or "")),
+                message=str(fields.get("message") or ""),
                 request_id=request_id,
+                secrets=self._secrets(),
             ),
             model,
         )
@@ -270,10 +261,12 @@ class AnthropicModel:
             ProviderError(
                 status=error.status_code,
                 type=str(error.type or ""),
-                message=self._without_key(str(error.api_message or error.message)),
+                message=str(error.api_message or error.message),
                 request_id=error.request_id,
                 retry_after_s=retry_after_s(headers),
                 should_retry={"true": True, "false": False}.get(headers.get("x-should-retry", "")),
+                secrets=self._secrets(),
+                is_below_version="/v1" in self._client.base_url.path,
             ),
             model,
         )

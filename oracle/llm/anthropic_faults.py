@@ -5,19 +5,21 @@ and without the provider's text. Its cause and detail are for the operator.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from oracle.core.chunks import ErrorType
 from oracle.llm.protocol import ModelFault
+
+OptionalPart = Literal["beta", "web_search", "cache_control", "thinking", "system_messages"]
 
 MAX_QUOTED_CHARACTERS = 300
 """The longest part of the provider's text that a cause quotes."""
 
 _TOO_LONG = re.compile(
     r"prompt is too long|context_length_exceeded|request_too_large|input is too long"
-    r"|too many (?:input |total )?tokens|context (?:window|limit|length)",
+    r"|too many (?:input |total )?tokens|context[ _](?:window|limit|length|size)",
     re.IGNORECASE,
 )
 _CHANGED_THINKING = re.compile(r"bound to a different conversation|prefix_mismatch", re.IGNORECASE)
@@ -26,12 +28,28 @@ _REFUSED_THINKING = re.compile(
     r"|(?:signature|\bbound to a different conversation|prefix_mismatch)",
     re.IGNORECASE | re.DOTALL,
 )
-_REFUSED_BETA = re.compile(r"anthropic-beta|\bbeta (?:flag|header|feature)|block_binding: extra inputs", re.IGNORECASE)
-_REFUSED_WEB_SEARCH = re.compile(
-    r"web[ _]search.{0,100}(?:not (?:enabled|available|supported|allowed|permitted)|disabled|does not match)"
-    r"|(?:not (?:support|enable|allow)\w*|unknown|unsupported).{0,60}web[ _]search",
-    re.IGNORECASE | re.DOTALL,
+_NOT_KNOWN = (
+    r"(?:extra|unknown|unrecogni[sz]ed|unexpected|unsupported|disabled|does not match"
+    r"|(?:not|n't) (?:enable|available|support|allow|permit|known|recogni))"
 )
+
+
+def _not_known(part: str) -> re.Pattern[str]:
+    return re.compile(rf"{part}.{{0,100}}{_NOT_KNOWN}|{_NOT_KNOWN}.{{0,60}}{part}", re.IGNORECASE | re.DOTALL)
+
+
+_REFUSALS: Final[Mapping[OptionalPart, re.Pattern[str]]] = {
+    "beta": re.compile(r"anthropic-beta|\bbeta (?:flag|header|feature)|block_binding: extra inputs", re.IGNORECASE),
+    "web_search": _not_known("web[ _]search"),
+    "cache_control": _not_known("cache_control"),
+    "thinking": _not_known(r"\b(?:thinking|output_config|effort)\b"),
+    "system_messages": re.compile(
+        r"\brole\b.{0,60}\bsystem\b|\bsystem\b.{0,60}\brole\b|messages[.\[]\d+\]?\.role", re.IGNORECASE | re.DOTALL
+    ),
+}
+"""The parts of a request that it can do without, each with the words by which a provider refuses it."""
+
+_REFUSED = (400, 403, 422)
 _RETRYABLE_TYPES = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 _LOAD_TYPES = frozenset({"overloaded_error", "rate_limit_error"})
 
@@ -43,18 +61,23 @@ class ProviderError:
     Args:
         status: the HTTP status; 200 for an error within the stream.
         type: `error.type`, such as `overloaded_error`; empty if missing.
-        message: `error.message`, or the body of the response.
+        message: `error.message`, or the body of the response, as it came: it decides what the error is, and only `said`
+            is for people.
         request_id: for the provider's support; `None` if missing.
         retry_after_s: the wait that the provider asks for; `None` if it asks for none.
         should_retry: the provider's `x-should-retry` header; `None` if missing.
+        secrets: texts that may be in the message and are not for logs.
+        is_below_version: the address of the provider as it is set has the `v1` that is added to it.
     """
 
     status: int
     type: str = ""
-    message: str = ""
+    message: str = field(default="", repr=False)
     request_id: str | None = None
     retry_after_s: float | None = None
     should_retry: bool | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    is_below_version: bool = False
 
     @property
     def is_retryable(self) -> bool:
@@ -81,14 +104,17 @@ class ProviderError:
         return self.status == 400 and _CHANGED_THINKING.search(self.message) is not None
 
     @property
-    def refuses_beta(self) -> bool:
-        """Whether the provider does not know a beta of the request."""
-        return self.status in (400, 403) and _REFUSED_BETA.search(self.message) is not None
+    def refused_parts(self) -> Sequence[OptionalPart]:
+        """What of the request the provider does not know or allow."""
+        return [part for part, words in _REFUSALS.items() if self.status in _REFUSED and words.search(self.message)]
 
     @property
-    def refuses_web_search(self) -> bool:
-        """Whether the provider's web search is not available."""
-        return self.status in (400, 403) and _REFUSED_WEB_SEARCH.search(self.message) is not None
+    def said(self) -> str:
+        """The message with secrets replaced, in case the provider or a proxy repeats them."""
+        text = self.message
+        for secret in self.secrets:
+            text = text.replace(secret, "[key]")
+        return text
 
 
 _NOT_SET_UP = "The language model is not set up correctly. Please tell the operator of this service."
@@ -108,6 +134,12 @@ _EXPLANATIONS: tuple[_Explanation, ...] = (
         "The API key may not do this (403: {said}). Check ANTHROPIC_API_KEY and what its workspace allows.",
     ),
     (
+        lambda error: error.status == 404 and error.is_below_version,
+        "provider_failed",
+        _NOT_SET_UP,
+        "ANTHROPIC_BASE_URL has /v1, which is added to it: there is no /v1/v1/messages (404: {said}). Leave /v1 out.",
+    ),
+    (
         lambda error: error.status == 404 or error.type == "not_found_error",
         "provider_failed",
         "The language model that was chosen is not available. Choose another one, or tell the operator.",
@@ -115,7 +147,8 @@ _EXPLANATIONS: tuple[_Explanation, ...] = (
     ),
     (
         lambda error: (
-            error.status == 413 or (error.status in (200, 400, 422) and _TOO_LONG.search(error.message) is not None)
+            error.status == 413
+            or (error.status in (200, 400, 422) and _TOO_LONG.search(f"{error.type} {error.message}") is not None)
         ),
         "context_too_large",
         "The conversation is too long for the language model. Start a new one, or ask for less at once.",
@@ -179,7 +212,7 @@ def fault_of(error: ProviderError, *, model: str) -> ModelFault:
     """
     error_type, message, cause = next(row[1:] for row in _EXPLANATIONS if row[0](error))
     words = {
-        "said": quoted(error.message) or "no reason given",
+        "said": quoted(error.said) or "no reason given",
         "status": error.status,
         "where": error.type if error.status == 200 else error.status,
         "when": "in a moment" if error.retry_after_s is None else f"in {error.retry_after_s:.0f} s",

@@ -1,68 +1,65 @@
-"""Features of a request that the provider, or a gateway in front of it, has rejected.
+"""Parts of a request that the provider, or a gateway in front of it, has rejected.
 
-Some accounts and gateways reject two optional features. A rejected feature is left out of later requests for the same
-model until the process ends:
+Some accounts, gateways and other servers of the same format reject optional parts. A rejected part is left out of later
+requests for the same model until the process ends:
 
 - The beta that drops thinking of a changed conversation. It is requested only after the provider has rejected such
   thinking; if the beta is unknown, the thinking itself is left out.
 - The provider's own web search, which an administrator of the organisation has to enable.
+- The marks of the provider's cache, and the settings of thinking, which other servers may not know.
+- System messages within a conversation, which other servers may not know (`oracle.llm.marked_notes`).
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import structlog
 
-from oracle.llm.anthropic_faults import ProviderError
+from oracle.llm.anthropic_faults import OptionalPart, ProviderError
+from oracle.llm.claude import model_facts
 
 log = structlog.get_logger(__name__)
-
-Feature = Literal["beta", "web_search"]
 
 
 @dataclass(slots=True)
 class Refusals:
-    """The rejected features of one model.
+    """The rejected parts of one model's requests.
 
     Args:
         model: its name, for the log.
-        features: the features to leave out.
+        parts: the parts to leave out.
         drops_changed_thinking: whether the provider has rejected thinking of a changed conversation.
     """
 
     model: str
-    features: set[Feature] = field(default_factory=set)
+    parts: set[OptionalPart] = field(default_factory=set)
     drops_changed_thinking: bool = False
 
     @property
     def asks_to_drop(self) -> bool:
         """Whether requests use the beta."""
-        return self.drops_changed_thinking and "beta" not in self.features
+        return self.drops_changed_thinking and "beta" not in self.parts
 
     @property
-    def has_web_search(self) -> bool:
-        """Whether requests may offer the provider's web search."""
-        return "web_search" not in self.features
+    def has_system_messages(self) -> bool:
+        """Whether requests may have system messages within the conversation."""
+        return "system_messages" not in self.parts and model_facts(self.model).system_messages
 
     def learn(self, error: ProviderError) -> bool:
         """Record why a request was rejected; returns whether the next request will differ."""
-        if error.refuses_beta and self.asks_to_drop:
-            return self._do_without("beta", error)
-        if error.refuses_web_search and self.has_web_search:
-            return self._do_without("web_search", error)
+        for part in error.refused_parts:
+            is_used = {"beta": self.asks_to_drop, "system_messages": self.has_system_messages}.get(part, True)
+            if part not in self.parts and is_used:
+                self.parts.add(part)
+                log.warning(
+                    "provider.feature_refused",
+                    feature=part,
+                    model=self.model,
+                    status=error.status,
+                    problem=error.said[:300],
+                    provider_request_id=error.request_id,
+                )
+                return True
         if error.refuses_changed_thinking and not self.drops_changed_thinking:
             self.drops_changed_thinking = True
-            return "beta" not in self.features
+            return "beta" not in self.parts
         return False
-
-    def _do_without(self, feature: Feature, error: ProviderError) -> bool:
-        self.features.add(feature)
-        log.warning(
-            "provider.feature_refused",
-            feature=feature,
-            model=self.model,
-            status=error.status,
-            problem=error.message[:300],
-            provider_request_id=error.request_id,
-        )
-        return True

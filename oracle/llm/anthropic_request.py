@@ -45,10 +45,10 @@ def request_body(
         resumed: the number of those blocks that the previous request contained.
 
     Raises:
-        ValueError: the last message is not the user's.
+        ValueError: the last message is the model's.
     """
-    if not request.messages or request.messages[-1].get("role") != "user":
-        last = request.messages[-1].get("role") if request.messages else None
+    last = request.messages[-1].get("role") if request.messages else None
+    if last not in ("user", "system"):
         raise ValueError(f"the last message has the role {last!r}; it must be the user's, for the model to answer it")
     tools = _tools(request)
     system = _system(request.system)
@@ -91,6 +91,13 @@ def without_thinking(body: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**kept_fields, "messages": messages} if found else None
 
 
+def drop_cache_marks(body: Mapping[str, Any]) -> None:
+    """Take the marks of the provider's cache out of the arguments, in place."""
+    said = [block for message in body["messages"] for block in message["content"] if isinstance(block, dict)]
+    for block in (*body.get("system", ()), *body.get("tools", ()), *said):
+        block.pop("cache_control", None)
+
+
 def _tools(request: ModelRequest) -> list[dict[str, Any]]:
     """The tools in the given order, in which later tools come last, so that the cached prefix stays the same."""
     own = {"type": WEB_SEARCH_TYPE, "name": "web_search", "max_uses": MAX_WEB_SEARCHES}
@@ -114,8 +121,8 @@ def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resume
     for message in messages:
         if message["role"] == "assistant" and not isinstance(message["content"], str):
             _rename(message["content"])
-    # The end of the previous request, which is the user message before the last one, and the end of this request.
-    ends = [_blocks(message) for message in (*messages[-3:-2], messages[-1])]
+    # The user's last message, and the one before it, which was the last one of the previous request.
+    ends = [_blocks(message) for message in [each for each in messages if each["role"] == "user"][-2:]]
     if paused:
         blocks = _plain(paused)
         _rename(blocks)

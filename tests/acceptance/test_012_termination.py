@@ -305,6 +305,7 @@ async def test_decision_08_need_turn_is_followed_by_a_note_that_no_later_query_h
         (Disturbed(says("Half of the"), "error_event"), "provider_overloaded", "Half of the"),
         (Disturbed(says("Half of the"), "early_end"), "provider_failed", "Half of the"),
         (Disturbed(says("Half of the"), "reset"), "provider_failed", "Half of the"),
+        (Disturbed(says("Half of the"), "early_end", garbage=b"data: {broken\n\n"), "provider_failed", "Half of the"),
         (says("I must", stop_reason="refusal"), "provider_refused", "I must"),
         (Disturbed(says("Half", AUTH), "error_event"), "provider_overloaded", "Half"),
     ],

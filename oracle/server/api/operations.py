@@ -28,9 +28,11 @@ async def check_liveness() -> Response:
     responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
 )
 async def check_readiness(parts: Parts) -> Response:
-    """The service takes queries: it keeps up, its store works, and interrupted runs have been ended."""
+    """The service takes queries: it is loaded and keeps up, its store works, and interrupted runs have been ended."""
     if parts.runs.is_draining:
         return later(503, "The service is stopping.")
+    if not parts.is_prepared():
+        return later(503, "starting: what every query needs is being loaded.", after_s=1)
     if parts.runs.recovering:
         return later(
             503, f"recovering: {parts.runs.recovering:,} runs that were interrupted are still to be ended.", after_s=1

@@ -79,6 +79,7 @@ class ServiceParts:
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
     prices: Prices = field(default_factory=Prices)
+    is_prepared: Callable[[], bool] = lambda: True
     missing_tools: Callable[[], Sequence[str]] = list
     tool_servers: Callable[[], Sequence[ServerState]] = list
     pass_headers: frozenset[str] = frozenset()

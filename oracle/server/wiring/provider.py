@@ -17,7 +17,7 @@ from oracle.llm.protocol import Model, ModelError, ModelEvent, ModelRequest
 from oracle.server.settings.reading import SettingsError
 
 _KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-_ADDRESS: Final = "ANTHROPIC_BASE_URL"
+ADDRESS: Final = "ANTHROPIC_BASE_URL"
 _PREFIX: Final = "ANTHROPIC_"
 
 
@@ -30,14 +30,17 @@ class DeferredModel:
         waits_for_load: whether a request that was refused so is repeated.
     """
 
-    has_web_search = True
-
     def __init__(self, name: str, *, on_load: OnLoad = lambda _: None, waits_for_load: bool = True) -> None:
         self.name = name
         self._on_load = on_load
         self._waits_for_load = waits_for_load
         self._model: Model | None = None
         self._loading: asyncio.Future[Model] | None = None
+
+    @property
+    def has_web_search(self) -> bool:
+        """Whether the provider can search the web itself, as far as is known."""
+        return self._model is None or self._model.has_web_search
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Run one turn.
@@ -47,11 +50,12 @@ class DeferredModel:
         """
         return self._stream_once_loaded(request) if self._model is None else self._model.stream(request)
 
-    def prepare(self) -> None:
-        """Import the SDK in a thread."""
+    def prepare(self) -> "asyncio.Future[Model]":
+        """Import the SDK in a thread, unless that is under way or done; gives the model that it makes."""
         has_failed = self._model is None and self._loading is not None and self._loading.done()
         if self._loading is None or has_failed:
             self._loading = asyncio.get_running_loop().run_in_executor(None, self.load)
+        return self._loading
 
     def load(self) -> Model:
         """Import the SDK, and make the model."""
@@ -72,9 +76,7 @@ class DeferredModel:
             await self._model.aclose()
 
     async def _stream_once_loaded(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        self.prepare()
-        assert self._loading is not None, "prepared above"  # noqa: S101
-        model = await asyncio.shield(self._loading)
+        model = await asyncio.shield(self.prepare())
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 yield event
@@ -85,13 +87,7 @@ def has_key(environ: Mapping[str, str] = os.environ) -> bool:
     return any(environ.get(name, "").strip() for name in _KEYS)
 
 
-def provider_model(
-    name: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    on_load: OnLoad = lambda _: None,
-    waits_for_load: bool = True,
-) -> DeferredModel:
+def provider_model(name: str, *, on_load: OnLoad = lambda _: None, waits_for_load: bool = True) -> DeferredModel:
     """The provider's model; the arguments are those of `build_model` and `DeferredModel`.
 
     Raises:
@@ -99,8 +95,12 @@ def provider_model(
     """
     model = DeferredModel(name, on_load=on_load, waits_for_load=waits_for_load)
     try:
-        _check_connection(environ)
-        if not _has_plain_settings(environ):
+        # Fails as the SDK's client would; that one, half made, would also print a traceback when it is collected.
+        with collector_paused():
+            import httpx2  # noqa: PLC0415  only where a provider answers
+
+        httpx2.Client(base_url=os.environ.get(ADDRESS, "")).close()
+        if not _has_plain_settings(os.environ):
             model.load()
     except ModelError as error:
         raise SettingsError(str(error)) from None
@@ -112,15 +112,7 @@ def provider_model(
     return model
 
 
-def _check_connection(environ: Mapping[str, str]) -> None:
-    """Fail as the SDK's client would; that one, half made, would also print a traceback when it is collected."""
-    with collector_paused():
-        import httpx2  # noqa: PLC0415  only where a provider answers
-
-    httpx2.Client(base_url=environ.get(_ADDRESS, "")).close()
-
-
 def _has_plain_settings(environ: Mapping[str, str]) -> bool:
     """Whether a key is all that the SDK reads, so that nothing is left for it to refuse."""
     read = {name for name, value in environ.items() if name.startswith(_PREFIX) and value.strip()}
-    return bool(read & set(_KEYS)) and read <= {*_KEYS, _ADDRESS}
+    return bool(read & set(_KEYS)) and read <= {*_KEYS, ADDRESS}

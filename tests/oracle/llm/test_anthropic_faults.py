@@ -18,6 +18,7 @@ from tests.support.provider import Disturbed, HttpError, StandInProvider
 HELLO = ScriptedTurn(text=("Hel", "lo"))
 THOUGHT = ScriptedTurn(thinking="Hm, auth.", text="Hello")
 BUSY = HttpError("overloaded_error", "Overloaded")
+DAMAGED = b'event: content_block_delta\ndata: {"type": "content_block_delta", "index": 0, "del\n\n'
 INTERNALS = re.compile(r"[A-Z]{3,}_|api[- ]?key|http|\b[1-5]\d\d\b|claude|oops|busy|tokens|no access", re.IGNORECASE)
 
 
@@ -41,6 +42,14 @@ INTERNALS = re.compile(r"[A-Z]{3,}_|api[- ]?key|http|\b[1-5]\d\d\b|claude|oops|b
             "too long",
             id="400-with-max-tokens",
         ),
+        pytest.param(
+            HttpError(
+                "exceed_context_size_error", "request (4120 tokens) exceeds the available context (2048)", status=400
+            ),
+            "context_too_large",
+            "4120 tokens",
+            id="400-of-llama.cpp",
+        ),
         pytest.param(HttpError("request_too_large", "too many bytes"), "context_too_large", "too long", id="413"),
         pytest.param(HttpError("invalid_request_error", "tools.0: bad"), "provider_failed", "tools.0: bad", id="400"),
         pytest.param(HttpError("billing_error", "no credit"), "provider_failed", "no credit", id="402"),
@@ -59,6 +68,12 @@ INTERNALS = re.compile(r"[A-Z]{3,}_|api[- ]?key|http|\b[1-5]\d\d\b|claude|oops|b
         ),
         pytest.param(Disturbed(HELLO, "reset", after=4), "provider_failed", "connection .* broke", id="reset"),
         pytest.param(Disturbed(HELLO, "reset", after=0), "provider_failed", "broke", id="reset-first"),
+        pytest.param(
+            Disturbed(HELLO, "early_end", after=4, garbage=DAMAGED),
+            "provider_failed",
+            "could not be read",
+            id="damaged",
+        ),
     ],
 )
 async def test_every_failure_has_a_type_and_texts_for_user_and_operator(
@@ -86,6 +101,8 @@ async def test_every_failure_has_a_type_and_texts_for_user_and_operator(
         pytest.param(Disturbed(HELLO, "error_event", after=0), 3, id="overloaded-as-first-event"),
         pytest.param(Disturbed(HELLO, "error_event", after=2), 3, id="overloaded-before-content"),
         pytest.param(Disturbed(HELLO, "reset", after=1), 3, id="reset-before-content"),
+        pytest.param(Disturbed(HELLO, "early_end", after=2, garbage=DAMAGED), 3, id="damaged-before-content"),
+        pytest.param(Disturbed(HELLO, "early_end", after=4, garbage=DAMAGED), 1, id="damaged-after-content"),
         pytest.param(Disturbed(HELLO, "error_event", after=4), 1, id="overloaded-after-content"),
         pytest.param(Disturbed(HELLO, "reset", after=4), 1, id="reset-after-content"),
         pytest.param(HttpError("invalid_request_error"), 1, id="400"),
@@ -220,6 +237,7 @@ async def test_who_leaves_the_provider_to_others_repeats_all_but_refusals_becaus
     [
         pytest.param(Disturbed(THOUGHT, "error_event", after=4), id="overloaded"),
         pytest.param(Disturbed(THOUGHT, "reset", after=4), id="reset"),
+        pytest.param(Disturbed(THOUGHT, "early_end", after=4, garbage=DAMAGED), id="damaged"),
     ],
 )
 async def test_thinking_is_not_an_answer_so_the_request_is_repeated(connect, ask, read, said, broken):
@@ -383,3 +401,33 @@ async def test_the_fault_of_a_script_is_the_same_over_the_wire(connect, ask, rea
     with pytest.raises(ModelError) as caught:
         await read(line.model, ask())
     assert caught.value.fault.error_type == "context_too_large"
+
+
+@pytest.mark.parametrize("key", ["x", "context"])
+async def test_a_short_key_is_not_searched_for_in_what_the_provider_says(connect, ask, read, key):
+    words = "the request exceeds the available context size"
+    line = await connect([HttpError("invalid_request_error", words)])
+    model = AnthropicModel(api_key=key, base_url=line.provider.url)
+    with pytest.raises(ModelError, match=words) as caught:
+        await read(model, ask())
+    await model.aclose()
+    assert caught.value.fault.error_type == "context_too_large"
+
+
+async def test_an_error_is_classified_by_the_words_that_came_and_shown_without_the_key(ask, read, connect):
+    key = "context window"
+    line = await connect([HttpError("invalid_request_error", f"beyond the {key} of this model")])
+    model = AnthropicModel(api_key=key, base_url=line.provider.url)
+    with pytest.raises(ModelError, match=r"beyond the \[key\] of") as caught:
+        await read(model, ask())
+    await model.aclose()
+    assert caught.value.fault.error_type == "context_too_large"
+
+
+async def test_an_address_that_ends_in_its_version_is_named_as_the_cause(connect, ask, read, key):
+    line = await connect([HttpError("not_found_error", "File Not Found")])
+    model = AnthropicModel(api_key=key, base_url=f"{line.provider.url}/v1")
+    with pytest.raises(ModelError, match="ANTHROPIC_BASE_URL has /v1, which is added to it") as caught:
+        await read(model, ask())
+    await model.aclose()
+    assert "not set up" in caught.value.fault.message

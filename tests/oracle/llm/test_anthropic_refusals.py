@@ -100,6 +100,58 @@ async def test_rejected_web_search_is_recognised_in_different_messages(connect, 
     assert said(await read(line.model, ask(tools=(SEARCH, WEB), web_search=True))) == "Hello"
 
 
+NOTED = (
+    {"role": "user", "content": [{"type": "text", "text": "How does auth work?"}]},
+    {"role": "system", "content": [{"type": "text", "text": "Look closer."}]},
+)
+
+
+async def test_a_note_is_a_system_message_where_the_model_takes_one(connect, ask, read):
+    line = await connect([HELLO])
+    await read(line.model, ask(messages=NOTED))
+    (body,) = line.provider.bodies
+    assert [message["role"] for message in body["messages"]] == ["user", "system"]
+    assert body["messages"][1]["content"] == NOTED[1]["content"]
+    assert "control_note" not in str(body)
+
+
+async def test_a_gateway_without_system_messages_gets_later_notes_in_the_users_text(connect, ask, read, said):
+    line = await connect([HELLO, HELLO], has_system_messages=False)
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(2):
+            assert said(await read(line.model, ask(messages=NOTED))) == "Hello"
+    (refused,) = [each for each in lines if each["event"] == "provider.feature_refused"]
+    assert refused["feature"] == "system_messages"
+    tried, *later = line.provider.bodies
+    assert [message["role"] for message in tried["messages"]] == ["user", "system"]
+    assert len(later) == 2
+    for body in later:
+        (message,) = body["messages"]
+        assert message["content"][-1]["text"] == "<control_note>\nLook closer.\n</control_note>"
+        assert "between `<control_note>` and `</control_note>`" in body["system"][0]["text"]
+
+
+async def test_a_model_that_is_known_to_take_none_is_never_sent_one(connect, ask, read):
+    line = await connect([HELLO])
+    await read(line.model, ask(messages=NOTED, model="claude-sonnet-5"))
+    (body,) = line.provider.bodies
+    assert [message["role"] for message in body["messages"]] == ["user"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "role 'system' is not supported on this model",
+        'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter',
+        "messages.1.role: Input should be 'user' or 'assistant'",
+    ],
+)
+async def test_rejected_system_messages_are_recognised_in_different_messages(connect, ask, read, said, words):
+    line = await connect([HttpError("invalid_request_error", words), HELLO])
+    assert said(await read(line.model, ask(messages=NOTED))) == "Hello"
+    assert "control_note" in str(line.provider.bodies[-1]["messages"])
+
+
 async def test_a_rejection_applies_to_one_model_only(connect, ask, read):
     line = await connect([HttpError("invalid_request_error", "web search is not available"), HELLO, HELLO])
     await read(line.model, ask(web_search=True))
@@ -125,3 +177,38 @@ async def test_an_earlier_search_goes_back_when_none_is_offered_any_more(connect
     content = end(await read(line.model, first)).content
     history = (*first.messages, {"role": "assistant", "content": content}, {"role": "user", "content": "And?"})
     assert said(await read(line.model, ask(messages=history))) == "Hello"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "system.0.cache_control: Extra inputs are not permitted",
+        "messages[2].content[0]: unknown field `cache_control`",
+        "Unrecognized request argument supplied: cache_control",
+    ],
+)
+async def test_a_server_that_knows_no_marks_of_the_cache_gets_none_from_then_on(connect, ask, read, said, words):
+    line = await connect([HttpError("invalid_request_error", words), HELLO, HELLO])
+    request = ask(tools=(SEARCH,), system="You are the oracle.")
+    for _ in range(2):
+        assert said(await read(line.model, request)) == "Hello"
+    assert ["cache_control" in str(body) for body in line.provider.bodies] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["thinking: Extra inputs are not permitted", "Unknown field: output_config", "The model does not support thinking"],
+)
+async def test_a_server_that_knows_no_thinking_gets_no_settings_of_it(connect, ask, read, said, words):
+    line = await connect([HttpError("invalid_request_error", words, status=422), HELLO, HELLO])
+    for _ in range(2):
+        assert said(await read(line.model, ask(thinking_tokens=2048))) == "Hello"
+    assert ["thinking" in body for body in line.provider.bodies] == [True, False, False]
+
+
+async def test_a_server_that_refuses_several_parts_is_asked_without_each_of_them(connect, ask, read, said):
+    refused = [HttpError("invalid_request_error", f"{part}: unknown field") for part in ("cache_control", "web_search")]
+    line = await connect([*refused, HELLO])
+    assert line.model.has_web_search
+    assert said(await read(line.model, ask(tools=(SEARCH, WEB), web_search=True))) == "Hello"
+    assert not line.model.has_web_search

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import httpx2
 import pytest
 from opentelemetry._logs import Logger, LoggerProvider, _internal
@@ -60,6 +62,18 @@ async def test_an_unexpected_error_is_a_500_without_details(service):
         response = await client.get("/broken")
     assert (response.status_code, response.json()) == (500, {"detail": "An internal error; it has been logged."})
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_service_that_still_loads_what_queries_need_answers_and_is_not_ready(service):
+    app = build_app(replace(service.parts, is_prepared=lambda: False))
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        ready = await client.get("/readyz")
+        assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
+        assert ready.json() == {"detail": "starting: what every query needs is being loaded."}
+        assert (await client.get("/healthz")).status_code == 200
+        answered = await client.post("/api/oracle", json={"question": "Where?"})
+    assert answered.json()["termination_reason"] == "completed"
 
 
 async def test_while_interrupted_runs_are_being_ended_the_service_answers_and_is_not_ready(start, tmp_path):
