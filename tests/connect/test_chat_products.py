@@ -69,7 +69,9 @@ async def test_recorded_requests_of_two_users_make_their_own_runs(stage: Stage, 
 async def test_a_killed_worker_costs_products_no_answer_and_makes_no_further_run(stage: Stage) -> None:
     """What a product asks for itself in that moment is lost without a trace, and asked again by it."""
     begins = ScriptedTurn(text=("It begins ", "here "), hang=True)
-    stage.desk.play(*[begins] * 4, *[ScriptedTurn(text="and ends.")] * 2, *[ScriptedTurn(text="Login.")] * 4)
+    stage.desk.play(
+        *[begins] * 4, *[ScriptedTurn(text="and ends.")] * 2, *[ScriptedTurn(text='{"title": "Login."}')] * 4
+    )
     chats = [(product, next(row for row in ROWS[product] if row["name"] == "chat")) for product in BACKENDS]
     titles = [(product, next(row for row in ROWS[product] if row["makes"] == "title")) for product in BACKENDS]
 

@@ -217,7 +217,7 @@ async def test_an_error_in_mid_stream_is_raised_after_the_text_before_it(stage: 
 
 
 async def test_too_many_requests_are_a_rate_limit_error_and_the_sdk_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
-    async with staged(tmp_path, ORACLE_REQUESTS_PER_MINUTE="60") as stage, client(stage) as sdk:
+    async with staged(tmp_path, ORACLE_REQUESTS_PER_MINUTE="6") as stage, client(stage) as sdk:
         impatient = sdk.with_options(max_retries=0)
         found = await asyncio.gather(*(impatient.models.list() for _ in range(70)), return_exceptions=True)
         refused = [each for each in found if isinstance(each, openai.RateLimitError)]

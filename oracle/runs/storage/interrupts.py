@@ -12,7 +12,7 @@ Rules:
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
+from oracle.agent.conversations.titles import one_line
 from oracle.agent.people import STATUSES
 from oracle.core.errors import UserError
 from oracle.core.json_schemas import Misfit, misfits
@@ -79,6 +80,16 @@ class NotOpenError(AnswerError):
 
 class _RowLockedError(Exception):
     """Another worker has the row of the run at this moment."""
+
+
+def what_is_open(run_id: str, asked: Iterable[Mapping[str, Any]]) -> str:
+    """The objects that a run waits for, each by its message, tool and id, and how they are answered."""
+    listed = []
+    for each in asked:
+        names = filter(None, (each.get("tool_name"), each["id"]))
+        listed.append(f"{one_line(each['message'])!r} ({', '.join(names)})")
+    ways = f"Answer in the console or by POST /api/oracle/runs/{run_id}/deliveries, or cancel the run."
+    return f"{'; '.join(listed)}. {ways}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,14 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, i
 from sqlalchemy.exc import IntegrityError
 
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.agent.conversations.titles import one_line, title_of
+from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
 from oracle.runs.storage.client_runs import note_origin
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
-from oracle.runs.storage.errors import (
-    AlreadyBegunError,
-    ConversationBusyError,
-    ConversationWaitsError,
-    TooManyRunsError,
-    UnclearRunError,
-)
-from oracle.runs.storage.interrupts import pending_of
+from oracle.runs.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
+from oracle.runs.storage.interrupts import pending_of, what_is_open
 from oracle.runs.storage.records import NewRun, Places, RunRecord, record_of
 from oracle.runs.storage.request_keys import claim
 from oracle.runs.storage.run_pages import (
@@ -303,11 +297,8 @@ def _busy(connection: Connection, context_id: str) -> ConversationBusyError:
     run = connection.execute(_open_of(context_id)).first()
     waits_for = [] if run is None else pending_of(connection, user_id=run.user_id, run_id=run.id, limit=_MOST_NAMED)
     if waits_for:
-        asked = "; ".join(f"{one_line(each.data['message'])!r} ({each.id})" for each in waits_for)
-        return ConversationWaitsError(
-            f"The conversation waits for a person: {asked}. Answer it (POST /api/oracle/runs/{waits_for[0].run_id}"
-            "/deliveries), or cancel the run."
-        )
+        named = what_is_open(waits_for[0].run_id, [each.data for each in waits_for])
+        return ConversationBusyError(f"The conversation waits for a person: {named}", detail=None)
     return ConversationBusyError(
         f"the conversation {context_id!r} is answering another query; wait for its end or cancel it"
     )

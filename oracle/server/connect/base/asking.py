@@ -62,7 +62,7 @@ async def begin(
         ConversationBusyError: too many other requests come at the same moment.
     """
     chain = chain_of(asked, user_id=caller.user_id, protocol=protocol)
-    placing = Placing(parts, caller.user_id, asked, chain)
+    placing = Placing(parts, caller.user_id, protocol, asked, chain)
     _check_metadata(asked.metadata)
     _note_ignored(asked, protocol)
     is_one = chain.is_named or asked.is_repeat  # without a name, several conversations may begin with the same words

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 
 from oracle.agent.conversations.titles import title_of
 from oracle.core.chunks import Chunk, Content, Done, Failed, TerminationReason, TokenUsage
-from oracle.core.encoding import to_json
+from oracle.core.encoding import from_json, to_json
 from oracle.llm.protocol import ModelError, ModelRequest, TextDelta, TurnEnded, Usage, UsageReported
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.server.api.parts import ServiceParts
@@ -74,7 +74,8 @@ def auxiliary_of(named: str | None, texts: Sequence[str], *, wants_json: bool = 
         wants_json: the answer is to be a JSON object, by another part of the request.
     """
     prompt = "\n\n".join(texts)
-    is_json = wants_json or _TASK.match(prompt) is not None
+    ahead, quoted, _ = prompt.partition(_QUOTED)  # what is quoted may be code
+    is_json = wants_json or ("{" in ahead and bool(quoted or _TASK.match(prompt)))
     if named:
         task = next((task for word, task in _NAMED.items() if named.startswith(word)), None)
         return Auxiliary(task or "other", prompt, is_json)
@@ -94,7 +95,7 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: st
     What it has used is counted as the user's.
 
     Raises:
-        OverloadedError: the process is late.
+        UserError: the process is late.
     """
     parts.load.admit()
     if parts.settings.auxiliary == "known" or not parts.provider_answers:
@@ -102,6 +103,9 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: st
     else:
         said, used, model = await _said(asked, parts)
         outcome = "failed" if isinstance(said, Failed) else "answered"
+        if asked.is_json and isinstance(said, Content):
+            found = _object_in(said.content)
+            said, outcome = (_known(asked), "known") if found is None else (found, outcome)
         if used.or_none() is not None:
             with suppress(StoreUnavailableError):  # it is in the metrics, and the answer is there
                 await parts.store.usage.add_auxiliary(user_id, model=model, usage=used)
@@ -109,6 +113,17 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: st
     nowhere = dict.fromkeys(("model_used", "context_id", "run_id"), "")
     reason: TerminationReason = "error" if isinstance(said, Failed) else "completed"
     return said, Done(reason, used.counted, tokens_estimated=False, **nowhere, turns=0, usage=used)
+
+
+def _object_in(text: str) -> Content | None:
+    """The JSON object in a text, which may have words or a fence around it; `None`: there is none.
+
+    It is where Open WebUI looks for one (`routers/tasks.py`): from the first brace to the last one.
+    """
+    found = text[text.find("{") : text.rfind("}") + 1]
+    with suppress(ValueError):
+        return Content(found) if isinstance(from_json(found), dict) else None
+    return None
 
 
 def _known(asked: Auxiliary) -> Content | Failed:

@@ -10,7 +10,7 @@ Rules:
 - Where nothing is known a conversation begins with what the client says was said.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from oracle.agent.conversations.protocol import UnknownConversationError
@@ -23,7 +23,7 @@ from oracle.server.api.access import find_run, with_texts
 from oracle.server.api.forking import fork
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import logged
-from oracle.server.connect.base.chain import Chain, ClientQuestion, plain
+from oracle.server.connect.base.chain import Chain, ClientQuestion, chain_of, plain
 
 _MOST_COMPARED = 20  # runs whose answers are compared with the client's copies
 _MOST_SEARCHED = 10  # conversations of a name; the latest
@@ -60,12 +60,14 @@ class Placing:
     Args:
         parts: the service's parts.
         user_id: the user whose conversations count.
+        protocol: the name of the adapter.
         asked: the question.
         chain: where it stands.
     """
 
     parts: ServiceParts
     user_id: str
+    protocol: str
     asked: ClientQuestion
     chain: Chain
 
@@ -73,9 +75,14 @@ class Placing:
         """Find or make the conversation of the question.
 
         Raises:
-            UnknownRunError, ForgottenRunError: there is no such run to be followed.
+            NotFoundError, ForgottenRunError: there is no such run to be followed.
             StoreUnavailableError: the database cannot be used at present.
         """
+        if known.latest is None and self.asked.conversation is not None and self.chain.before:  # it is named only now
+            asked = replace(self.asked, conversation=None)
+            chain = chain_of(asked, user_id=self.user_id, protocol=self.protocol)
+            known = await self.parts.store.client_runs.known(chain.key, chain.before)
+            return await replace(self, asked=asked, chain=chain).place(known)
         followed = await self._followed(known)
         if followed is None:
             told = [Told(each.role, each.text) for each in self.asked.said]
@@ -108,9 +115,8 @@ class Placing:
                 _Followed(latest.context_id, before=latest.id) if self.asked.is_forked else await self._behind(latest)
             )
         found = await self._known_beginning(known)
-        chain = self.chain
-        is_all_known = bool(chain.before) and chain.before[-1] in known.runs
-        if chain.is_named and chain.before and latest is not None and not is_all_known:
+        before = self.chain.before
+        if self.chain.is_named and before and before[-1] not in known.runs:
             # What was asked behind a cut history is known by that alone, until the client shows all of it again.
             followed = await self._in_the_middle()
             if followed is not None:

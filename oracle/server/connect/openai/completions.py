@@ -2,7 +2,8 @@
 
 Rules:
 
-- The content of all chunks, joined, is the native answer, and nothing else.
+- The content of all chunks, joined, is the native answer, and nothing else. A whole answer whose run waits for a person
+  ends with a sentence that begins with `WAITS`; where clients send it back it is no part of what was said.
 - What is no part of the answer is in fields of its own: thinking and, where it is wanted, what tools do and what waits
   for a person, as lines of `reasoning_content`; pages of the web as `annotations`; other sources as `sources`.
 - Tools run here, so there are no `tool_calls`: a client would try to run them.
@@ -16,11 +17,13 @@ from typing import Any, Final, Self
 from oracle.core import chunks as sent
 from oracle.core.chunks import Answer, Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import to_json
+from oracle.runs.storage.interrupts import what_is_open
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.errors import bounded
 from oracle.server.connect.openai.errors import failure
 from oracle.server.connect.openai.models import model_of
 
+WAITS: Final = "This answer waits for a person: "
 _END: Final = b"data: [DONE]\n\n"
 _LIMITED: Final[frozenset[TerminationReason]] = frozenset({"max_iterations", "token_budget", "timeout"})
 _LONGEST_LINE: Final = 200
@@ -42,6 +45,7 @@ class CompletionFrames:
         self, name: str, *, created_at: float, model: str, tells_activity: bool = True, with_usage: bool = False
     ) -> None:
         self._fields = {"id": f"chatcmpl-{name}", "created": int(created_at), "model": model}
+        self._name = name
         self._tells_activity = tells_activity
         self._with_usage = with_usage
         fields = to_json({**self._fields, "object": "chat.completion.chunk"})[:-1]
@@ -82,14 +86,18 @@ class CompletionFrames:
         return b"data: %b\n\n%b" % (to_json(failure(_STOPPING).body), _END)
 
     def whole(self) -> dict[str, Any]:
-        """The completion as one object, with what was said so far where the run waits for a person."""
-        message: dict[str, Any] = {"role": "assistant", "content": self._answer.text, "refusal": None}
+        """The completion as one object; where the run waits for a person, what was said so far and what is open."""
+        done, text, pending = self._answer.done, self._answer.text, self._answer.pending
+        if done is None and pending:
+            named = what_is_open(self._name, [each.to_wire() for each in pending])
+            text = "\n\n".join(filter(None, (text, f"{WAITS}{named}")))
+        message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
         if self._thought:
             message["reasoning_content"] = "".join(self._thought)
         message |= self._cited()
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._reason() or "stop"}
         whole = {**self._fields, "object": "chat.completion", "choices": [choice]}
-        return whole if self._answer.done is None else whole | {"usage": usage_of(self._answer.done)}
+        return whole if done is None else whole | {"usage": usage_of(done)}
 
     @property
     def failed(self) -> Failed | None:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from oracle.core.encoding import to_json
 from oracle.server.connect.base.chain import ClientQuestion
+from oracle.server.connect.openai.completions import WAITS
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 
 _READ: Final = frozenset({"messages", "model", "stream", "stream_options", "metadata", "n", "response_format"})
@@ -73,7 +74,7 @@ def _talk(body: Mapping[str, Any]) -> Talk:
             left_out = ("refusal",) if role == "assistant" else ()
             content = "" if content is None else content
             text = text_of(content, "messages", n, "content", fields={"text": "text"}, left_out=left_out)
-            talk.add(message, "messages", n, text=text)
+            talk.add(message, "messages", n, text=text.partition(WAITS)[0] if role == "assistant" else text)
     talk.instructions[:] = filter(None, talk.instructions)
     talk.said[:] = [each for each in talk.said if each.text]
     return talk

@@ -88,9 +88,10 @@ async def test_a_question_while_a_person_is_asked_is_a_conflict_that_names_what_
     assert refused.status_code == 409, refused.text
     said = refused.text if refused.headers["content-type"].startswith("text/plain") else refused.json()
     interrupt = waiting["interrupt"]
+    names = f"vault_write, {interrupt['id']}" if tree == "approval" else interrupt["id"]
     assert said == protocol.form(
-        f"The conversation waits for a person: {interrupt['message']!r} ({interrupt['id']}). Answer it "
-        f"(POST /api/oracle/runs/{run.id}/deliveries), or cancel the run."
+        f"The conversation waits for a person: {interrupt['message']!r} ({names}). Answer in the console "
+        f"or by POST /api/oracle/runs/{run.id}/deliveries, or cancel the run."
     )
     assert (await service.parts.store.runs.find(run.id)).status == "parked", "it waits as before"
     await service.client.post(f"/api/oracle/runs/{run.id}/cancel")

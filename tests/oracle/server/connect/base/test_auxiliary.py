@@ -109,6 +109,36 @@ async def test_what_is_known_needs_no_model(start, prompt, said, options):
     assert service.model.requests == []
 
 
+@pytest.mark.parametrize(
+    ("prompt", "said", "answered"),
+    [
+        (TITLE, '```json\n{"title": "Login"}\n```', '{"title": "Login"}'),
+        (TITLE, 'Here it is: {"title": "{x}"}. Anything else?', '{"title": "{x}"}'),
+        (TITLE, "Login", '{"title":"Where does login begin?"}'),
+        (TITLE, '{"title": "Log', '{"title":"Where does login begin?"}'),
+        (TITLE, '["Login"]', '{"title":"Where does login begin?"}'),
+        (TITLE.replace('"title"', '"tags"'), "", '{"tags":[]}'),
+        (f"### Task:\nName this.\n{TITLE.partition('}')[2]}", "Login", "Login"),
+        (PLAIN, "Login {", "Login {"),
+    ],
+)
+async def test_where_a_product_wants_json_it_gets_an_object(start, prompt, said, answered):
+    """That of the model's answer, or else what is known; a text where the prompt names no form of an object."""
+    service = await start([replace(SAID, text=said)])
+    whole = (await post(service, user(prompt))).json()
+    assert whole["choices"][0]["message"]["content"] == answered
+    assert whole["usage"]["total_tokens"] == 98
+    figures = (await service.client.get("/metrics")).text
+    outcome = "answered" if answered in said else "known"
+    assert f'oracle_auxiliary_requests_total{{outcome="{outcome}"' in figures
+
+
+async def test_a_response_format_wants_an_object_too(start):
+    service = await start([replace(SAID, text="Login")])
+    response = await post(service, user(PLAIN), response_format={"type": "json_object"})
+    assert response.json()["choices"][0]["message"]["content"] == '{"title":"Where does login begin?"}'
+
+
 async def test_a_prompt_that_is_too_long_is_cut_in_its_middle(start):
     service = await start([SAID])
     long = TITLE.replace("begin?", "begin" + "x" * 1_000_000)

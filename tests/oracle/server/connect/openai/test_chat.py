@@ -121,7 +121,9 @@ async def test_a_body_that_is_no_object_is_refused(start, body):
 async def test_other_methods_and_addresses_are_refused_in_the_same_form(start):
     service = await start(ANSWERS, tokens=TOKENS)
     assert error_of(await service.client.get(COMPLETIONS)) == (401, None, "invalid_api_key")
-    assert error_of(await service.client.get(COMPLETIONS, headers=ALICE))[0] == 400
+    wrong_method = await service.client.get(COMPLETIONS, headers=ALICE)
+    assert error_of(wrong_method) == (405, None, "method_not_supported")
+    assert wrong_method.headers["allow"] == "POST"
     assert error_of(await service.client.get("/v1/engines", headers=ALICE)) == (404, None, "not_found")
     big = await service.client.post(COMPLETIONS, content=b"x" * 8_000_001, headers=ALICE)
     assert error_of(big) == (413, None, "request_too_large")

@@ -163,12 +163,15 @@ def test_a_run_that_waits_keeps_its_stream_open():
     assert list(CompletionFrames.of_run(ROWS["approval"].run).parked()) == []
 
 
-def test_the_whole_of_a_run_that_waits_is_what_was_said_so_far():
+def test_the_whole_of_a_run_that_waits_is_what_was_said_so_far_and_what_is_open():
     completion = CompletionFrames.of_run(ROWS["approval"].run)
     played(completion, ROWS["approval"])
     whole = completion.whole()
     ChatCompletion.model_validate_json(to_json(whole), strict=True)
     [choice] = whole["choices"]
-    assert choice["message"]["content"] == "I write that down. "
+    said, _, waits = choice["message"]["content"].partition("\n\n")
+    assert said == "I write that down. "
+    assert waits.startswith("This answer waits for a person: 'May write_note be called?' (write_note, ")
+    assert f"POST /api/oracle/runs/{RUN_ID}/deliveries" in waits
     assert choice["message"]["reasoning_content"].endswith("Waiting for approval: May write_note be called?\n")
     assert choice["finish_reason"] == "stop"

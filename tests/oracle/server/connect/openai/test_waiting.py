@@ -31,13 +31,28 @@ async def test_a_stream_tells_what_waits_and_goes_on_when_a_person_has_decided(s
     assert chunks[0]["model"] == "approval"
 
 
+async def test_a_whole_answer_that_has_no_text_yet_says_what_the_run_waits_for(start, tmp_path):
+    write_trees(tmp_path)
+    service = await start([], openai_activity=False)
+    first = (await post(service, ASKED, model="question")).json()
+    [choice] = first["choices"]
+    assert choice["message"]["content"].startswith("This answer waits for a person: 'Which branch?' (")
+    again = assistant(f"  {choice['message']['content']}\n")
+    next_one = await post(service, ASKED, again, user("And?"), model="question")
+    assert next_one.status_code == 409, "what the service has said itself is no part of the history"
+
+
 async def test_a_whole_answer_ends_where_the_run_waits_and_the_next_question_names_what_is_open(start, tmp_path):
     write_trees(tmp_path)
     service = await start([*WRITES, ScriptedTurn(text="Another.")])
     async with asyncio.timeout(20):
         first = (await post(service, ASKED, model="approval")).json()
     message = first["choices"][0]["message"]
-    assert message["content"] == "I write. "
+    run_id = (await service.client.get("/api/runs")).json()["runs"][0]["run_id"]
+    assert message["content"] == (
+        f"I write. \n\nThis answer waits for a person: 'May vault_write be run?' (vault_write, {run_id}.1). "
+        f"Answer in the console or by POST /api/oracle/runs/{run_id}/deliveries, or cancel the run."
+    )
     assert "Waiting for approval" in message["reasoning_content"]
     next_one = await post(service, ASKED, assistant(message["content"]), user("And?"), model="approval")
     assert next_one.status_code == 409
