@@ -31,17 +31,18 @@ def serve(*, project: Path | None, vault: Path | None) -> int:
         raise CommandError(MISSING)
     settings = settings_for(project_dir=project, vault_dir=vault)
     with TemporaryDirectory(prefix="oracle-mcp-") as folder:
-        if settings.database_url is None:
+        is_alone = settings.database_url is None
+        if is_alone:
             own = SecretStr(f"sqlite:///{folder}/oracle.db")
             settings = settings.model_copy(update={"database_url": own})
         try:
-            asyncio.run(_serve(settings))
+            asyncio.run(_serve(settings, is_alone=is_alone))
         except asyncio.CancelledError:
             return 128 + signal.SIGTERM
     return 0
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, *, is_alone: bool) -> None:
     task = asyncio.current_task()
     assert task is not None  # noqa: S101  this is one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -49,4 +50,4 @@ async def _serve(settings: Settings) -> None:
         with redirect_stdout(sys.stderr):  # what a package prints when it is loaded is not of the protocol
             serve_stdio = imported("oracle.server.connect.mcp.serving:serve_stdio")
             parts = await stack.enter_async_context(open_service(settings))
-        await serve_stdio(parts)
+        await serve_stdio(parts, is_alone=is_alone)

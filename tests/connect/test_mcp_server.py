@@ -224,7 +224,6 @@ async def test_the_sdk_of_python_over_standard_streams(command: dict[str, Any], 
 
 @BOTH
 async def test_what_waits_is_asked_over_standard_streams(command: dict[str, Any], tmp_path: Path, mode: str) -> None:
-    """In 2025-11-25 a result cannot ask, also where the client could."""
     (tmp_path / "trees").mkdir()
     write_trees(tmp_path / "trees")
     command["env"] |= {"ORACLE_TREES_DIR": str(tmp_path / "trees")}
@@ -237,10 +236,19 @@ async def test_what_waits_is_asked_over_standard_streams(command: dict[str, Any]
         result = await client.call_tool("ask", {"question": "hello", "tree": "question"})
         found = result.structured_content
         assert not result.is_error, result.content
-        if mode == "auto":
-            assert (found["termination_reason"], found["answer"]) == ("completed", "It is main.")
-        else:
-            assert (found["termination_reason"], len(found["waits_for"])) == (None, 1)
+        assert (found["termination_reason"], found["answer"]) == ("completed", "It is main.")
+
+
+async def test_without_forms_the_result_says_that_only_a_service_can_decide(
+    command: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "trees").mkdir()
+    write_trees(tmp_path / "trees")
+    command["env"] |= {"ORACLE_TREES_DIR": str(tmp_path / "trees")}
+    async with Client(StdioServerParameters(**command, cwd=str(tmp_path))) as client:
+        result = await client.call_tool("ask", {"question": "hello", "tree": "question"})
+    assert (result.structured_content["termination_reason"], len(result.structured_content["waits_for"])) == (None, 1)
+    assert "ask a running `oracle serve` at its address /mcp; its console" in result.content[-1].text
 
 
 async def test_the_sdk_of_javascript_over_standard_streams(node: Node, command: dict[str, Any]) -> None:

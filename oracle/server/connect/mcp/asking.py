@@ -12,7 +12,7 @@ Rules:
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import mcp_types as types
 from anyio import CancelScope
@@ -39,6 +39,11 @@ from oracle.server.connect.mcp.visits import CallAnswer, Context, McpVisit
 _LONGEST_TOLD: Final = 300
 _LONGEST_SHOWN: Final = 4_000
 _MOST_LISTED: Final = 30
+_WAYS: Final = "They decide in the console, or with `oracle pending --answer`."
+_NO_WAY: Final = (
+    "This client shows no forms, and nothing else reaches this process: ask a running `oracle serve` at its "
+    "address /mcp; its console and `oracle pending --answer` decide."
+)
 _SIMPLE: Final = ("string", "integer", "number", "boolean")
 _FIELD = ("type", "title", "description", "default", "enum", "format", "minLength", "maxLength", "minimum", "maximum")
 """What a form's field may say."""
@@ -148,18 +153,27 @@ async def _followed(visit: McpVisit, run: RunRecord, *, seen: int, may_ask: bool
         raise
     finally:
         telling.cancel()
-    asked = [each for each in answer.pending if each.answerers == "user"]
-    if asked and may_ask and _shows_forms(visit.context):
-        state = {"run": run.id, "asked": [each.id for each in asked], "seen": last}
-        forms = {each.id: _form(each) for each in asked}
-        return types.InputRequiredResult(input_requests=forms, request_state=to_json(state).decode())
-    return _result(run, answer)
+    forms = {each.id: _form(each) for each in answer.pending if each.answerers == "user"}
+    if forms and may_ask and _shows_forms(visit.context):
+        if visit.context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            state = to_json({"run": run.id, "asked": list(forms), "seen": last}).decode()
+            return types.InputRequiredResult(input_requests=dict(forms), request_state=state)
+        if visit.context.session.can_send_request:
+            has_decided = await _decide(visit, run, list(forms), await _shown(visit.context, forms))
+            return await _followed(visit, run, seen=last, may_ask=has_decided)
+    return _result(visit, run, answer)
 
 
 def _shows_forms(context: Context) -> bool:
     can = getattr(context.session.client_capabilities, "elicitation", None)
-    is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-    return is_modern and can is not None and (can.form is not None or can.url is None)
+    return can is not None and (can.form is not None or can.url is None)
+
+
+async def _shown(context: Context, forms: Mapping[str, types.ElicitRequest]) -> dict[str, types.ElicitResult]:
+    """What the user says to each form, one after the other."""
+    asked = {key: cast("types.ElicitRequestFormParams", form.params) for key, form in forms.items()}
+    show = context.session.elicit_form
+    return {key: await show(each.message, each.requested_schema, context.request_id) for key, each in asked.items()}
 
 
 def _told(chunk: Chunk) -> str | None:
@@ -214,7 +228,7 @@ def _delivery(kept: KeptInterrupt, given: object) -> Delivery | None:
     return None
 
 
-def _result(run: RunRecord, answer: Answer) -> types.CallToolResult:
+def _result(visit: McpVisit, run: RunRecord, answer: Answer) -> types.CallToolResult:
     done, error = answer.done, None if answer.failed is None else answer.failed.error
     result = AskResult(
         answer=answer.text,
@@ -231,8 +245,9 @@ def _result(run: RunRecord, answer: Answer) -> types.CallToolResult:
     if sources := [f"- {each.path}:{each.line}" if each.line else f"- {each.path}" for each in answer.sources]:
         texts.append("\n".join(["Sources:", *sources[:_MOST_LISTED]]))
     if result.waits_for:
-        waits = "; ".join(each.message for each in answer.pending)
-        texts.append(f"It waits for people to decide: {waits}. Then call `ask` with the run_id {run.id!r}.")
+        waits = "; ".join(f"{each.message!r}" for each in answer.pending)
+        way = _NO_WAY if visit.is_alone else f"{_WAYS} Then call `ask` with the run_id {run.id!r}."
+        texts.append(f"It waits for people to decide: {waits}. {way}")
     return types.CallToolResult(
         content=[types.TextContent(text=text) for text in texts if text],
         structured_content=result.model_dump(mode="json"),

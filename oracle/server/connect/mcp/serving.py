@@ -43,13 +43,18 @@ async def server_of(state: State, parts: ServiceParts) -> Server[Any]:
     return found
 
 
-async def serve_stdio(parts: ServiceParts) -> None:
-    """Serve the local user on standard input and output, until its end."""
+async def serve_stdio(parts: ServiceParts, *, is_alone: bool) -> None:
+    """Serve the local user on standard input and output, until its end.
+
+    Args:
+        parts: the service's parts.
+        is_alone: its database is of this process alone.
+    """
     caller = Caller(LOCAL_USER, is_operator=LOCAL_USER in parts.settings.operators)
     request = Request({"type": "http", "headers": []})
     server = _made(
         await parts.store.keys.get(_KEY),
-        lambda context: McpVisit(context, parts, caller, request, ends_with_request=True),
+        lambda context: McpVisit(context, parts, caller, request, ends_with_request=True, is_alone=is_alone),
     )
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())

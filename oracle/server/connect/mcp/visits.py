@@ -23,6 +23,7 @@ class McpVisit(NamedTuple):
         caller: whose runs and conversations are reached.
         request: its headers may name a trace.
         ends_with_request: a request that ends early cancels its run, because that is how its protocol cancels.
+        is_alone: the runs are in a database of this process alone, so only this client can decide what they ask.
     """
 
     context: Context
@@ -30,3 +31,4 @@ class McpVisit(NamedTuple):
     caller: Caller
     request: Request
     ends_with_request: bool
+    is_alone: bool = False
