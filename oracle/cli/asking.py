@@ -11,7 +11,7 @@ import click
 
 from oracle.agent.answering import Ask, Oracle
 from oracle.agent.control.tree import TreeControl
-from oracle.agent.people import ANSWERS
+from oracle.agent.nodes.board import ANSWERS
 from oracle.cli.deciding import Prompter, can_decide, decide
 from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
@@ -19,7 +19,7 @@ from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
 from oracle.cli.stage import QueryStage
 from oracle.core.chunks import Chunk
-from oracle.core.logs.configuring import is_interactive
+from oracle.core.logs.configuring import configure_logging, is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.wiring.agent import open_oracle, uses_provider
@@ -48,6 +48,7 @@ def ask(
     """
     with Interrupts() as interrupts:
         settings = settings_for(project_dir=project, vault_dir=vault)
+        configure_logging(settings.log, as_text=True)  # a person reads it, wherever it goes
         asked = Ask(
             read_question(question),
             model=_checked_model(model, settings),

@@ -1,4 +1,7 @@
-"""What a long command is doing, on one line of standard error at a terminal, and Ctrl-C that keeps what was found."""
+"""What a long command is doing, on standard error, and Ctrl-C that keeps what was found.
+
+At a terminal it is one line that is replaced; elsewhere a line every ten seconds.
+"""
 
 import os
 import sys
@@ -10,6 +13,7 @@ from typing import Final, Self, TextIO
 from oracle.cli.interrupts import Interrupts
 
 _EVERY_S: Final = 0.2
+_EVERY_ELSEWHERE_S: Final = 10.0
 _COLUMNS: Final = 80
 
 
@@ -17,15 +21,15 @@ class ProgressLine:
     """Context manager. The first Ctrl-C sets `is_interrupted`, for the command to stop at; the second ends the process.
 
     Args:
-        stream: where the line is shown, if it is a terminal.
+        stream: where the line is shown.
         now: seconds, monotonic.
     """
 
     def __init__(self, stream: TextIO | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._is_shown = self._stream.isatty()
+        self._is_terminal = self._stream.isatty()
         self._now = now
-        self._next_s = 0.0
+        self._next_s = 0.0 if self._is_terminal else now() + _EVERY_ELSEWHERE_S
         self._interrupts = Interrupts()
 
     def __enter__(self) -> Self:
@@ -49,15 +53,15 @@ class ProgressLine:
         return self._interrupts.exit_code or otherwise
 
     def show(self, text: str) -> None:
-        """Show a line in place of the last one, a few times a second at most."""
-        if not self._is_shown or self._now() < self._next_s:
+        """Show a line in place of the last one, a few times a second at most; in a file a line of its own, seldom."""
+        if (now_s := self._now()) < self._next_s:
             return
-        self._next_s = self._now() + _EVERY_S
-        self._write(f"\r\x1b[K{text[: _width(self._stream) - 1]}")
+        self._next_s = now_s + (_EVERY_S if self._is_terminal else _EVERY_ELSEWHERE_S)
+        self._write(f"\r\x1b[K{text[: _width(self._stream) - 1]}" if self._is_terminal else f"{text}\n")
 
     def clear(self) -> None:
         """Take the line away, before anything else is printed."""
-        if self._is_shown:
+        if self._is_terminal:
             self._write("\r\x1b[K")
             self._next_s = 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
-from oracle.cli.streams import SafeStream, abandon_standard_output
+from oracle.cli.streams import SafeStream, abandon_standard_output, are_one
 from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, PlainView, QueryView, is_answered
 from oracle.core.chunks import Chunk
@@ -67,6 +67,7 @@ def _choose_view(out: SafeStream, *, as_json: bool) -> QueryView:
     if as_json:
         return JsonView(out)
     if not is_interactive(sys.stdout):
-        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None))
+        is_together = are_one(sys.stdout, sys.stderr)
+        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None), is_together=is_together)
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not wants_colour())
     return TerminalView(console, out, redirects_errors=is_interactive(sys.stderr))

@@ -28,6 +28,14 @@ def abandon_standard_output() -> None:
     os.close(nowhere)
 
 
+def are_one(stream: TextIO, other: TextIO) -> bool:
+    """Whether both are the same terminal, pipe or file."""
+    try:
+        return os.path.sameopenfile(stream.fileno(), other.fileno())
+    except (OSError, ValueError):
+        return False
+
+
 class SafeStream:
     """A text stream that is written to until it fails; `on_failure` is then called once, and further output is dropped.
 

@@ -52,33 +52,45 @@ class JsonView(QueryView):
 class PlainView(QueryView):
     """Text without escapes: the answer and its sources go to one stream, everything about it to the other.
 
-    `now` gives monotonic seconds.
+    `now` gives monotonic seconds; `is_together`: both streams are one terminal, pipe or file.
     """
 
-    def __init__(self, out: SafeStream, aside: SafeStream, *, now: Clock = time.monotonic) -> None:
+    def __init__(
+        self, out: SafeStream, aside: SafeStream, *, is_together: bool = False, now: Clock = time.monotonic
+    ) -> None:
         super().__init__()
         self._out = out
         self._aside = aside
         self._now = now
         self._started_s = now()
+        self._is_together = is_together
+        self._is_in_line = False
 
     def _show(self, chunk: chunks.Chunk) -> None:
         match chunk:
             case chunks.Content(text):
-                self._out.write(clean(text))
+                shown = clean(text)
+                self._out.write(shown)
+                if shown:
+                    self._is_in_line = self._is_together and not shown.endswith("\n")
             case chunks.ToolReturned():
                 mark, label, result = finished_call(self.answer, chunk)
-                self._aside.write(f"{mark} {label} · {result}\n")
+                self._note(f"{mark} {label} · {result}")
             case chunks.SystemNotice():
-                self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
+                self._note(f"{chunk.severity}: {clean(chunk.system_message)}")
             case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
-                self._aside.write(f"? {asked_line(interrupt)}\n")
+                self._note(f"? {asked_line(interrupt)}")
             case chunks.Answered():
-                self._aside.write(f"? {decided_line(chunk)}\n")
+                self._note(f"? {decided_line(chunk)}")
             case chunks.Failed():
-                self._aside.write(f"error: {clean(chunk.error)}\n")
+                self._note(f"error: {clean(chunk.error)}")
             case chunks.Done():
                 self._finish(chunk)
+
+    def _note(self, line: str) -> None:
+        """Write a line about the answer; where both streams are one, it does not continue a line of the answer."""
+        self._aside.write(f"{chr(10) * self._is_in_line}{line}\n")
+        self._is_in_line = False
 
     def _finish(self, done: chunks.Done) -> None:
         if self.answer.text and not clean(self.answer.text).endswith("\n"):

@@ -57,22 +57,23 @@ class _ThroughStructlog(logging.Handler):
 _THROUGH_STRUCTLOG = _ThroughStructlog(logging.WARNING)
 
 
-def configure_logging(level: str = "warning") -> None:
+def configure_logging(level: str = "warning", *, as_text: bool = False) -> None:
     """Have log events of at least `level` written to standard error, those of libraries too.
 
     Args:
         level: `debug`, `info`, `warning`, `error` or `critical`.
+        as_text: write text for a person also where standard error is no terminal.
     """
     logging.getLogger().addHandler(_THROUGH_STRUCTLOG)  # once, however often it is added
     # It warns of each header of a client's that is not valid, and quotes it.
     logging.getLogger("opentelemetry.trace").setLevel(logging.ERROR)
-    is_terminal = is_interactive(sys.stderr)
+    is_read = as_text or is_interactive(sys.stderr)
     renderers: list[structlog.typing.Processor] = (
         [
             _fit_for_a_terminal,
             structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback),
         ]
-        if is_terminal
+        if is_read
         else [_render_json]
     )
     structlog.configure(

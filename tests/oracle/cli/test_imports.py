@@ -1,12 +1,17 @@
 """A command imports nothing that it does not use: what is slow to load, and who may load it."""
 
+import asyncio
+import json
 import subprocess
 import sys
 
 import pytest
 
+from oracle.testing import ScriptedTurn
+from tests.support.provider import StandInProvider
+
 _SAY_MODULES = "import sys; print('\\n'.join(sys.modules), file=sys.stderr)"
-_HELP = f"from oracle.cli import main; main({{}}); {_SAY_MODULES}"
+_COMMAND = f"from oracle.cli import main; main({{}}); {_SAY_MODULES}"
 _SERVICE = """
 import asyncio
 from pathlib import Path
@@ -23,6 +28,33 @@ async def start():
 asyncio.run(start())
 """
 
+_READY = """
+import asyncio, json, sys
+from functools import _lru_cache_wrapper
+from pathlib import Path
+from oracle.agent.answering import Ask
+from oracle.classify import weights
+from oracle.classify.lexicon import lookup
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.service import open_service
+import oracle.cli.serving
+
+def loaded():
+    caches = [each for module in (weights, lookup) for each in vars(module).values()]
+    return {*sys.modules, sum(each.cache_info().currsize for each in caches if isinstance(each, _lru_cache_wrapper))}
+
+async def start():
+    async with open_service(Settings(data_dir=Path("data"), project_dir=Path(), llm="anthropic")) as parts:
+        at_once = "anthropic" in sys.modules
+        while not parts.is_prepared():
+            await asyncio.sleep(0.01)
+        before = loaded()
+        live = await parts.runs.start(Ask("What is a behavior tree?"))
+        ended = await live.wait()
+        print(json.dumps([at_once, ended.termination_reason, [*(loaded() - before)]]))
+
+asyncio.run(start())
+"""
 
 _LOADS = pytest.mark.long("loads much of the product in a fresh Python")
 
@@ -49,7 +81,28 @@ def modules_of(code, folder):
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
 def test_help_loads_nothing_that_the_command_would_run_on(arguments, absent, tmp_path):
-    assert modules_of(_HELP.format(arguments), tmp_path) & absent == set()
+    assert modules_of(_COMMAND.format(arguments), tmp_path) & absent == set()
+
+
+@_LOADS
+def test_a_question_is_answered_without_the_checker(tmp_path):
+    loaded = modules_of(_COMMAND.format(["ask", "What is a behavior tree?"]), tmp_path)
+    assert "oracle.agent.nodes.llm_turn" in loaded
+    assert loaded & {"bt_runtime.analysis", "oracle.agent.nodes.checks"} == set()
+
+
+@_LOADS
+async def test_a_service_that_is_ready_has_loaded_all_that_a_first_question_needs(tmp_path):
+    async with StandInProvider([ScriptedTurn(text="It is one.")]) as provider:
+        ran = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", _READY),
+            cwd=tmp_path,
+            env={"ANTHROPIC_API_KEY": "test-key", "ANTHROPIC_BASE_URL": provider.url, "ORACLE_ENCODER": "off"},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(60):
+            out, _ = await ran.communicate()
+    assert json.loads(out.splitlines()[-1]) == [False, "completed", []]
 
 
 @_LOADS

@@ -21,11 +21,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "shown"), [(Terminal(), f"{CLEAR}one{CLEAR}three{CLEAR}"), (io.StringIO(), "")])
-def test_the_line_is_replaced_a_few_times_a_second_and_only_at_a_terminal(stream, shown):
-    times = iter((0.0, 0.0, 0.1, 0.3, 0.3))
+@pytest.mark.parametrize(
+    ("stream", "shown"), [(Terminal(), f"{CLEAR}one{CLEAR}three{CLEAR}four{CLEAR}"), (io.StringIO(), "four\n")]
+)
+def test_the_line_is_replaced_a_few_times_a_second_at_a_terminal_and_elsewhere_there_is_one_every_ten_seconds(
+    stream, shown
+):
+    times = iter((0.0, 0.1, 0.3, 10.5) if stream.isatty() else (0.0, 0.0, 0.1, 0.3, 10.5))
     progress = ProgressLine(stream, now=lambda: next(times))
-    for text in ("one", "two", "three"):
+    for text in ("one", "two", "three", "four"):
         progress.show(text)
     progress.clear()
     assert stream.getvalue() == shown
@@ -35,8 +39,9 @@ def test_an_exploration_that_is_stopped_reports_what_it_has_found():
     seen = []
     report = verify(shipped(), Scope(turns=2), watch=lambda standing: seen.append(standing) or len(seen) < 2)
     assert (report.bound, report.verdict) == ("an interruption", "not_decided")
-    assert seen[0].transitions < seen[1].transitions <= report.transitions < 1_000
-    assert report.result("saved").problem == "not decided within an interruption"
+    assert seen[0].transitions > 0
+    assert seen[1].transitions <= report.transitions < 1_000
+    assert report.result("saved").problem == "not decided within an interruption; holds for up to 1 turn"
 
 
 @pytest.mark.long("starts a process")
@@ -52,6 +57,6 @@ def test_ctrl_c_prints_the_verdicts_so_far():
         printed = process.communicate()[0].decode()
     os.close(parent)
     assert process.returncode == 130
-    assert b"oracle: up to 5 turns, " in told
+    assert b"oracle: up to 1 turn, " in told or b"oracle: up to 2 turns, " in told
     assert "oracle: not decided" in printed
     assert "stopped at an interruption" in printed

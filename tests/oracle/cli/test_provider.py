@@ -99,3 +99,13 @@ async def test_a_failure_as_json_ends_with_done(capfd, provided):
     assert chunks[-1]["termination_reason"] == "error"
     assert [chunk["error_type"] for chunk in chunks if chunk["type"] == "error"] == ["provider_failed"]
     assert [json.loads(line)["event"] for line in err.splitlines()] == ["query.failed"], "for the operator"
+
+
+def test_an_address_without_a_key_is_said_and_the_log_is_text_for_a_person(oracle, monkeypatch):
+    monkeypatch.setenv("ORACLE_LLM", "auto")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    ran = oracle("ask", "Hello")
+    assert (ran.code, "ANTHROPIC_BASE_URL is set and no key, so the embedded model answers" in ran.err) == (0, True)
+    assert '{"' not in ran.err

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.cli.streams import SafeStream
+from oracle.cli.streams import SafeStream, are_one
 from oracle.cli.views import JsonView, PlainView, ending, is_answered
 from oracle.core.chunks import (
     Answer,
@@ -99,6 +99,20 @@ def test_plain_text_separates_the_answer_from_notes_about_it():
         "warning: Near.\n"
         "completed · 3 turns · 1,234 tokens (estimated) · m · 1.2 s\n"
     )
+
+
+def test_where_both_streams_are_one_a_line_about_the_answer_begins_on_a_new_line(tmp_path):
+    with (tmp_path / "terminal").open("w") as file, (tmp_path / "other").open("w") as other:
+        assert are_one(file, file)
+        assert not are_one(file, other)
+        both = SafeStream(file, on_failure=pytest.fail)
+        view = PlainView(both, both, is_together=True, now=lambda: 0.0)
+        view.show(ToolCalled(ToolCall("1", "web_search", {"query": "a"})))
+        for chunk in (Content("I look "), Content("it up."), ToolReturned("1", "x", is_error=False, duration_ms=3)):
+            view.show(chunk)
+        view.show(ToolReturned("1", "x", is_error=False, duration_ms=4))
+    lines = (tmp_path / "terminal").read_text().splitlines()
+    assert lines == ["I look it up.", '✓ web_search(query="a") · 3 ms', '✓ web_search(query="a") · 4 ms']
 
 
 def test_what_people_are_asked_and_have_decided_goes_to_the_other_stream():
