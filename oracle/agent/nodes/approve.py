@@ -55,8 +55,8 @@ class Approve(Decorator[ApproveSettings]):
     """Asks a person whether its child may be run.
 
     RUNNING while it waits for the decision; then SUCCESS, FAILURE and RUNNING as the child; FAILURE, without the child,
-    when the person refuses or nobody has decided in time. A halt withdraws the question. It asks each time that it
-    begins.
+    when the person refuses or nobody has decided in time, and, without asking, where the query has stopped already. A
+    halt withdraws the question. It asks each time that it begins.
 
     ```yaml
     approve:
@@ -72,12 +72,14 @@ class Approve(Decorator[ApproveSettings]):
         self.reset_children()
         tool = child.settings.call if isinstance(child, CallAction) else ""
         self._asked = ""
-        if not people.use_grant(tool, settings.terms()):
+        if not self.run.host.agent.state.is_terminal and not people.use_grant(tool, settings.terms()):
             message = shown_text(self, settings.message)
             may: Sequence[Decision] = ("approve", "refuse")
             self._asked = people.ask("confirmation", message, settings.terms(), may=may, tool=tool or None)
 
     def update(self) -> Status:
+        if not self._asked and self.child.status is not Status.RUNNING and self.run.host.agent.state.is_terminal:
+            return Status.FAILURE  # the query has stopped, and nobody was asked
         if not self._asked or self.child.status is Status.RUNNING:
             return self.child.step()
         verdict = people_of(self).decided(self._asked)

@@ -89,8 +89,9 @@ class AskUser(AgentNode[AskUserSettings]):
     """Asks a person a question, and waits for the answer, be it a minute or a month.
 
     RUNNING while it waits; SUCCESS when the answer is in `into`, or the default where the person refuses to answer or
-    nobody has answered in time; FAILURE where there is no default then. A halt withdraws the question. While nothing
-    else is under way the run waits without a worker, and its deadline stands still.
+    nobody has answered in time; FAILURE where there is no default then. Where the query has stopped it fails without
+    asking. A halt withdraws the question. While nothing else is under way the run waits without a worker, and its
+    deadline and every `timeout` stand still: `expires` is the bound.
 
     ```yaml
     ask_user:
@@ -113,6 +114,8 @@ class AskUser(AgentNode[AskUserSettings]):
         )
 
     def update(self) -> Status:
+        if not self._asked:
+            return Status.FAILURE  # the query has stopped, and nobody was asked
         verdict = people_of(self).decided(self._asked)
         if verdict is None:
             wait_for_answer(self)
