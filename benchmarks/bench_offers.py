@@ -5,7 +5,7 @@ sets. Misses are not listed, so that nothing is tuned to them.
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,6 +99,16 @@ def by_evidence(registry: ToolRegistry) -> Offer:
     return offer
 
 
+def by_evidence_after(registry: ToolRegistry, befores: Mapping[str, str]) -> Offer:
+    """The product's offer to a follow-up; by its text, the question before it."""
+
+    def offer(text: str) -> frozenset[str]:
+        found = classify_query(text, previous=classify_query(befores[text]))
+        return _groups(tools_for(found.types, registry, sources=found.sources, question=text), registry)
+
+    return offer
+
+
 def by_type(registry: ToolRegistry) -> Offer:
     """The baseline: the tools of the question's type, below a confidence of 0.6 of two."""
     return lambda text: _groups(tools_for(classify_query(text).types, registry), registry)
@@ -127,6 +137,10 @@ def main() -> None:
             for language in sorted({question.language for question in questions}):
                 own = [question for question in questions if question.language == language]
                 print(_line(f"    {language}", score(own, by_evidence(registry))))
+        befores = {row["query"]: row["before"] for row in rows_of(LABELLED / "follow_ups.jsonl")}
+        follow_ups = load_questions("follow_ups")
+        print(_line("follow_ups: by themselves", score(follow_ups, by_evidence(registry))))
+        print(_line("follow_ups: as offered", score(follow_ups, by_evidence_after(registry, befores))))
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ def compose(run: AgentRun) -> None:
     found = run.classification or classify(run)
     first, *second = found.types
     run.prompt = _composed(
-        query_type=first,
-        second_query_type=second[0] if second else None,
+        query_type=found.query_type,
+        second_query_type=found.second_type,
         tools=tuple(tool_entry(tool) for name in run.offered if (tool := run.equipment.tools.get(name))),
         history_tokens=estimate_tokens(message_characters(run.query.history)),
         previous_errors=run.query.previous_errors,

@@ -1,15 +1,13 @@
-"""Which sources a query may need: a source is withheld only on strong evidence.
+"""Which sources a query may need, by what withholding them saves.
 
-Rules, in their order:
+A reading tool of the project costs some hundred cached tokens, a missing one costs a turn. So, in this order:
 
 1. What is plainly chat, or consists of words of chat alone, needs no source.
-2. A source is needed where its own chance counts, or where a type that searches it has a share that counts: a needless
-   source costs some cached tokens, a missing one costs the answer.
-3. The code is needed where the question says "the code", even if it is about something else.
-4. Where no type is sure, there is no evidence against code and notes.
+2. Code, notes and threads are needed together, except where a question is plainly about the world outside.
+3. The web and the tools that write are needed where there is some evidence for them. What a standard says is outside,
+   whatever else is asked beside it; of a question a write is hardly ever wanted, whatever it is about.
 """
 
-import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import get_args
@@ -20,55 +18,75 @@ from oracle.classify.weights import SOURCE_WEIGHTS, chances, load_weights
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 """The labels of the weights, in their order."""
+PROJECT: tuple[Source, ...] = ("code", "vault", "thread")
+FIRST: Mapping[QueryType, Source] = {"code": "code", "documentation": "vault", "research": "web", "action": "write"}
+"""The source by which queries of a type are known."""
 PLAINLY_CHAT = 0.9
 """With this share of `conversational` nothing is looked up."""
-POSSIBLE_TYPE = 0.12
-"""With this share of a type the sources that it searches first may be needed."""
-UNSURE = 0.7
-"""With less of every type the search in code and notes is kept."""
-PLAIN_TYPE = 0.95
-"""With this share of a type a source takes a likely chance, except the web, which nothing else can stand in for."""
-POSSIBLE = 0.06
-"""With this chance a source may be needed."""
+PLAINLY_OUTSIDE = 0.95
+"""With this evidence of `research` the project is left out, unless something of it is likely."""
 LIKELY = 0.2
-THREAD_LIKELY = 0.35
-THREAD_TYPE = 0.5
-"""Threads repeat what notes say, so they take this chance, or this share of `documentation` or `action`."""
-_THE_CODE = re.compile(
-    r"\b(?:the|our|your|its|in|im|unser(?:em|en)?|le|notre|el|nuestro|il|nostro|o|no|nosso|de) (?:source )?"
-    r"(?:code|codigo|codice)\b(?! (?:review|reviews|of|freeze|name|word)\b)"
-    r"|\b(?:codebase|code base|source code|quellcode)\b"
-)
+WEB_POSSIBLE = 0.06
+WRITE_POSSIBLE = 0.15
+"""The least evidence: nothing else can stand in for these."""
+SECOND_HALF = 0.1
+"""With this evidence of the other half of the project, code or notes, a query is about both."""
+PROBABLE = 0.5
+"""With this evidence of the web or of a write the rules for it are needed besides those of the first type."""
+
+
+def evidence_of(found: AbstractSet[str], shares: Mapping[QueryType, float]) -> dict[QueryType, float]:
+    """The evidence of each type but `conversational`: its share, or the chance of its source, whichever is more.
+
+    Args:
+        found: the features of a text.
+        shares: the share of each type; they add up to 1.
+    """
+    possible = chances(load_weights(SOURCE_WEIGHTS), found, SOURCES)
+    return {query_type: max(shares[query_type], possible[source]) for query_type, source in FIRST.items()}
 
 
 def needed_sources(
-    reading: MessageReading, found: AbstractSet[str], shares: Mapping[QueryType, float]
+    reading: MessageReading, evidence: Mapping[QueryType, float], shares: Mapping[QueryType, float]
 ) -> frozenset[Source]:
     """The sources that a query may need.
 
     Args:
         reading: the query, read.
-        found: its features.
+        evidence: for each type but `conversational`, as `evidence_of` makes it.
         shares: the share of each type; they add up to 1.
     """
     if shares["conversational"] >= PLAINLY_CHAT or all(sentence.is_talk for sentence in reading.sentences):
         return frozenset()
-    possible = chances(load_weights(SOURCE_WEIGHTS), found, SOURCES)
-    is_plain = max(shares.values()) >= PLAIN_TYPE
-    needed = {
-        source
-        for source, chance in possible.items()
-        if chance >= (LIKELY if is_plain and source != "web" else POSSIBLE)
-    }
-    needed.update(*(NEEDS[query_type] for query_type, share in shares.items() if share >= POSSIBLE_TYPE))
-    if possible["thread"] < THREAD_LIKELY and max(shares["documentation"], shares["action"]) < THREAD_TYPE:
-        needed.discard("thread")
-    if max(shares.values()) < UNSURE:
-        needed.update(("code", "vault"))
-    return frozenset(needed | _named(reading))
+    needed: set[Source] = set()
+    is_outside = shares["research"] >= PLAINLY_OUTSIDE and max(evidence["code"], evidence["documentation"]) < LIKELY
+    if not is_outside:
+        needed.update(PROJECT)
+    is_placed = bool(reading.requests) and all(sentence.places_norm for sentence in reading.requests)
+    is_norm = any(sentence.asks_of_norm for sentence in reading.sentences)
+    if is_norm or evidence["research"] >= (PROBABLE if is_placed else WEB_POSSIBLE):
+        needed.add("web")
+    only_asks = all(sentence.only_asks for sentence in reading.requests)
+    if evidence["action"] >= (PROBABLE if only_asks else WRITE_POSSIBLE):
+        needed.add("write")
+    return frozenset(needed)
 
 
-def _named(reading: MessageReading) -> set[Source]:
-    """The code, if the question says so; what a dictated text says does not count."""
-    asked = (sentence for sentence in reading.requests if sentence.topic_start)
-    return {"code"} if any(_THE_CODE.search(" ".join(sentence.tokens)) for sentence in asked) else set()
+def second_type(first: QueryType, evidence: Mapping[QueryType, float], needed: AbstractSet[Source]) -> QueryType | None:
+    """The type whose rules a query needs besides those of its first; the project's own before the others."""
+    others = [each for each in evidence if each != first and FIRST[each] in needed]
+    halves = [each for each in others if FIRST[each] in PROJECT and evidence[each] >= SECOND_HALF]
+    probable = [each for each in others if evidence[each] >= PROBABLE]
+    return max(halves or probable, key=lambda each: evidence[each], default=None)
+
+
+def likely_sources(evidence: Mapping[QueryType, float]) -> frozenset[Source]:
+    """The sources that queries of a likely type search first.
+
+    The web is none of them beside what is twice as likely, and there are none where a write is likelier than all else.
+    """
+    most = max(evidence.values())
+    if evidence["action"] == most:
+        return frozenset()
+    likely = [each for each, share in evidence.items() if share >= LIKELY and (each != "research" or 2 * share >= most)]
+    return frozenset(source for each in likely for source in NEEDS[each])

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from oracle.classify.features import features
-from oracle.classify.needs import needed_sources
+from oracle.classify.needs import PROBABLE, evidence_of, likely_sources, needed_sources, second_type
 from oracle.classify.reading import TALK_TAGS, MessageReading, read
 from oracle.classify.tokens import word_set
-from oracle.classify.types import QUERY_TYPES, QueryClassification, QueryType
+from oracle.classify.types import CONFIDENT, QUERY_TYPES, QueryClassification, QueryType, Source
 from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probabilities, worth
 
 MAX_KEYWORDS = 8
@@ -19,8 +19,8 @@ INHERITED_CONFIDENCE = 0.7
 """Confidence of a follow-up, which mostly has the subject of the previous query."""
 _UNKNOWN = 0.5
 """How much the shares count for a text without a known word; the rest is shared out evenly: none is confident."""
-_CLOSING_TAGS = frozenset({"greeting", "thanks", "assistant", "previous"})
-_FOLLOW_UP_WORDS = 7
+_CLOSING_TAGS = frozenset({"greeting", "thanks", "assistant"})
+_FOLLOW_UP_WORDS = 12
 
 
 def query_shares(text: str) -> dict[QueryType, float]:
@@ -51,20 +51,30 @@ def classify_query(
         return QueryClassification.of("conversational", confidence=1.0)
     found = features(reading)
     shares = _shares(reading, found) if shares is None else shares
-    first, second = sorted(QUERY_TYPES, key=lambda query_type: -shares[query_type])[:2]
+    first = max(QUERY_TYPES, key=shares.__getitem__)
     keywords = _keywords(reading, load_weights(QUERY_WEIGHTS), first)
-    sources = needed_sources(reading, found, shares)
-    if previous is not None and first == "conversational" and _is_follow_up(reading):
-        return QueryClassification.of(
-            previous.query_type,
-            confidence=min(previous.confidence, INHERITED_CONFIDENCE),
-            keywords_matched=keywords,
-            second_type=previous.second_type,
-            sources=sources.union(previous.sources),
-        )
+    evidence = evidence_of(found, shares)
+    sources = needed_sources(reading, evidence, shares)
+    second, confidence = second_type(first, evidence, sources), round(shares[first], 4)
+    is_sure = first != "conversational" and confidence >= CONFIDENT and any(each.content for each in reading.sentences)
+    tokens = _tokens(reading)
+    refers_back = _begins_with_more(tokens) or not _BACK.isdisjoint(tokens)
+    if previous is not None and _is_follow_up(reading) and (refers_back or not is_sure):
+        sources = (sources if evidence["research"] >= PROBABLE else sources - {"web"}).union(previous.sources)
+        inherits = (refers_back or first == "conversational") and not _is_talk_of({"previous"}, reading)
+        if inherits and not is_sure and previous.sources:
+            first, confidence = previous.query_type, min(previous.confidence, INHERITED_CONFIDENCE)
+            second = second_type(first, evidence, sources - {"web"}) or previous.second_type
     return QueryClassification.of(
-        first, confidence=round(shares[first], 4), keywords_matched=keywords, second_type=second, sources=sources
+        first, confidence=confidence, keywords_matched=keywords, second_type=second, sources=sources
     )
+
+
+def sources_spoken_of(text: str) -> frozenset[Source]:
+    """The sources that a text most likely speaks of, such as what a model says that it lacks."""
+    reading = read(text)
+    found = features(reading)
+    return likely_sources(evidence_of(found, _shares(reading, found)))
 
 
 def _shares(reading: MessageReading, found: AbstractSet[str]) -> dict[QueryType, float]:
@@ -75,21 +85,32 @@ def _shares(reading: MessageReading, found: AbstractSet[str]) -> dict[QueryType,
 
 
 def _is_follow_up(reading: MessageReading) -> bool:
-    """Whether a message of chat takes its subject from the previous one.
+    """Whether a short message may take its subject from the previous one: it asks something, or tells to go ahead.
 
-    Thanks, greetings and remarks about the answer or the assistant do not. A go-ahead ("yes, please", "sounds good, go
-    ahead") and an elliptic question ("why?", "and the other one?") do.
+    Thanks, greetings and questions about the assistant do not, unless something else is asked beside them.
     """
-    tokens = [token for sentence in reading.sentences for token in sentence.tokens]
-    if len(tokens) > _FOLLOW_UP_WORDS or any(len(sentence.content) > 1 for sentence in reading.sentences):
+    tokens = _tokens(reading)
+    if len(tokens) > _FOLLOW_UP_WORDS or _is_talk_of(_CLOSING_TAGS, reading):
         return False
-    tags = {tag for sentence in reading.sentences for match in sentence.matches for tag in match.tags}
-    if tags & _CLOSING_TAGS:
-        return False
-    asks = any(sentence.is_question or sentence.question for sentence in reading.sentences)
-    return asks or _goes_ahead(tokens)
+    asks = any(sentence.is_question or sentence.question for sentence in reading.requests)
+    goes_ahead = not _GO_AHEAD.isdisjoint(tokens) and _REFUSAL.isdisjoint(tokens)
+    return asks or ((goes_ahead or _begins_with_more(tokens)) and not _is_talk_of({"previous"}, reading))
 
 
+def _is_talk_of(tags: AbstractSet[str], reading: MessageReading) -> bool:
+    """Whether a message is nothing but chat, with one of these tags."""
+    found = {tag for sentence in reading.requests for match in sentence.matches for tag in match.tags}
+    return not found.isdisjoint(tags) and all(sentence.is_talk for sentence in reading.requests)
+
+
+def _tokens(reading: MessageReading) -> list[str]:
+    return [token for sentence in reading.requests for token in sentence.tokens]
+
+
+_BACK = word_set("it its it's that that's this these those they them their one ones there same davon dazu dafur dafür")
+"""Words that stand for what was spoken of before."""
+_MORE = word_set("and also but or so same und auch aber et aussi mais y tambien pero e anche ma mas en ook maar")
+"""Words with which a message goes on from the previous one."""
 _GO_AHEAD = word_set(
     """
     yes yeah yep yup sure please go ahead do it continue proceed more next other second first third last one both
@@ -97,12 +118,11 @@ _GO_AHEAD = word_set(
     vai doe maar ga door graag
     """
 )
+_REFUSAL = word_set("no not stop cancel nein non nee")
 
 
-def _goes_ahead(tokens: list[str]) -> bool:
-    return any(token in _GO_AHEAD for token in tokens) and not any(
-        token in {"no", "not", "stop", "cancel", "nein", "non", "nee"} for token in tokens
-    )
+def _begins_with_more(tokens: list[str]) -> bool:
+    return tokens[0] in _MORE or tokens[:2] in (["what", "about"], ["how", "about"])
 
 
 def _keywords(reading: MessageReading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:

@@ -18,6 +18,9 @@ from oracle.classify.lexicon.lookup import (
 from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Text, TextSegment, take_apart, word_set
 
 WRITING = frozenset({"keep", "change"})
+_SHOWING = frozenset({"read", "explain"})
+_FOR_ANSWERS = frozenset({"what", "how", "where", "who", "when"})
+"""Kinds of question word; "could the page …" and "why don't you …" may ask for a change."""
 MAX_COMMANDS = 5
 TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
 _JOINERS = word_set(f"{COMMA} and then und dann et puis y e ed en & + luego poi depois plus")
@@ -27,6 +30,14 @@ _DETERMINERS = word_set(
     eine einen das die der den diese diesen dieses mir alle un une le la les l ce cette ces mon ma mes el los las
     una esto este esta mi mis lo il gli i questo questa o os as um uma isto isso meu minha het de een dit deze mijn
     dat
+    """
+)
+_DEMANDING = word_set(
+    """
+    demand demands require requires required say says state states prescribe prescribes specify specifies mandate
+    mandates expect expects allow allows forbid forbids prohibit prohibits recommend recommends mean means according
+    comply complies conform conforms must verlangt fordert sagt erlaubt verbietet exige dit permet interdit dice
+    permite prohibe richiede vieta
     """
 )
 _HAVE_TOPICS = frozenset({"vault_noun", "decision", "meeting"})
@@ -46,8 +57,8 @@ class CommandVerb:
 
     Args:
         verb: its base form, in the spelling of the lexicon.
-        kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several
-            uses.
+        kinds: `keep`, `change`, `enter`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has
+            several uses.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.
     """
 
@@ -83,6 +94,24 @@ class Sentence:
     def is_talk(self) -> bool:
         """Whether it is nothing but chat."""
         return not self.content
+
+    @property
+    def only_asks(self) -> bool:
+        """Whether it asks for an answer and for no change: by a question word, or by commands to show or explain."""
+        if self.commands:
+            return all(command.kinds <= _SHOWING for command in self.commands)
+        return bool(self.question) and self.question <= _FOR_ANSWERS
+
+    @property
+    def asks_of_norm(self) -> bool:
+        """Whether it asks what a standard or an advisory says; where it is implemented is no such question."""
+        is_asked = self.is_question and "where" not in self.question
+        return is_asked and "norm" in self.tags and not _DEMANDING.isdisjoint(self.tokens)
+
+    @property
+    def places_norm(self) -> bool:
+        """Whether it asks where a standard or an advisory is dealt with, which the project alone can say."""
+        return "where" in self.question and "norm" in self.tags
 
     @property
     def tags(self) -> frozenset[str]:

@@ -1,24 +1,20 @@
 """Query types, and the sources that a query needs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
+
+from oracle.core.sources import SOURCES_OF
 
 QueryType = Literal["action", "code", "conversational", "documentation", "research"]
 QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)
 Source = Literal["code", "vault", "thread", "web", "write"]
 """What a query may need: the groups of reading tools, and the tools that write."""
 CONFIDENT = 0.6
-"""Below this the tools of the two likeliest types are offered."""
+"""Below this the tools that name their types are offered to the second type as well."""
 
 
-NEEDS: dict[QueryType, tuple[Source, ...]] = {
-    "action": ("vault", "thread", "write"),
-    "code": ("code",),
-    "conversational": (),
-    "documentation": ("vault", "thread"),
-    "research": ("web",),
-}
+NEEDS = cast("Mapping[QueryType, frozenset[Source]]", SOURCES_OF)
 """What queries of a type need if nothing else is known."""
 
 
@@ -33,7 +29,7 @@ class QueryClassification:
         needs_web: search the web.
         confidence: 0.0-1.0; calibrated: about the share of such classifications that are right.
         keywords_matched: the evidence for the type, strongest first; at most eight.
-        second_type: the runner-up. `None` if there is no plausible one.
+        second_type: another type whose rules the query needs as well. `None` if there is none.
         needs_thread: read the project's threads.
         needs_write: change notes or threads.
     """
@@ -50,7 +46,7 @@ class QueryClassification:
 
     @property
     def types(self) -> tuple[QueryType, ...]:
-        """The type, and the runner-up if the confidence is below 0.6."""
+        """The type, and the second one if the confidence is below 0.6."""
         if self.confidence >= CONFIDENT or self.second_type is None:
             return (self.query_type,)
         return (self.query_type, self.second_type)

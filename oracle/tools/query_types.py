@@ -9,23 +9,16 @@ Rules:
    with its name, its description, its `when_to_use` or its example questions.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from bt_runtime.text import near
 from oracle.core.search.query import TermMatcher, terms_of
 from oracle.core.search.words import STOP_WORDS, fold
+from oracle.core.sources import SOURCES_OF
 from oracle.tools.errors import ToolDefinitionError
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.suggest import did_you_mean
 
-SOURCES_OF: Mapping[str, frozenset[str]] = {
-    "code": frozenset({"code"}),
-    "documentation": frozenset({"vault", "thread"}),
-    "research": frozenset({"web"}),
-    "conversational": frozenset(),
-    "action": frozenset({"vault", "thread", "write"}),
-}
-"""What queries of a type need if nothing else is known: groups of reading tools, and the tools that write."""
 _TELLS_NOTHING = STOP_WORDS | frozenset(
     fold(
         """

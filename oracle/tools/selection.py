@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterable
 
+from oracle.core.sources import SOURCES_OF
 from oracle.tools.protocol import GROUPS
-from oracle.tools.query_types import SOURCES_OF, is_offered, unknown_type
+from oracle.tools.query_types import is_offered, unknown_type
 from oracle.tools.registry import ToolRegistry
 
 _INSTEAD = {"code": ("vault", "thread"), "vault": ("code",), "thread": ("vault", "code")}
@@ -17,7 +18,9 @@ def tools_for(
     sources: Collection[str] | None = None,
     question: str = "",
 ) -> tuple[str, ...]:
-    """The names of the tools that a query is offered, in the registry's order.
+    """The names of the tools that a query is offered: in the registry's order, those that write last.
+
+    So the requests of queries that are offered the same reading tools begin alike.
 
     Args:
         query_types: the type of the query; below a confidence of 0.6 the second type as well.
@@ -34,7 +37,8 @@ def tools_for(
             raise ValueError(unknown_type(query_type))
     needed = frozenset().union(*(SOURCES_OF[each] for each in wanted)) if sources is None else frozenset(sources)
     within = _within(needed, registry)
-    return tuple(tool.name for tool in registry.tools if is_offered(tool, wanted, within, question))
+    offered = [tool for tool in registry.tools if is_offered(tool, wanted, within, question)]
+    return tuple(tool.name for tool in sorted(offered, key=lambda tool: tool.writes))
 
 
 def all_reading(registry: ToolRegistry) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """020 US1, FR-015 to FR-018: the question decides which tools are offered, and so where the agent looks first."""
 
+import re
 from itertools import count
 
 import pytest
@@ -29,13 +30,20 @@ THANKS = "Thanks, that helps!"
 
 CODE_TOOLS = {"search_code", "read_file", "list_files"}
 NOTE_TOOLS = {"vault_search", "vault_read", "vault_list", "thread_read", "thread_seek"}
-READING_TOOLS = CODE_TOOLS | NOTE_TOOLS | {"web_search"}
+PROJECT_TOOLS = CODE_TOOLS | NOTE_TOOLS
+READING_TOOLS = PROJECT_TOOLS | {"web_search"}
 WRITING_TOOLS = {"vault_write", "thread_push"}
 
 
 def offered(answered: Answered, request: int = 0) -> set[str]:
     """The tools of a request as the provider saw them."""
     return {tool["name"] for tool in answered.bodies[request].get("tools", ())}
+
+
+def system_of(answered: Answered) -> str:
+    """The system prompt of the first request."""
+    text: str = answered.bodies[0]["system"][0]["text"]
+    return text
 
 
 # --- which tools the provider is offered
@@ -49,16 +57,18 @@ async def test_020_us1_1_a_question_about_the_world_is_offered_the_providers_web
     assert tool["type"].startswith("web_search_2")
 
 
-async def test_020_us1_2_a_question_about_code_is_offered_the_code_tools_alone() -> None:
+async def test_020_us1_2_a_question_about_code_is_to_be_looked_up_in_the_code_first_and_not_on_the_web() -> None:
     async with harness([answers()]) as it:
         answered = await it.ask(AUTH)
-    assert offered(answered) == CODE_TOOLS
+    assert offered(answered) == PROJECT_TOOLS
+    assert re.findall(r"Look first in [^:]*", system_of(answered)) == ["Look first in the source code"]
 
 
-async def test_020_us1_3_a_question_about_decisions_is_offered_vault_and_threads_alone() -> None:
+async def test_020_us1_3_a_question_about_decisions_is_to_be_looked_up_in_vault_and_threads_first() -> None:
     async with harness([answers()]) as it:
         answered = await it.ask(CACHING)
-    assert offered(answered) == NOTE_TOOLS
+    assert offered(answered) == PROJECT_TOOLS
+    assert re.findall(r"Look first in [^:]*", system_of(answered)) == ["Look first in the notes and threads"]
 
 
 async def test_020_us1_4_thanks_are_offered_no_tools_and_a_reference_of_one_line() -> None:
@@ -122,7 +132,7 @@ async def test_020_fr_015_the_question_is_classified_before_anything_is_asked_of
 async def test_020_fr_016_a_request_to_write_is_offered_the_writing_tools() -> None:
     async with harness([answers()]) as it:
         answered = await it.ask("Write a note about the release plan into the vault.")
-    assert offered(answered) == NOTE_TOOLS | WRITING_TOOLS
+    assert offered(answered) == PROJECT_TOOLS | WRITING_TOOLS
 
 
 @pytest.mark.parametrize("question", [WEATHER, AUTH, CACHING, THANKS, VAULT_QUESTION])
@@ -197,25 +207,25 @@ async def test_020_after_empty_results_all_reading_tools_are_offered_in_the_next
     turns = [says("", calls("search_code", query="zeppelin hangar")), answers("Nothing there.")]
     async with harness(turns) as it:
         answered = await it.ask(AUTH)
-    assert offered(answered, 0) == CODE_TOOLS
+    assert offered(answered, 0) == PROJECT_TOOLS
     assert offered(answered, 1) == READING_TOOLS
     told = text_of(answered.bodies[1]["messages"][-1])
     assert "More tools are offered from now on" in told
-    assert "vault_search(" in told
+    assert "web_search(" in told
 
 
 async def test_020_results_that_brought_something_leave_the_tools_as_they_are() -> None:
     turns = [says("", calls("search_code", query="RetryPolicy")), answers()]
     async with harness(turns) as it:
         answered = await it.ask()
-    assert offered(answered, 1) == CODE_TOOLS
+    assert offered(answered, 1) == PROJECT_TOOLS
 
 
 async def test_020_one_empty_result_beside_a_full_one_leaves_the_tools_as_they_are() -> None:
     turns = [says("", calls("search_code", query="zeppelin"), calls("search_code", query="RetryPolicy")), answers()]
     async with harness(turns) as it:
         answered = await it.ask()
-    assert offered(answered, 1) == CODE_TOOLS
+    assert offered(answered, 1) == PROJECT_TOOLS
 
 
 @pytest.mark.parametrize("signal", ["stuck", "need_capability"])
@@ -274,7 +284,7 @@ async def test_020_a_topic_shift_runs_the_assessment_anew() -> None:
         first = await it.ask(CODE_QUESTION)
         second = await it.ask(WEATHER, context_id=first.done.context_id)
         third = await it.ask(CACHING, context_id=first.done.context_id)
-    assert [offered(each) for each in (first, second, third)] == [CODE_TOOLS, {"web_search"}, NOTE_TOOLS]
+    assert [offered(each) for each in (first, second, third)] == [PROJECT_TOOLS, {"web_search"}, PROJECT_TOOLS]
 
 
 @pytest.mark.parametrize("follow_up", ["and the other one?", "yes, please", "why?"])
@@ -282,7 +292,7 @@ async def test_020_a_bare_follow_up_inherits_the_type_before(follow_up: str) -> 
     async with harness([answers(), answers()]) as it:
         first = await it.ask(CODE_QUESTION)
         second = await it.ask(follow_up, context_id=first.done.context_id)
-    assert offered(second) == CODE_TOOLS
+    assert offered(second) == PROJECT_TOOLS
 
 
 async def test_020_the_same_words_without_a_conversation_are_chat() -> None:
@@ -304,7 +314,7 @@ async def test_020_tools_that_were_added_in_one_query_are_gone_in_the_next() -> 
         first = await it.ask(CODE_QUESTION)
         second = await it.ask(CODE_QUESTION, context_id=first.done.context_id)
     assert offered(first, 1) == READING_TOOLS
-    assert offered(second) == CODE_TOOLS
+    assert offered(second) == PROJECT_TOOLS
 
 
 # --- FR-018: the heuristic for "sufficient context"

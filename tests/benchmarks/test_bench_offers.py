@@ -11,24 +11,35 @@ def offer(tmp_path_factory):
 
 
 KEPT = {
-    "questions_heldout": 1.1,
-    "exam_queries": 1.2,
-    "exam_offers": 1.2,
-    "exam2_offers": 1.1,
-    "heldout_queries": 1.6,  # made hard on purpose, so that more is in doubt
+    "questions_heldout": 1.9,
+    "exam_queries": 2.1,
+    "exam_offers": 2.1,
+    "exam2_offers": 2.0,
+    "heldout_queries": 2.4,  # made hard on purpose, so that more is in doubt
 }
-"""The sets that training has not seen, and how many needless groups a question of each may be offered."""
+"""The sets that training has not seen, and how many needless groups a question of each may be offered.
+
+A question about the project is offered code, notes and threads, so two of them are often needless.
+"""
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_questions_of_strangers_are_offered_what_they_need_with_few_needless_groups(offer, name):
     found = score(load_questions(name), offer)
-    assert found.served >= 0.95
+    assert found.served >= 0.98
     assert found.needless <= KEPT[name]
 
 
-def test_97_of_100_questions_of_strangers_are_offered_what_they_need(offer):
-    assert score([question for name in KEPT for question in load_questions(name)], offer).served >= 0.97
+def test_98_of_100_questions_of_strangers_are_offered_all_that_may_help(offer):
+    assert score([question for name in KEPT for question in load_questions(name)], offer).fully >= 0.98
+
+
+def test_tools_that_write_are_offered_where_they_are_needed_and_seldom_else(offer):
+    questions = [question for name in KEPT for question in load_questions(name)]
+    wanted = [question for question in questions if "write" in question.must]
+    others = [question for question in questions if "write" not in question.must | question.any_of]
+    assert all("write" in offer(question.text) for question in wanted)
+    assert sum("write" in offer(question.text) for question in others) / len(others) <= 0.12
 
 
 def test_a_question_is_served_by_all_that_it_must_have_and_one_of_what_it_may_have():

@@ -58,6 +58,8 @@ HEADS: dict[str, str] = {
         hernoem, hernoemen, verplaats, verplaatsen, schrijf, schrijven, wijzig, wijzigen, verander, zet, zetten,
         vervang, kopieer, dupliceer, sluit, markeer, vink, herstel, plaats, stel
     """,
+    # Ask to be shown things, or to have one entered with others.
+    "enter": "list, liste, lista",
     # Ask for a change of source code.
     "code_change": """
         refactor, fix, implement, debug, optimise, optimize, speed up, review, code review, port, bump, upgrade,
@@ -87,7 +89,7 @@ HEADS: dict[str, str] = {
         donne-moi, dis-moi, muestra, muestrame, ensename, ensena, encuentra, encontrar, busca, buscar, lista, listar,
         lee, leer, resumir, dame, dime, mostra, mostrami, trova, trovami, cerca, cercare, elenca, leggi, riassumi,
         dammi, dimmi, mostre, mostra-me, mostre-me, encontra, encontre, procura, procure, busque, leia, resuma,
-        me diga, me mostre, toon, laat, laat zien, vind, zoek, lijst, lees, vat, geef, vertel
+        name the, me diga, me mostre, toon, laat, laat zien, vind, zoek, lijst, lees, vat, geef, vertel
     """,
     "explain": """
         explain, explain to me, walk, walk me through, describe, trace, outline, analyse, analyze, clarify how,
@@ -145,8 +147,9 @@ QUESTION_WORDS: dict[str, str] = {
     "em que arquivo, em qual arquivo, in welk bestand",
     "who": "who, whom, wer, wem, qui, quien, quienes, chi, quem, wie heeft, wie is, wie had, wie was",
     "when": "when, since when, wann, quand, cuando, quando, wanneer",
-    "what": "what, which, wich, wht, wat, was, welche, welcher, welches, welchen, que, quel, quelle, quels, quell"
-    "es, qu'est-ce, quoi, cual, cuales, cosa, che, quale, quali, qual, quais, o que, welk, welke",
+    "what": "name every, name each, name all, what, which, wich, wht, wat, was, welche, welcher, welches, welchen, "
+    "que, quel, quelle, quels, quelles, qu'est-ce, quoi, cual, cuales, cosa, che, quale, quali, qual, quais, o que, "
+    "welk, welke",
     "yesno": "is, are, was, were, does, do, did, has, have, had, can, could, should, would, will, isn't, aren't, d"
     "oesn't, don't, didn't, hasn't, haven't, any, anything, ist, sind, hat, haben, gibt, gibt es, kann, e"
     "st-ce que, y a-t-il, existe-t-il, existe, hay, c'e, ci sono, esiste, ha, tem, existem, is er, zijn e"

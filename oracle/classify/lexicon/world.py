@@ -68,6 +68,11 @@ WORDS: dict[str, str] = {
         embeddings, transformer*, retrieval augmented generation, rag, fine-tuning, llm, llms, blockchain*,
         row-level security, server side rendering, spa, pwa, serverless
     """,
+    # Standards and advisories, which say what is to be done.
+    "norm": """
+        rfc *, bcp, pep, iso, iec, ieee, ietf, w3c, whatwg, ecma*, nist, fips, owasp, wcag, gdpr, dsgvo, rgpd, hipaa,
+        pci dss, pci-dss, nis2, cve-*, ghsa-*, cwe-*
+    """,
     # Asking for the state of the world outside.
     "world": """
         weather, forecast, temperature, rain, snow, sunny, sunrise, sunset, humidity, news, headlines, breaking,

@@ -451,7 +451,5 @@ def _encoded(fields: Any) -> QueryShares | None:  # noqa: ANN401  JSON data
 def _previous(fields: Any) -> QueryClassification | None:  # noqa: ANN401  JSON data
     if fields is None:
         return None
-    query_type, confidence, second_type, *sources = fields
-    return QueryClassification.of(
-        query_type, confidence=confidence, second_type=second_type, sources=sources[0] if sources else None
-    )
+    query_type, confidence, second_type, sources = fields
+    return QueryClassification.of(query_type, confidence=confidence, second_type=second_type, sources=sources)

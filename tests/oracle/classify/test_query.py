@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from benchmarks.train_classifiers import load_labelled, query_examples, train_queries
 from oracle.classify import QueryClassification, classify_query, query_shares
+from oracle.classify.needs import second_type
+from oracle.classify.query import sources_spoken_of
 from oracle.classify.reading import read
 from oracle.classify.types import QUERY_TYPES
 from oracle.classify.weights import probabilities
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"
+PROJECT = {"code", "vault", "thread"}
+WEAK = dict.fromkeys(("code", "documentation", "research", "action"), 0.05)
 SETS = ("queries", "queries_fresh_dev", "queries_fresh_heldout", "queries_fresh_more")
 EXAMS = ("final_queries", "exam_queries", "exam2_queries")
 
@@ -95,12 +99,57 @@ def needs(text):
     return set(classify_query(text).sources)
 
 
-def test_a_subject_that_is_named_needs_its_source_alone():
-    assert needs("Where is the JWT check in auth/tokens.py?") == {"code"}
-    assert needs("What did we decide about caching?") == {"vault", "thread"}
-    assert needs("What's the weather in Paris?") == {"web"}
-    assert needs("Thanks, that helps!") == set()
-    assert needs("Create a note about today's meeting") == {"vault", "thread", "write"}
+@pytest.mark.parametrize(
+    ("query", "sources"),
+    [
+        ("Where is the JWT check in auth/tokens.py?", PROJECT),
+        ("Does the session middleware's default max age match our decision?", PROJECT),
+        ("What did we decide about caching?", PROJECT),
+        ("Rewrite the router to use a radix tree", PROJECT | {"web"}),
+        ("Wann machen wir Releases und wer gibt sie frei?", PROJECT | {"web"}),
+        ("What is our policy on dropping old Python versions?", PROJECT | {"web"}),
+        ("Create a note about today's meeting", PROJECT | {"write"}),
+        ("What's the weather in Paris?", {"web"}),
+        ("Thanks, that helps!", set()),
+    ],
+)
+def test_the_project_is_withheld_from_chat_and_the_outside_world_alone_and_writing_from_all_that_write_nothing(
+    query, sources
+):
+    assert needs(query) == sources
+
+
+@pytest.mark.parametrize(
+    ("query", "second"),
+    [
+        ("Our note says GZip skips small responses. Is that what the code does?", "documentation"),
+        ("Does the code agree with the decision on session lifetimes?", "documentation"),
+        ("How does the auth middleware work?", None),
+        ("What did we decide about caching?", None),
+        ("What's the weather in Paris?", None),
+    ],
+)
+def test_a_query_about_two_subjects_has_a_second_type_however_sure_the_first_is(query, second):
+    assert classify_query(query).second_type == second
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("the notes", {"vault", "thread"}),
+        ("web search", {"web"}),
+        ("the source code of the scheduler", {"code"}),
+        ("a shell", set()),
+        ("zorple", set()),
+        ("", set()),
+    ],
+)
+def test_what_a_model_lacks_speaks_of_sources(text, sources):
+    assert sources_spoken_of(text) & {"code", "vault", "thread", "web"} == sources
+
+
+def test_a_tool_that_deletes_notes_is_not_looked_for_on_the_web():
+    assert "web" not in sources_spoken_of("a tool that deletes notes. none of the tools deletes anything")
 
 
 @pytest.mark.parametrize(
@@ -123,22 +172,55 @@ def test_the_code_is_needed_where_the_question_says_so(question):
     assert "code" in needs(question)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Add a todo: clean up the code of the importer",
-        "Summarise the notes about the code review",
-        "Nice, I like the code!",
-    ],
-)
-def test_the_code_is_not_needed_for_a_dictated_text_another_thing_of_that_name_or_chat(message):
-    assert "code" not in needs(message)
-
-
 def test_ours_against_theirs_needs_the_web_as_well():
     found = needs("Is our release process in line with what other companies do?")
     assert "web" in found
     assert found & {"code", "vault"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does RFC 6578 demand of a stale token, do we answer so in the code, and what is our decision about it?",
+        "Which headers does RFC 5861 allow, does our cache module send them, and what did we decide about it in notes?",
+        "What does PEP 3333 say about the callable, does our handler module call it and why did we decide against it?",
+        "What does CVE-2024-1234 require of our parser module, and what did we decide in the meeting about it?",
+    ],
+)
+def test_what_a_standard_or_an_advisory_demands_is_asked_of_the_web_whatever_is_asked_beside_it(question):
+    found = classify_query(question)
+    assert (found.needs_code, found.needs_vault, found.needs_web) == (True, True, True)
+    assert not classify_query("Where do we implement RFC 6578?").needs_web
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Name every place in the package that takes the storage lock for writing.",
+        "Name every place in the package that closes the dependency manager, and so writes its database to the file.",
+        "How does a value get from one task to another, from the action that returns it to the one that gets?",
+        "What writes the cache entry for a note, and who reads it again after that?",
+        "How is an action of the user turned into a task, and how does the task get its number?",
+        "When does the recorder write an entry, and what does it do with the ones that could not be written?",
+        "Name the functions that write to the task table.",
+    ],
+)
+def test_a_question_that_speaks_of_writing_is_no_request_to_write(question):
+    assert not classify_query(question).needs_write
+
+
+@pytest.mark.parametrize(
+    "request_to_write",
+    [
+        "How about adding a note on that?",
+        "What do we know about tokens? Put it into a note.",
+        "Explain how the lock works and write it into a note.",
+        'Name the note "Sync tokens" and save it.',
+        "list Hugo as backup",
+    ],
+)
+def test_a_request_to_write_is_one_beside_a_question_and_in_the_words_of_one(request_to_write):
+    assert classify_query(request_to_write).needs_write
 
 
 def test_what_has_to_be_looked_up_for_a_note_is_needed_too():
@@ -194,6 +276,51 @@ def test_a_bare_follow_up_inherits_the_type_before_it(follow_up):
 def test_chat_that_is_not_a_follow_up_stays_conversational(talk):
     previous = classify_query("How does the auth middleware work?")
     assert classify_query(talk, previous=previous).query_type == "conversational"
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "and if it's going to be tried again?",
+        "and the postgres one?",
+        "thanks. tests for it?",
+        "and for a stored query?",
+        "how long does it take?",
+        "also the old ones",
+        "what about windows",
+    ],
+)
+def test_a_short_follow_up_that_asks_inherits_the_type_and_the_sources_before_it(follow_up):
+    previous = classify_query("Where is the retry limit of the scheduler set in our code?")
+    found = classify_query(follow_up, previous=previous)
+    assert found.query_type == "code"
+    assert set(found.sources) >= set(previous.sources)
+
+
+@pytest.mark.parametrize("follow_up", ["what do the users notice?", "are you sure?", "where did you get that?"])
+def test_no_source_of_the_query_before_is_withheld_from_a_short_message_that_asks(follow_up):
+    previous = classify_query("Where is the retry limit of the scheduler set in our code?")
+    assert set(classify_query(follow_up, previous=previous).sources) >= set(previous.sources)
+
+
+def test_a_short_question_that_is_plainly_about_another_thing_has_its_own_sources():
+    previous = classify_query("Where is the retry limit of the scheduler set in our code?")
+    assert classify_query("What's the weather in Paris?", previous=previous).sources == ("web",)
+    previous = classify_query("What's the weather in Paris?")
+    assert not classify_query("Where is parse_query() called?", previous=previous).needs_web
+
+
+def test_the_web_and_writing_are_no_second_subject_on_weak_evidence():
+    assert second_type("code", dict(WEAK, research=0.3, action=0.3), {"web", "write"}) is None
+    assert second_type("code", dict(WEAK, research=0.6, documentation=0.11), {"web", "vault"}) == "documentation"
+    assert second_type("code", dict(WEAK, research=0.6), {"web", "vault"}) == "research"
+
+
+@pytest.mark.parametrize(
+    "gap", ["changing source files", "git push", "editing files in the repository. the offered tools only read"]
+)
+def test_a_gap_that_only_writing_could_fill_is_not_looked_for_on_the_web(gap):
+    assert "web" not in sources_spoken_of(gap)
 
 
 def test_a_follow_up_that_names_its_subject_takes_the_subjects_type():

@@ -78,7 +78,7 @@ def test_writing_tools_of_any_group_are_only_for_actions() -> None:
 def test_names_and_arguments_follow_the_contract(everything) -> None:
     arguments = {tool.name: arguments_line(tool.input_schema) for tool in everything.tools}
     assert arguments == {
-        "search_code": "query, limit?, language?",
+        "search_code": "query, limit?, language?, path?, mode?, skip?",
         "read_file": "path, start_line?, end_line?",
         "list_files": "path?, pattern?",
         "vault_search": "query, limit?",
