@@ -1,13 +1,17 @@
 """The tools over a project's source code: search, read, list. None of them writes.
 
-In search results each hit is `path:line (score 3.20)` followed by numbered lines. Blank lines separate the hits, and
-notes in square brackets follow the last one.
+In search results each hit is `path:line (score 3.20)` followed by numbered lines: those around it, those that match
+best further inside the definition, and the heads of further methods of a class. Blank lines separate the hits, and
+notes in square brackets follow the last one. Hits whose score is far below the best one are left out. All lines with a
+text are found by `oracle.tools.code_exact`.
 """
 
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from contextlib import suppress
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated
 
@@ -15,19 +19,12 @@ from bt_runtime.text import near
 from oracle.core.chunks import Source
 from oracle.core.search.index import FileIndex, FileReading
 from oracle.core.search.query import TermMatcher
-from oracle.tools.code_extract import extract_range
+from oracle.tools.code_exact import Mode, find_lines
+from oracle.tools.code_extract import extract_range, members
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
-from oracle.tools.code_query import CodeQuery, parse_query
-from oracle.tools.code_search import (
-    FIELD_WEIGHTS,
-    READ_FILES,
-    CodeHit,
-    RankedFile,
-    best_lines,
-    code_reading,
-    has_phrase,
-    rank_files,
-)
+from oracle.tools.code_kinds import kind_factor
+from oracle.tools.code_query import parse_query
+from oracle.tools.code_search import FIELD_WEIGHTS, FoundHit, best_lines, choose_hits, code_reading, rank_files
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt, read_excerpt
 from oracle.tools.files import read_regular
@@ -68,7 +65,7 @@ def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ..
     code = CodeTools(folder, private=private_below(folder.path, private))
     workers = Workers()
     uses: dict[Function, str] = {
-        code.search_code: "First for any question about the source code: finds definitions, usages and files by words.",
+        code.search_code: "First for any question about the source code: definitions, usages, every occurrence, files.",
         code.read_file: "To see a file, or the lines around a search hit, when the hit itself does not answer.",
         code.list_files: "To see how the project is laid out, or to find files by name.",
     }
@@ -85,13 +82,7 @@ class CodeTools:
         private: paths below the project that are not shown (`is_private`).
     """
 
-    def __init__(
-        self,
-        root: Root,
-        *,
-        search_timeout_s: float = _SEARCH_TIMEOUT_S,
-        private: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, root: Root, *, search_timeout_s: float = _SEARCH_TIMEOUT_S, private: Sequence[str] = ()) -> None:
         self._root = root
         self._private = private
         self._search_timeout_s = search_timeout_s
@@ -100,35 +91,48 @@ class CodeTools:
     def search_code(
         self,
         query: Annotated[str, "Identifiers, an exact piece of code, or a question in plain words."],
-        limit: Annotated[int, f"How many places to return, 1 to {MAX_HITS}."] = 5,
+        limit: Annotated[int | None, f"How many, 1 to {MAX_HITS}; by default 5 places, or the lines that fit."] = None,
         language: Annotated[str | None, "Only files of this language, such as 'python' or 'ts'."] = None,
+        path: Annotated[str | None, "Only this folder or file, or files that match, such as 'src/**/*.ts'."] = None,
+        mode: Annotated[Mode, "'words': best places. 'exact' (literal), 'regex': all lines, and how many."] = "words",
+        skip: Annotated[int, "With 'exact' or 'regex': lines to skip, to see the rest."] = 0,
     ) -> ToolResult:
-        """Search the project's source code. Returns the best places as path:line with the lines around."""
-        limit = min(max(limit, 1), MAX_HITS)
+        """Search the project's source code. Returns the best places with the lines around, or all lines."""
         if not query.strip():
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
         deadline = time.monotonic() + self._search_timeout_s
         listing = self._listing()
         files = [file for file in listing.files if file.size <= MAX_FILE_BYTES]
-        paths = _of_language(files, language)
+        paths = self._selected(files, language=language, path=path)
+        most, limit = (MAX_ENTRIES, 5) if limit is None else (min(max(limit, 1), MAX_HITS),) * 2
+        shown = range(max(skip, 0), max(skip, 0) + most)
+        given = {"language": language, "path": path}
+        filters = "".join(f", {name}={value!r}" for name, value in given.items() if value)
+        notes = _listing_notes(listing, too_large=len(listing.files) - len(files))
+        find = partial(find_lines, filters=filters, shown=shown, deadline=deadline, notes=notes)
+        if mode != "words":
+            return find(query, self._texts(paths), mode=mode)
         parsed = parse_query(query)
+        literally: tuple[Mode, ...] = ("exact", "regex") if parsed.is_regex else ()
+        for each in literally:
+            with suppress(ToolError):
+                if not (lines := find(parsed.text, self._texts(paths), mode=each)).is_empty:
+                    return lines
         with self._index.locked():
             current = self._index.update(files, has_time=lambda: time.monotonic() <= deadline)
             found = self._index.rank(parsed.terms, only=paths.__contains__ if len(paths) < len(files) else None)
-        ranked = rank_files(found, parsed, paths=paths) or islice(
-            self._with_phrase(parsed, paths, deadline), READ_FILES
-        )
-        hits: list[tuple[CodeHit, list[str]]] = []
+        hits: list[FoundHit] = []
         matcher = TermMatcher(parsed.terms)
-        for file in ranked:
+        for file in rank_files(found, parsed, paths=paths):
             check_cancelled()
             decoded = self._decoded(file.path) if not hits or time.monotonic() < deadline else None
             if decoded is not None:
                 hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found, matcher)]
-        hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))
-        return _search_result(
-            query, hits[:limit], notes=_search_notes(listing, current, len(files), is_full=self._index.is_full)
-        )
+        if not hits and parsed.phrase and not (lines := find(parsed.text, self._texts(paths), mode="exact")).is_empty:
+            return lines  # symbols such as `=>`, or a part of a word
+        hits = choose_hits(hits, limit=limit)
+        notes = _search_notes(listing, current, len(files), is_full=self._index.is_full)
+        return _search_result(query, hits, notes=notes)
 
     def read_file(
         self,
@@ -204,6 +208,24 @@ class CodeTools:
         notes += _listing_notes(listing)
         return ToolResult("\n".join([prefix + name for name in entries[:MAX_ENTRIES]] + notes))
 
+    def _selected(self, files: Iterable[ProjectFile], *, language: str | None, path: str | None) -> dict[str, None]:
+        """The paths of the files of a language, below a folder or by a glob.
+
+        Raises:
+            ToolError: an argument is malformed, or there are no files by this path.
+        """
+        extensions = extensions_of(language) if language is not None and language.strip() else None
+        paths = [file.path for file in files if extensions is None or extension(file.path) in extensions]
+        plain = self._root.relative(path) if path is not None and path.strip() else "."
+        if plain == ".":
+            return dict.fromkeys(paths)
+        matches = matcher(plain)
+        selected = [each for each in paths if each == plain or each.startswith(f"{plain}/") or matches(each)]
+        if not selected:
+            known = did_you_mean(near(plain, self._folders()) or near_paths(plain, paths))
+            raise ToolError(f"path {shorten(plain)!r} has no files to search; give a folder, a file or a glob.{known}")
+        return dict.fromkeys(selected)
+
     def _listing(self) -> Listing:
         return list_project(self._root.path, private=self._private)
 
@@ -223,13 +245,11 @@ class CodeTools:
         except (OSError, ToolError):  # gone or changed since it was listed
             return None
 
-    def _with_phrase(self, query: CodeQuery, paths: Iterable[str], deadline: float) -> Iterator[RankedFile]:
-        """Files that contain the query literally, for queries without indexed words: `=>`, or a part of a word."""
-        for path in paths if query.phrases else ():
+    def _texts(self, paths: Iterable[str]) -> Iterator[tuple[str, Decoded]]:
+        for path in sorted(paths, key=lambda path: -kind_factor(path, intent="any")):
             check_cancelled()
-            decoded = self._decoded(path) if time.monotonic() <= deadline else None
-            if decoded is not None and has_phrase(decoded.text, query):
-                yield RankedFile(path, 0.0)
+            if (decoded := self._decoded(path)) is not None:
+                yield path, decoded
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -246,11 +266,11 @@ class CodeTools:
         return sorted({folder for names in parts for folder in accumulate(names, "{}/{}".format)})
 
 
-def _search_result(query: str, hits: list[tuple[CodeHit, list[str]]], *, notes: list[str]) -> ToolResult:
+def _search_result(query: str, hits: list[FoundHit], *, notes: list[str]) -> ToolResult:
     if not hits:
         advice = (
             f"Nothing in the code matches {shorten(query, limit=120)!r}. "
-            "Try other words or fewer of them, an identifier, no language, or list_files to see what there is."
+            "Try other words or fewer of them, an identifier, no language or path, or list_files to see what there is."
         )
         return ToolResult("\n".join([advice, *notes]), is_empty=True)
     blocks: list[str] = []
@@ -258,9 +278,10 @@ def _search_result(query: str, hits: list[tuple[CodeHit, list[str]]], *, notes: 
     chars = 0
     for hit, lines in hits:
         start, end = extract_range(lines, hit.line - 1, path=hit.path)
-        context = [cut_line(line, limit=CONTEXT_CHARS) for line in lines[start:end]]
-        shown = numbered(context, first=start + 1, marked=hit.line)
-        block = "\n".join([f"{hit.path}:{hit.line} (score {hit.score:.2f})", *shown])
+        inner = range(*extract_range(lines, hit.inner - 1, path=hit.path)) if hit.inner else ()
+        shown = {*range(start, end), *inner, *(at for at in members(lines, hit.line - 1) if at >= end)}
+        context = ((at + 1, cut_line(lines[at], limit=CONTEXT_CHARS)) for at in sorted(shown))
+        block = "\n".join([f"{hit.path}:{hit.line} (score {hit.score:.2f})", *numbered(context, marked=[hit.line])])
         chars += len(block) + 2
         if blocks and chars > READ_CHARS:
             notes = [*notes, f"[{len(hits) - len(blocks)} more places are left out; ask with a smaller limit.]"]
@@ -270,22 +291,20 @@ def _search_result(query: str, hits: list[tuple[CodeHit, list[str]]], *, notes: 
     return ToolResult("\n\n".join([*blocks, *notes]), sources=tuple(sources))
 
 
-def _of_language(files: Iterable[ProjectFile], language: str | None) -> dict[str, None]:
-    extensions = extensions_of(language) if language is not None and language.strip() else None
-    return dict.fromkeys(file.path for file in files if extensions is None or extension(file.path) in extensions)
-
-
 def _search_notes(listing: Listing, searched: int, files: int, *, is_full: bool) -> list[str]:
     notes = _listing_notes(listing)
     if searched < files and is_full:
         notes.append(f"[Only {searched:,} of {files:,} files are searched; the project is too large for more.]")
     elif searched < files:
-        notes.append(f"[The time was up after {searched:,} of {files:,} files; narrow by language.]")
+        notes.append(f"[The time was up after {searched:,} of {files:,} files; narrow by path.]")
     return notes
 
 
-def _listing_notes(listing: Listing) -> list[str]:
-    return [] if listing.is_complete else [f"[Only the first {len(listing.files):,} files of the project are covered.]"]
+def _listing_notes(listing: Listing, *, too_large: int = 0) -> list[str]:
+    notes = [f"[Not searched, for more than {MAX_FILE_BYTES:,} bytes: {too_large:,} files.]"] if too_large else []
+    if not listing.is_complete:
+        notes.append(f"[Only the first {len(listing.files):,} files of the project are covered.]")
+    return notes
 
 
 def _entries(names: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Rules:
 
-- A hit on a definition begins with its decorators and comments and continues into its body.
+- A hit on a definition begins with its decorators and comments and continues into its body; so does one on any line
+  that heads a block, such as `except`.
 - A hit inside a docstring begins with the documented definition if that is near, else with its own paragraph; a hit
   inside a statement of several lines begins with the statement.
 - In data files the extract is one record (a line).
@@ -30,6 +31,8 @@ _NEAR_ROWS = 2
 _ENOUGH_PROSE = 5
 _LINE_CHARS = 500
 _MAX_SCANNED = 2_000
+_HEADED_LINES = 6
+_MAX_MEMBERS = 40
 DEFINITION = re.compile(
     r"^\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|sealed|partial|override|open"
     r"|inline|virtual|extern|unsafe|pub|pub\(\w+\)|declare|data)\s+)*"
@@ -67,7 +70,9 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
         start, end = _prose(lines, hit)
     else:
         start = _code_start(lines, hit)
-        end = _code_end(lines, start, hit)
+        headed = max(_block(lines, hit, most=_HEADED_LINES), default=hit) + 1
+        end = max(_code_end(lines, start, hit), headed)
+        start = max(start, headed - MAX_LINES)
     start = max(start, hit - MAX_LINES_BEFORE)
     end = max(min(end, start + MAX_LINES), hit + 1)
     for fence in _fences(lines[: start + 2 * MAX_LINES]):
@@ -252,6 +257,26 @@ def _code_end(lines: Sequence[str], start: int, hit: int) -> int:
         if breaks and breaks[0] - start >= MAX_LINES // 2:
             end = breaks[0]
     return end
+
+
+def members(lines: Sequence[str], head: int) -> list[int]:
+    """The indices of the definitions directly inside the one that begins at `head`, such as the methods of a class."""
+    found = [at for at in body(lines, head) if DEFINITION.match(lines[at])]
+    return [at for at in found if _indent(lines[at]) == _indent(lines[found[0]])][:_MAX_MEMBERS]
+
+
+def body(lines: Sequence[str], head: int) -> Iterator[int]:
+    """The indices of the lines, blank ones excepted, inside the definition that begins at `head`; none elsewhere."""
+    return _block(lines, head, most=_MAX_SCANNED if DEFINITION.match(lines[head]) else 0)
+
+
+def _block(lines: Sequence[str], head: int, *, most: int) -> Iterator[int]:
+    """The indices of the lines, blank ones excepted, of the block that a line heads, among the next `most` lines."""
+    for at in range(head + 1, min(head + 1 + most, len(lines))):
+        if lines[at].strip():
+            if _indent(lines[at]) <= _indent(lines[head]) and lines[at].lstrip()[0] not in _CLOSERS:
+                return
+            yield at
 
 
 def _ends_unit(lines: Sequence[str], at: int, *, base: int, start: int) -> bool:

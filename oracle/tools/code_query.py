@@ -1,8 +1,6 @@
-r"""Parses a code search query into literal phrases, terms and file names.
+"""Parses a code search query into a literal phrase, terms and file names.
 
-The query may be a phrase, identifiers, or look like a regular expression. It is never run as one, because a hostile
-pattern could block the interpreter for hours. Of `class\s+\w+Error|raise .*Error` the literal pieces are kept (`class`
-then `Error` in a line, or `raise` then `Error`).
+The query may be a phrase, identifiers, or look like a regular expression; of that only the words count here.
 
 A question is not searched literally: only its words count. Paths in the query, as in a stack trace, refer to files.
 """
@@ -30,6 +28,10 @@ _QUESTION = re.compile(
 )
 _REGEX_SYNTAX = re.compile(r"\\[a-zA-Z]|\[[^\]]*\]|\{\d*,?\d*\}|\(\?[a-zA-Z:!=<]*|[\\^$.*+?()\[\]{}]")
 
+_KEYWORD = r"\b(?:class|def|func|function|fn|method|interface|struct|trait|enum)\b"
+_ALONE = re.compile(rf"(?:{_KEYWORD}\s+)?(?:\w{{1,64}}\.){{0,8}}(?P<name>[^\W\d]\w*)(?:\(\))?")
+_IS_NAME = re.compile(r"[A-Z]|[^\W_]_+[^\W_]")
+"""In a word: what the plain words of a query do not have."""
 _DOING = dict.fromkeys(
     fold(
         """add adding create creating write writing make making build change changing define defining configure
@@ -78,20 +80,26 @@ class CodeQuery:
     """A parsed query.
 
     Args:
-        phrases: alternatives, each a sequence of literal pieces in lower case that occur in one line in this order.
+        text: the query on one line, without quotes around it.
+        phrase: `text` in lower case; empty if it is not searched literally.
         terms: the words, the most important first.
         mentions: the files that it names, the most relevant first.
         intent: what kind of answer it asks for.
         pairs: indices of adjacent terms, as in "node kinds" or "run the tests".
         qualified: indices of terms directly behind another one: the `loop` of a "tick loop" is not any loop.
+        names: folded names whose definitions come first.
+        is_regex: it looks like a regular expression.
     """
 
-    phrases: tuple[tuple[str, ...], ...]
+    text: str
+    phrase: str
     terms: tuple[Term, ...]
     mentions: tuple[Mention, ...] = ()
     intent: Intent = "any"
     pairs: tuple[tuple[int, int], ...] = ()
     qualified: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+    is_regex: bool = False
 
 
 _READMES = tuple(
@@ -109,19 +117,21 @@ def parse_query(text: str) -> CodeQuery:
     intent = intent_of(plain, words=_subject(plain))
     if intent in ("overview", "start"):
         mentions = mentions or _READMES
-    if plain == text and _QUESTION.match(plain):
-        terms = terms_of(plain, weights=_DOING if intent == "usage" else None)
-        return CodeQuery((), terms, mentions, intent, *_neighbours(plain, terms))
-    if not _LOOKS_LIKE_REGEX.search(plain):
-        terms = terms_of(plain)
-        phrase = ((plain.lower(),),) if len(plain) >= 2 else ()
-        return CodeQuery(phrase, terms, mentions, intent, *_neighbours(plain, terms))
-    alternatives: list[tuple[str, ...]] = []
-    for alternative in plain.split("|"):
-        pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
-        alternatives.append(tuple(piece for piece in pieces if len(piece) >= 2))
-    phrases = ((plain.lower(),), *(pieces for pieces in alternatives if pieces))
-    return CodeQuery(phrases, terms_of(_REGEX_SYNTAX.sub(" ", plain)), mentions, intent)
+    is_question = plain == text and _QUESTION.match(plain) is not None
+    is_regex = not is_question and _LOOKS_LIKE_REGEX.search(plain) is not None
+    words = _REGEX_SYNTAX.sub(" ", plain) if is_regex else plain
+    terms = terms_of(words, weights=_DOING if is_question and intent == "usage" else None)
+    phrase = "" if is_question or len(plain) < 2 else plain.lower()
+    names = _names(words, is_question=is_question)
+    return CodeQuery(plain, phrase, terms, mentions, intent, *_neighbours(words, terms), names, is_regex)
+
+
+def _names(text: str, *, is_question: bool) -> frozenset[str]:
+    """The `names` of a query: its words in the form of an identifier, or the one word that it has."""
+    if alone := _ALONE.fullmatch(text):
+        return frozenset((fold(alone["name"]),))
+    are_asked_for = not is_question or re.search(_KEYWORD, text)
+    return frozenset(map(fold, filter(_IS_NAME.search, tokens(text) if are_asked_for else ()))) - STOP_WORDS
 
 
 def _subject(text: str) -> tuple[str, ...]:

@@ -15,15 +15,15 @@ from oracle.core.search.index import FileReading, Ranked
 from oracle.core.search.query import TermMatcher
 from oracle.core.search.ranking import SearchDocument
 from oracle.core.search.words import ARTICLES, fold
-from oracle.tools.code_extract import DEFINITION, passing_mentions
+from oracle.tools.code_extract import DEFINITION, body, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import CodeQuery, Mention
-from oracle.tools.text import Decoded
+from oracle.tools.text import FAR_BELOW, Decoded
 
 READ_FILES = 40
 """Files that are read line by line."""
-FIELD_WEIGHTS = (1.8, 0.72, 0.8)
-"""Of a file's name, its folders, and its first 600 characters, which usually describe it."""
+FIELD_WEIGHTS = (1.8, 0.72, 0.8, 0.2)
+"""Of a file's name, its folders, its first 600 characters, which usually describe it, and the names that it defines."""
 _HEAD_CHARS = 600
 _MENTION_WEIGHT = 4.0
 _LEAST_MENTION = 0.5
@@ -35,6 +35,9 @@ _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
 _LINE_CHARS = 500
 _IMPORT = re.compile(r"^[ \t]*(?:import|from|#include|using|use|require|package)\b[^\n]*", re.MULTILINE)
+_PAGES = ("guide", "prose")
+_CODE = frozenset(("implementation", "test", "example"))
+_DEFINED = re.compile(r"(?:def|class|function|func|fn|interface|struct|trait|enum) +(\w{1,64})")
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
 _WORDS_FIRST = re.compile(r"\s{0,3}(?:[*_`>]{0,3}\s?)?\w[^|]*\s\w")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
@@ -51,19 +54,33 @@ class RankedFile:
 
 @dataclass(frozen=True, slots=True)
 class CodeHit:
-    """A place in a file: the line from 1, its score, and the line itself."""
+    """A place in a file.
+
+    Args:
+        line: its number, from 1.
+        text: the line itself.
+        n_terms: the number of the query's terms in the line and those around it.
+        inner: the best line further inside the definition that begins here, with a term that is not around `line`.
+    """
 
     path: str
     line: int
     score: float
     text: str
+    n_terms: int = 0
+    inner: int | None = None
+
+
+FoundHit = tuple[CodeHit, list[str]]
+"""A place with all lines of its file."""
 
 
 def code_reading(path: str, text: str) -> FileReading:
     """A source file for the index: one document, with the fields of `FIELD_WEIGHTS`."""
     folders, _, last = path.rpartition("/")
     head = _IMPORT.sub("", text[:_HEAD_CHARS])  # imports describe other files
-    return FileReading("", (SearchDocument(text, (last.partition(".")[0] or last, folders, head)),))
+    names = " ".join(_DEFINED.findall(text)) if kind_of(path) in _CODE else ""
+    return FileReading("", (SearchDocument(text, (last.partition(".")[0] or last, folders, head, names)),))
 
 
 def rank_files(found: Ranked, query: CodeQuery, *, paths: Iterable[str]) -> list[RankedFile]:
@@ -78,55 +95,50 @@ def rank_files(found: Ranked, query: CodeQuery, *, paths: Iterable[str]) -> list
     return [RankedFile(path, scores[path], lines.get(path)) for path in best]
 
 
-def has_phrase(text: str, query: CodeQuery) -> bool:
-    """Whether a text contains the query literally, or all pieces of one of its alternatives."""
-    lowered = text.lower()
-    return any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
-
-
-def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
-    """The position of the pieces of a phrase in this order in one line, -1 if there is none."""
-    at = lowered.find(phrase[0])
-    while at >= 0:
-        line_end = lowered.find("\n", at)
-        line_end = len(lowered) if line_end < 0 else line_end
-        position = at + len(phrase[0])
-        for piece in phrase[1:]:
-            position = lowered.find(piece, position, line_end)
-            if position < 0:
-                break
-            position += len(piece)
-        else:
-            return at
-        at = lowered.find(phrase[0], line_end)
-    return -1
-
-
 def best_lines(
     ranked: RankedFile, decoded: Decoded, query: CodeQuery, found: Ranked, matcher: TermMatcher
 ) -> list[CodeHit]:
     """The places of a file to show, best first; for a file that matches only by its path, its beginning."""
     lines = decoded.lines
     factor = kind_factor(ranked.path, intent=query.intent)
-    if has_phrase(decoded.text, query):
+    if query.phrase and query.phrase in decoded.text.lower():
         ranked = replace(ranked, score=ranked.score + factor * (sum(found.weights) + 1.0))
     if ranked.line is not None and ranked.line <= len(lines):
         return [CodeHit(ranked.path, ranked.line, ranked.score, lines[ranked.line - 1])]
-    if query.intent == "overview" and kind_of(ranked.path) in ("guide", "prose"):
+    if query.intent == "overview" and kind_of(ranked.path) in _PAGES:
         return [_introduction(ranked, lines)]
-    scores = _LineScores(lines, query, _without_mentions(ranked.path, query, found.weights), matcher).all()
+    scores = _LineScores(lines, query, found.weights, matcher).all()
     if not scores:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         return [CodeHit(ranked.path, first + 1, ranked.score, lines[first] if lines else "")]
     hits: list[CodeHit] = []
+    inside: set[int] = set()
     for number in sorted(scores, key=lambda number: (-scores[number], number)):
         if len(hits) == _HITS_PER_FILE:
             break
-        if all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
+        if number not in inside and all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
             share = 1.0 if not hits else _SECOND_HIT
             score = share * (ranked.score + factor * scores[number])
-            hits.append(CodeHit(ranked.path, number + 1, score, lines[number]))
+            around = lines[max(number - _NEAR_LINES, 0) : number + _NEAR_LINES + 1]
+            near = matcher.fits("\n".join(line[:_LINE_CHARS] for line in around)).keys()
+            far = [at for at in body(lines, number) if at in scores and at - number > 2 * _NEAR_LINES]
+            inside = inside or {at for at in far if matcher.fits(lines[at][:_LINE_CHARS]).keys() - near}
+            inner = max(inside, key=lambda at: (scores[at], -at)) + 1 if inside and not hits else None
+            hits.append(CodeHit(ranked.path, number + 1, score, lines[number], len(near), inner))
     return hits
+
+
+def choose_hits(hits: Iterable[FoundHit], *, limit: int) -> list[FoundHit]:
+    """The best hits, best first; those far below the best one are left out.
+
+    The last one gives way to a page of documentation that has more of the query's terms than the best hit.
+    """
+    ranked = sorted(hits, key=lambda item: (-item[0].score, item[0].path, item[0].line))
+    chosen = [item for item in ranked[:limit] if item[0].score >= FAR_BELOW * ranked[0][0].score]
+    fuller = [each for each in ranked if each[0].n_terms > chosen[0][0].n_terms and kind_of(each[0].path) in _PAGES]
+    if limit == 1 or not fuller or any(page in chosen for page in fuller):
+        return chosen
+    return [*chosen[: limit - 1], fuller[0]]
 
 
 class _LineScores:
@@ -144,7 +156,7 @@ class _LineScores:
         passing = passing_mentions(self._lines)
         for number, line in enumerate(line[:_LINE_CHARS] for line in self._lines):
             fits = self._fits(line)
-            is_phrase = bool(self._query.phrases) and has_phrase(line, self._query)
+            is_phrase = self._query.phrase != "" and self._query.phrase in line.lower()
             if fits or is_phrase:
                 score = self._score(line, fits, is_phrase=is_phrase) * (_PASSING_SHARE if number in passing else 1)
                 if score > 0:
@@ -157,7 +169,7 @@ class _LineScores:
         for (one, two), pattern in zip(self._query.pairs, _pair_patterns(self._query), strict=True):
             if one in fits and two in fits and pattern.search(fold(line)):
                 score += _PAIR_BONUS * (weights[one] + weights[two])
-        return score + (sum(weights) + 1.0 if is_phrase else 0.0)
+        return score + (2 * sum(weights) + 1.0 if is_phrase else 0.0)
 
     def _definition_bonus(self, line: str) -> float:
         """A bonus for a line that defines a name with words of the query, highest if the name is just that word."""
@@ -168,7 +180,7 @@ class _LineScores:
             return 0.0
         name = found["name"]
         total = sum(self._weights) or 1.0
-        bonus = 0.0
+        bonus = 2 * factor * (total + 1.0) if fold(name) in self._query.names else 0.0
         for index, fit in self._fits(name).items():
             weight = factor * self._weights[index]
             # `def write` is the answer to "write", but only loosely related to "how do I write a tool".
@@ -200,14 +212,6 @@ def _introduction(ranked: RankedFile, lines: Sequence[str]) -> CodeHit:
     """The first paragraph of a page, after its title, images and badges."""
     number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
     return CodeHit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
-
-
-def _without_mentions(path: str, query: CodeQuery, weights: Sequence[float]) -> Sequence[float]:
-    """The weights without the words of the file's name, which do not distinguish its lines."""
-    named = " ".join(mention.path for mention in query.mentions if mention.fit(path) > 0)
-    if not named:
-        return weights
-    return [0.0 if term.word in named else weight for term, weight in zip(query.terms, weights, strict=True)]
 
 
 @lru_cache(maxsize=64)

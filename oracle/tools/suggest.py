@@ -1,24 +1,32 @@
 """Suggestions in the results of tools."""
 
+import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from bt_runtime.text import near
 
 _COUNT = 3
+_WORD = re.compile(r"[^\W_]+")
 
 
 def near_paths(path: str, options: Collection[str]) -> tuple[str, ...]:
-    """The paths that `path` may stand for: the same file name elsewhere, then similar names."""
+    """The paths that `path` may stand for: the same name elsewhere, then names with all its words, then similar ones.
+
+    For `login cache` that is `2025-09-04-login-cache`.
+    """
     wanted = PurePosixPath(path.replace("\\", "/").casefold())
-    same_name = [option for option in options if PurePosixPath(option.casefold()).name == wanted.name]
-    same_stem = [option for option in options if PurePosixPath(option.casefold()).stem == wanted.stem]
+    known = {option: PurePosixPath(option.casefold()) for option in options}
+    words = set(_WORD.findall(wanted.stem))
+    same_name = [option for option, each in known.items() if each.name == wanted.name]
+    same_stem = [option for option, each in known.items() if each.stem == wanted.stem]
+    same_words = [option for option, each in known.items() if words and words <= set(_WORD.findall(each.stem))]
     names: dict[str, list[str]] = {}
-    for option in options:
-        names.setdefault(PurePosixPath(option).name.casefold(), []).append(option)
+    for option, each in known.items():
+        names.setdefault(each.name, []).append(option)
     similar = [option for name in near(wanted.name, names, most=_COUNT) for option in names[name]]
-    found = dict.fromkeys([*sorted(same_name, key=len), *sorted(same_stem, key=len), *similar])
-    return tuple(found)[:_COUNT]
+    same = [option for found in (same_name, same_stem, same_words) for option in sorted(found, key=len)]
+    return tuple(dict.fromkeys([*same, *similar]))[:_COUNT]
 
 
 def did_you_mean(names: Collection[str]) -> str:

@@ -9,7 +9,7 @@ Rules:
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from oracle.tools.errors import ToolError
@@ -29,6 +29,10 @@ CONTEXT_CHARS = 240
 SNIPPET_CHARS = 300
 MAX_HITS = 50
 """The limit of the places in a search result."""
+FAR_BELOW = 0.4
+"""Of a search's best score; what scores less is left out."""
+LINES_FOUND_CHARS = 12_000
+"""The limit of the lines that a search for all lines shows, with the path of each."""
 MAX_ENTRIES = 500
 """The limit of the entries in a list of files."""
 
@@ -98,13 +102,11 @@ def cut_line(line: str, *, limit: int = LINE_CHARS) -> str:
     return line if len(line) <= limit else f"{line[:limit]}… [{len(line) - limit:,} more characters in this line]"
 
 
-def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> list[str]:
-    """Prefix lines with their numbers; `marked` is the number of a line to mark."""
-    width = len(str(first + len(lines) - 1))
-    return [
-        f"{'>' if number == marked else ' '} {number:>{width}} | {line}"
-        for number, line in enumerate(lines, start=first)
-    ]
+def numbered(lines: Iterable[tuple[int, str]], *, marked: Collection[int] = ()) -> list[str]:
+    """Prefix lines with their numbers, which ascend; `marked` has the numbers of the lines to mark."""
+    lines = [*lines]
+    width = len(str(lines[-1][0])) if lines else 0
+    return [f"{'>' if number in marked else ' '} {number:>{width}} | {line}" for number, line in lines]
 
 
 def bounded(text: str) -> str:
