@@ -83,7 +83,7 @@ def read_range(
     parts = [f"{path}, lines {start}-{last} of {len(lines)}"]
     if not decoded.is_exact:
         parts.append("[Not valid UTF-8: wrong bytes are shown as \ufffd.]")
-    parts += numbered(shown, first=start)
+    parts += numbered(enumerate(shown, start=start))
     if len(shown) < len(asked):
         missed = f"Lines {last + 1}-{start + len(asked) - 1} are not shown"
         parts.append(f"[{missed}; go on with {continuation(path, last + 1)}.]")

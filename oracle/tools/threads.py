@@ -58,25 +58,15 @@ class ThreadTools:
         key = call_key()
         time = iso(self._now() if key is None else key.at, precision="seconds")
         try:
-            entry = entry_text(time, content).encode()
-            if key is None or not key.is_repeat or not self._has(path, entry):
-                self._root.append(path, entry, header=f"# {title}\n".encode())
+            self._root.append(path, entry_text(time, content).encode(), header=f"# {title}\n".encode())
         except IsADirectoryError:
             raise ToolError(f"{path!r} is a folder; choose another name for the thread.") from None
         except UnicodeEncodeError:
             raise ToolError("content has characters that are no valid Unicode (lone surrogates).") from None
         return ToolResult(f"{'Began the thread' if is_new else 'Added to the thread'} {path} ({time}).")
 
-    def _has(self, path: str, entry: bytes) -> bool:
-        """Whether the thread has an entry already."""
-        try:
-            _, size = self._root.read(path, max_bytes=0)
-            return entry in self._root.read(path, max_bytes=size)[0]
-        except (FileNotFoundError, IsADirectoryError):
-            return False
-
     def thread_read(self, thread: Annotated[str, "The thread's name, or its path from a search result."]) -> ToolResult:
-        """Read a thread. Returns its entries, oldest first; of a long one the newest."""
+        """Read a thread by its name or path. Returns its entries, oldest first; of a long one the newest."""
         path = self._existing(thread)
         if path is None:
             names = [title for _, title in self._index.files(kind="thread")]
@@ -95,7 +85,7 @@ class ThreadTools:
         parts = [f"{path}, lines {first}-{len(lines)} of {len(lines)} ({len(entries)} entries)"]
         if first > 1:
             parts.append(f"[Older entries are not shown; read them with vault_read(path='{path}:1').]")
-        parts += numbered([cut_line(line) for line in lines[first - 1 :]], first=first)
+        parts += numbered(enumerate(map(cut_line, lines[first - 1 :]), start=first))
         return ToolResult("\n".join(parts), sources=(Source(path, "thread", first, shorten(lines[first - 1]) or None),))
 
     def thread_seek(
@@ -103,8 +93,10 @@ class ThreadTools:
         query: Annotated[str, "Words or a question; entries with more of the words come first."],
         limit: Annotated[int, f"How many entries to return, 1 to {MAX_HITS}."] = 5,
     ) -> ToolResult:
-        """Search the entries of all threads. Returns path:line, thread, time and some lines of each."""
-        advice = "Try other words or fewer, or vault_search."
+        """Search the entries of all threads. Shows path:line, thread, time and best lines (a short entry whole)."""
+        known = ", ".join(path for path, _ in self._index.files(kind="thread")[:20])
+        others = f"Try other words or fewer, or vault_search. Threads: {known}."
+        advice = others if known else "There are no threads yet."
         return search_result(self._index, query, limit, kind="thread", advice=advice)
 
     def _existing(self, thread: str) -> str | None:

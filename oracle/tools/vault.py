@@ -5,7 +5,8 @@ The vault is a folder of Markdown files. Threads (`oracle.tools.threads`) are fi
 rejects them. Hidden files and folders (`.git`, `.obsidian`) are not part of the vault. A vault whose folder does not
 exist is empty; the first write creates it.
 
-In search results each hit is `path:line — title (score 3.20)` followed by numbered lines.
+In search results each hit is `path:line — title (score 3.20)` followed by numbered lines, and by a note in square
+brackets if these are the whole note. Hits whose score is far below the best one are left out.
 """
 
 from collections import Counter
@@ -16,16 +17,19 @@ from bt_runtime.text import near
 from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt, read_excerpt
-from oracle.tools.keys import call_key
-from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
+from oracle.tools.notes import NOTE_SUFFIXES, is_thread, with_title
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
 from oracle.tools.reading import range_of, read_range
 from oracle.tools.suggest import did_you_mean, near_paths
-from oracle.tools.text import CONTEXT_CHARS, MAX_ENTRIES, MAX_HITS, cut_line, numbered, shorten
+from oracle.tools.text import CONTEXT_CHARS, FAR_BELOW, MAX_ENTRIES, MAX_HITS, cut_line, numbered, shorten
 from oracle.tools.vault_index import Kind, VaultIndex
 
 _MAX_BODY_CHARS = 1_000_000
+_MAX_NAMED = 3
+"""The entries of threads whose threads are named with the notes of a search."""
+_ENOUGH_TERMS = 2
+"""Of a question, in an entry whose thread is named; fewer if the best note has fewer."""
 
 
 class VaultTools:
@@ -40,15 +44,15 @@ class VaultTools:
         query: Annotated[str, "Words or a question; notes with more of the words come first."],
         limit: Annotated[int, f"How many notes to return, 1 to {MAX_HITS}."] = 5,
     ) -> ToolResult:
-        """Search the notes of the vault (not its threads). Returns path:line, title and some lines of each."""
+        """Search the vault's notes. Shows path:line, title and best lines (a short note whole), and names threads."""
         advice = "Try other words or fewer, thread_seek for threads, or vault_list to see what there is."
         return search_result(self._index, query, limit, kind="vault", advice=advice)
 
     def vault_read(
         self,
-        path: Annotated[str, "The note, relative to the vault; 'path:line' begins there. '.md' may be left out."],
+        path: Annotated[str, "The note or thread, below the vault; 'path:line' begins there. '.md' may be left out."],
     ) -> ToolResult:
-        """Read a note of the vault. Returns its lines with their numbers."""
+        """Read a note or a thread of the vault by its path. Returns its lines with their numbers."""
         wanted = range_of(path, exists=self._is_note)
         plain = note_path(self._root, wanted.path)
         self._refuse_hidden_target(plain)
@@ -74,25 +78,22 @@ class VaultTools:
     def vault_list(
         self, folder: Annotated[str | None, "Only notes below this folder, relative to the vault."] = None
     ) -> ToolResult:
-        """List the notes of the vault with their titles."""
+        """List the notes of the vault, then its threads, with their titles."""
         plain = self._root.relative(folder) if folder and folder.strip() else "."
-        notes = self._index.files(kind="vault")
-        threads = self._index.files(kind="thread")
+        notes = [*self._index.files(kind="vault"), *self._index.files(kind="thread")]
         prefix = "" if plain == "." else f"{plain}/"
-        below = [note for note in [*notes, *(threads if prefix else ())] if note[0].startswith(prefix)]
-        hint = f"[{len(threads):,} threads: vault_list(folder={THREADS_FOLDER!r})]"
-        hints = [hint] if threads and not prefix else []
+        below = [note for note in notes if note[0].startswith(prefix)]
         if not below:
-            folders = {path.rpartition("/")[0] for path, _ in [*notes, *threads]} - {""}
+            folders = {path.rpartition("/")[0] for path, _ in notes} - {""}
             if prefix and not self._root.resolve(plain).is_dir():
                 known = did_you_mean(near(plain, sorted(folders)))
                 raise ToolError(f"there is no folder {shorten(plain)!r} in the vault.{known}")
             where = f"below {plain!r}" if prefix else "in the vault"
-            return ToolResult("\n".join([f"There are no notes {where}.", *hints]), is_empty=True)
+            return ToolResult(f"There are no notes {where}.", is_empty=True)
         lines = [f"{path} — {shorten(title, limit=120)}" for path, title in below[:MAX_ENTRIES]]
         if len(below) > MAX_ENTRIES:
             lines.append(f"[{len(below) - MAX_ENTRIES:,} more; give a folder.] Folders: {_folders(below)}")
-        return ToolResult("\n".join([*lines, *hints]))
+        return ToolResult("\n".join(lines))
 
     def vault_write(
         self,
@@ -111,11 +112,8 @@ class VaultTools:
             raise ToolError(f"body has {len(body):,} characters; at most {_MAX_BODY_CHARS:,} fit into a note.")
         self._refuse_hidden_target(plain)
         text = with_title(body, title)
-        key = call_key()
         try:
-            data = text.encode()
-            is_done = key is not None and key.is_repeat and self._holds(plain, data)
-            replaced = overwrite if is_done else self._root.write(plain, data, overwrite=overwrite)
+            replaced = self._root.write(plain, text.encode(), overwrite=overwrite)
         except FileExistsError:
             raise ToolError(
                 f"the note {plain!r} exists already and was not changed. Read it with vault_read; then write the whole "
@@ -129,13 +127,6 @@ class VaultTools:
         return ToolResult(
             f"{'Replaced' if replaced else 'Wrote'} {plain} ({lines} {'line' if lines == 1 else 'lines'})."
         )
-
-    def _holds(self, path: str, data: bytes) -> bool:
-        """Whether the note has exactly this text."""
-        try:
-            return self._root.read(path, max_bytes=len(data) + 1)[0] == data
-        except (FileNotFoundError, IsADirectoryError):
-            return False
 
     def _is_note(self, path: str) -> bool:
         try:
@@ -170,18 +161,26 @@ def note_path(root: Root, path: str) -> str:
 
 
 def search_result(index: VaultIndex, query: str, limit: int, *, kind: Kind, advice: str) -> ToolResult:
-    """The best hits as text and sources; `advice` is what to try where there are none."""
+    """The hits not far below the best one as text and sources; `advice` is what to try where there are none."""
     found = index.search(query, kind=kind, limit=min(max(limit, 1), MAX_HITS))
+    found = [hit for hit in found if hit.score >= FAR_BELOW * found[0].score]
+    what = "note" if kind == "vault" else "entry"
+    best = max((hit.n_terms for hit in found), default=1)
+    entries = index.search(query, kind="thread", limit=_MAX_NAMED) if kind == "vault" else []
+    threads = ", ".join(dict.fromkeys(entry.path for entry in entries if entry.n_terms >= min(best, _ENOUGH_TERMS)))
+    ends = [f"[Threads that match as well: {threads}. thread_seek shows where.]"] if threads else []
     if not found:
-        what = "note" if kind == "vault" else "thread"
-        return ToolResult(f"No {what} matches {shorten(query, limit=120)!r}. {advice}", is_empty=True)
-    blocks = []
+        text = f"No {what} matches {shorten(query, limit=120)!r}. {advice}"
+        return ToolResult("\n\n".join([text, *ends]), is_empty=True)
+    blocks, sources = [], []
     for hit in found:
-        lines = [cut_line(line, limit=CONTEXT_CHARS) for line in hit.lines]
+        lines = ((at, line if hit.whole else cut_line(line, limit=CONTEXT_CHARS)) for at, line in hit.lines)
+        whole = [f"[This is the whole {hit.whole}.]"] if hit.whole else []
         heading = f"{hit.path}:{hit.line} — {shorten(hit.title, limit=120)} (score {hit.score:.2f})"
-        blocks.append("\n".join([heading, *numbered(lines, first=hit.line, marked=hit.line)]))
-    sources = tuple(Source(hit.path, kind, hit.line, shorten(" ".join(hit.lines)) or None, hit.score) for hit in found)
-    return ToolResult("\n\n".join(blocks), sources=sources)
+        blocks.append("\n".join([heading, *numbered(lines, marked=[hit.line]), *whole]))
+        text = " ".join(line for at, line in hit.lines if at >= hit.line)
+        sources.append(Source(hit.path, kind, hit.line, shorten(text) or None, hit.score))
+    return ToolResult("\n\n".join([*blocks, *ends]), sources=tuple(sources))
 
 
 def _folders(notes: Sequence[tuple[str, str]]) -> str:

@@ -24,6 +24,14 @@ Kind = Literal["vault", "thread"]
 MAX_NOTES = 50_000
 _INDEXED_BYTES = 1_000_000
 _SHOWN_LINES = 6
+_WHOLE_LINES, _WHOLE_CHARS = 20, 1_500
+_HEAD_LINES, _MAX_STANDING = 40, 6
+_STANDING = re.compile(
+    r"[\s>*_#|-]{0,8}(?:(?:last )?updated|date|decided|status|superseded|supersedes|replace[ds]|deprecated|obsolete"
+    r"|withdrawn|datum|stand|ersetzt|veraltet)[*_]{0,3}\s{0,3}(?:$|[:|]|\b(?:by|on|in|durch|von|am)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a line that says when a note was written, or whether it still holds."""
 _LINE_CHARS = 2_000
 _FIELD_WEIGHTS = (2.0, 1.5, 0.8)
 """Of title, tags and path."""
@@ -39,16 +47,21 @@ class VaultMatch:
 
     Args:
         title: of the note or thread; for an entry, followed by its time.
-        line: the line that matches best, from 1.
-        lines: that line and up to five that follow.
+        line: the number of the line that matches best, from 1.
+        lines: numbers and texts of the lines to show: all of a short note or entry; of others that line with up to five
+            that follow, and above them those with the note's date and status.
+        whole: `note`, `entry` or `thread` if `lines` are all of it, else empty.
+        n_terms: the number of the question's terms that the document has.
         score: greater is better.
     """
 
     path: str
     title: str
     line: int
-    lines: tuple[str, ...]
+    lines: tuple[tuple[int, str], ...]
     score: float
+    whole: str
+    n_terms: int
 
 
 class VaultIndex:
@@ -198,15 +211,29 @@ def _digest(data: bytes, size: int) -> bytes:
 
 
 def _shown(place: DocumentPosition, score: float, lines: Sequence[str], matcher: TermMatcher) -> VaultMatch:
-    own = list(lines[place.line - 1 : place.end - 1])
+    numbered = list(enumerate(lines, start=1))
+    own = numbered[place.line - 1 : place.end - 1]
+    whole, unit = numbered, "note"
     if is_thread(place.path):
-        own = [unescaped(line) for line in own]
-        while own and not own[-1].strip():
-            own.pop()
-    best = _best_line(own, matcher)
+        unit = "entry" if read_entries("\n".join(lines)) else "thread"
+        whole = own = [(number, unescaped(line)) for number, line in own]
+    while whole and not whole[-1][1].strip():
+        whole.pop()
+    best = _best_line([line for _, line in own], matcher)
+    is_whole = 0 < len(whole) <= _WHOLE_LINES and sum(len(line) for _, line in whole) <= _WHOLE_CHARS
+    shown = whole if is_whole else sorted({*own[best : best + _SHOWN_LINES], *_standing(whole)})
+    n_terms = len(matcher.fits("\n".join([place.title, *(line for _, line in own)])))
     return VaultMatch(
-        place.path, place.title, place.line + best, tuple(own[best : best + _SHOWN_LINES]), round(score, 2)
+        place.path, place.title, place.line + best, tuple(shown), round(score, 2), unit if is_whole else "", n_terms
     )
+
+
+def _standing(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines at the head of a note with its date and status; of a heading also the line below it."""
+    head = [(number, line) for number, line in lines[:_HEAD_LINES] if line.strip()]
+    found = [at for at, (_, line) in enumerate(head) if _STANDING.match(line)]
+    found += [at + 1 for at in found if head[at][1].startswith("#") and at + 1 < len(head)]
+    return [head[at] for at in sorted(found)[:_MAX_STANDING]]
 
 
 def _best_line(lines: Sequence[str], matcher: TermMatcher) -> int:

@@ -41,7 +41,7 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
         readable(
             make(
                 group="vault",
-                when_to_use="To see a whole note when the lines of a search hit do not answer.",
+                when_to_use="To see a note or thread that a search hit does not show whole.",
             )(vault.vault_read)
         ),
         make(

@@ -46,9 +46,21 @@ async def test_seeking_finds_entries_not_notes(vault: ToolRegistry, write: Calla
         ("threads/tokens.md", 5, "thread")
     ]
     assert result.text.startswith("threads/tokens.md:5 — tokens, 2025-01-31T09:31:00Z (score ")
-    assert "\n> 5 | Priya: an hour is too short.\n  6 | Tom disagrees." in result.text
+    assert "\n> 5 | Priya: an hour is too short.\n  6 | Tom disagrees.\n[This is the whole entry.]" in result.text
+    write("vault/threads/proxy.md", "# Proxy\n\n**Ben:** The cookie is Secure.\n\n**Aylin:** Good.\n")
+    by_hand = await vault.call("thread_seek", {"query": "secure cookie"})
+    assert by_hand.text.endswith(" | **Aylin:** Good.\n[This is the whole thread.]")
     notes = await vault.call("vault_search", {"query": "Priya"})
     assert [source.path for source in notes.sources] == ["tokens.md"]
+
+
+async def test_a_seek_without_hits_names_the_threads(vault: ToolRegistry) -> None:
+    without = await vault.call("thread_seek", {"query": "quaternion"})
+    assert (without.text, without.is_empty) == ("No entry matches 'quaternion'. There are no threads yet.", True)
+    await vault.call("thread_push", {"thread": "tokens", "content": "Lunch was good."})
+    result = await vault.call("thread_seek", {"query": "quaternion"})
+    assert result.is_empty
+    assert result.text.endswith("Threads: threads/tokens.md.")
 
 
 async def test_a_thread_is_also_read_as_a_note(vault: ToolRegistry) -> None:

@@ -64,17 +64,69 @@ async def test_hidden_files_threads_and_pictures_are_not_notes(notes: Path, vaul
     assert await found(vault, "redis", limit=50) == ["decisions/caching.md:6"]
 
 
-async def test_a_hit_is_shown_with_place_title_score_and_lines(notes: Path, vault: ToolRegistry) -> None:
-    result = await vault.call("vault_search", {"query": "redis"})
+async def test_a_short_note_is_shown_whole_and_the_hit_says_so(notes: Path, vault: ToolRegistry) -> None:
+    result = await vault.call("vault_search", {"query": "redis cache"})
     score = result.sources[0].score
-    assert result.text == (
+    assert result.text.split("\n\n")[0] == (
         f"decisions/caching.md:6 — Cache layer (score {score:.2f})\n"
-        "> 6 | We decided to cache in Redis.\n  7 | TTL is 60 s."
+        "  1 | ---\n  2 | title: Cache layer\n  3 | tags: [performance, redis]\n  4 | ---\n  5 | \n"
+        "> 6 | We decided to cache in Redis.\n  7 | TTL is 60 s.\n"
+        "[This is the whole note.]"
     )
     assert (result.sources[0].source_type, result.sources[0].snippet) == (
         "vault",
         "We decided to cache in Redis. TTL is 60 s.",
     )
+
+
+async def test_notes_far_below_the_best_one_are_left_out(vault: ToolRegistry, write: Callable[..., Path]) -> None:
+    write("vault/lease.md", "# Lease of locks\n\nThe lease of a lock ends after the timeout.\n")
+    for number in range(4):
+        write(f"vault/other{number}.md", "A timeout.\n" + "Something else entirely.\n" * 30)
+    assert await found(vault, "lease lock timeout") == ["lease.md:3"]
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        pytest.param(
+            "---\ntitle: Old\ndate: 2024-02-01\nstatus: superseded\ntags: [a]\n---\n",
+            ["date: 2024-02-01", "status: superseded"],
+            id="front matter",
+        ),
+        pytest.param(
+            "# Old\n\n**Date:** 2024-02-01\n- **Status**: Accepted\n> Superseded by 0012\n",
+            ["**Date:** 2024-02-01", "- **Status**: Accepted", "> Superseded by 0012"],
+            id="marked lines",
+        ),
+        pytest.param("# Old\n\n## Status\n\nReplaced in May.\n", ["## Status", "Replaced in May."], id="a heading"),
+        pytest.param("# Alt\n\nStand: 3. Mai\nStatus: ersetzt\n", ["Stand: 3. Mai", "Status: ersetzt"], id="German"),
+        pytest.param("# Old\n\nDate parsing is slow. Status codes too.\n", [], id="words of a sentence"),
+    ],
+)
+async def test_a_hit_in_a_long_note_is_shown_with_the_notes_date_and_status(
+    vault: ToolRegistry, write: Callable[..., Path], head: str, shown: list[str]
+) -> None:
+    write("vault/old.md", head + "\nSomething else.\n" * 30 + "The zebra is kept.\n" + "Nothing.\n" * 9)
+    text = (await vault.call("vault_search", {"query": "zebra"})).text
+    lines = [line.partition(" | ")[2] for line in text.split("\n")[1:]]
+    assert lines == [*shown, "The zebra is kept.", *["Nothing."] * 5]
+    assert "[This is the whole note.]" not in text
+
+
+async def test_a_search_names_the_threads_that_match(
+    notes: Path, vault: ToolRegistry, write: Callable[..., Path]
+) -> None:
+    named = "[Threads that match as well: threads/search.md. thread_seek shows where.]"
+    assert (await vault.call("vault_search", {"query": "redis"})).text.endswith(f"\n\n{named}")
+    only = await vault.call("vault_search", {"query": "came up in talk"})
+    assert only.is_empty
+    assert only.text.endswith(named)
+    assert "[Threads" not in (await vault.call("vault_search", {"query": "deployment"})).text
+    write("vault/cookies.md", "# The login cookie\n\nIts flags are HttpOnly and Secure.\n")
+    write("vault/threads/proxy.md", "# Proxy\n\nThe cookie is Secure all the same.\n")
+    fuller = (await vault.call("vault_search", {"query": "login cookie flags HttpOnly Secure"})).text
+    assert fuller.endswith("[Threads that match as well: threads/proxy.md. thread_seek shows where.]")
 
 
 async def test_an_empty_result_says_what_to_try_instead(notes: Path, vault: ToolRegistry) -> None:
@@ -116,7 +168,7 @@ async def test_a_file_that_did_not_change_is_not_read_again(
     )
     monkeypatch.setattr(index, "_FRESH_NS", -(2**62))  # as if all changes were long ago
     assert len(await found(vault, "redis")) == 1
-    assert sorted(reads) == ["cjk.md", "decisions/auth.md", "decisions/caching.md", "meetings/2025-01.md", "runbook.md"]
+    assert sorted(reads) == sorted(path for path in NOTES if path.endswith(".md") and not path.startswith("."))
     reads.clear()
     (notes / "runbook.md").write_text("redis")
     assert len(await found(vault, "redis")) == 2
@@ -152,6 +204,7 @@ async def test_a_note_is_read_with_line_numbers(notes: Path, vault: ToolRegistry
     [
         ("cashing", "there is no note 'cashing.md' in the vault. Did you mean 'decisions/caching.md'?"),
         ("auth", "Did you mean 'decisions/auth.md'"),
+        ("decisions/login cache", "Did you mean 'decisions/2025-09-04-login-cache.md'?"),
         ("../outside", "has '..' in it"),
         ("/etc/passwd", "is absolute"),
         (".obsidian/hidden.md", "hidden name ('.obsidian')"),
@@ -160,8 +213,9 @@ async def test_a_note_is_read_with_line_numbers(notes: Path, vault: ToolRegistry
     ],
 )
 async def test_a_note_that_cannot_be_read_is_an_error_that_helps(
-    notes: Path, vault: ToolRegistry, path: str, message: str
+    notes: Path, write: Callable[..., Path], vault: ToolRegistry, path: str, message: str
 ) -> None:
+    write("vault/decisions/2025-09-04-login-cache.md", "Logins are kept for a minute.\n")
     result = await vault.call("vault_read", {"path": path})
     assert result.is_error
     assert message in result.text, result.text
@@ -183,7 +237,7 @@ async def test_a_long_note_says_how_to_continue(vault: ToolRegistry, write: Call
     assert (await vault.call("vault_read", {"path": following})).text.startswith(f"long.md, lines {following[8:]}-")
 
 
-async def test_notes_are_listed_with_titles_and_threads_apart(notes: Path, vault: ToolRegistry) -> None:
+async def test_notes_are_listed_with_titles_and_threads_last(notes: Path, vault: ToolRegistry) -> None:
     lines = (await vault.call("vault_list", {})).text.split("\n")
     assert lines == [
         "cjk.md — 设计",
@@ -191,7 +245,7 @@ async def test_notes_are_listed_with_titles_and_threads_apart(notes: Path, vault
         "decisions/caching.md — Cache layer",
         "meetings/2025-01.md — Januar-Meeting",
         "runbook.md — runbook",
-        "[1 threads: vault_list(folder='threads')]",
+        "threads/search.md — Search",
     ]
     assert (await vault.call("vault_list", {"folder": "threads"})).text == "threads/search.md — Search"
     missing = await vault.call("vault_list", {"folder": "decision"})
