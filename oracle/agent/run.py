@@ -6,7 +6,7 @@ latest turn, the signals, what people are asked, the cost of requests, and what 
 wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.agent import notices
@@ -18,6 +18,7 @@ from oracle.agent.grace import CancelGrace
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.lost import LostWork
+from oracle.agent.notes import EMPTY_TURN, REPEATED_TEXT, TOOL_ERROR, WRITTEN_CALL, Note, Strength, stronger
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.people import People
@@ -90,7 +91,7 @@ class AgentRun:
     offered: tuple[str, ...] = ()
     withheld: frozenset[str] = frozenset()
     prompt: ComposedPrompt | None = None
-    notes: list[str] = field(default_factory=list)
+    note: Note | None = None
     rules: RuleGate | None = None
     journal: QueryJournal = field(default_factory=NoJournal)
     trace: RunTrace | None = None
@@ -137,14 +138,19 @@ class AgentRun:
     def send_warnings(self, marked: AgentState) -> None:
         """Send the warnings that are marked in `marked` and not in the state, and take `marked` over."""
         if marked.turn_warned and not self.state.turn_warned:
-            self._warn(notices.iteration_warning(marked))
+            self.warn(notices.iteration_warning(marked))
         if marked.token_warned and not self.state.token_warned:
-            self._warn(notices.token_warning(marked))
+            self.warn(notices.token_warning(marked))
         self.state = marked
 
-    def _warn(self, notice: notices.Notice) -> None:
+    def warn(self, notice: notices.Notice) -> None:
+        """Send a warning to user and model."""
         self.output.notify(notice)
-        self.notes.append(notice.message)
+        self.add_note(notice.message, "near_limit")
+
+    def add_note(self, text: str, strength: Strength = "hint") -> None:
+        """Have a note sent with the model's next turn, unless a stronger one is."""
+        self.note = stronger(self.note, Note(text, strength))
 
     def plan(self, model: str | None = None) -> TurnPlan:
         """Limits of the next turn, next to those that are in progress.
@@ -182,7 +188,10 @@ class AgentRun:
         self._take_end(outcome, halted=halted)
         self.turn.end(outcome)
         self.signals.take(outcome, turn=self.state.turn + 1)
-        self._take_notes(outcome.notes)
+        # Its notes stay in the transcript: taking them back would void the provider's cache.
+        self.note = None
+        self.transcript.add_notes(outcome.notes)
+        self.transcript.mark_sent()
         self.gathering.begin_turn(self.query.question)
         if outcome.is_broken:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
@@ -227,13 +236,6 @@ class AgentRun:
         if not halted and self.state.termination_reason != "error":
             self.turn.fault = outcome.fault
 
-    def _take_notes(self, notes: Sequence[str]) -> None:
-        """Keep the notes of a request in the transcript: taking them back would void the provider's cache."""
-        if notes:
-            self.notes = [note for note in self.notes if note not in notes]
-            self.transcript.add_note("\n".join(notes))
-        self.transcript.mark_sent()
-
     def apply_tools(self, outcome: ToolsOutcome, *, judge: Judge = _judge) -> None:
         """Apply the results of tool calls that were run, refused or cancelled; each call gets one result.
 
@@ -251,11 +253,11 @@ class AgentRun:
                 self.state = self.state.after_server_tools([result.call.name], sources=[result.group or ""])
         self.gathering.take(results, self.equipment.tools, turn=self.state.turn, signal=self.signals.latest)
         if any(result.is_error for result in ran):
-            self.notes.append(TOOL_ERROR_NOTE)
+            self.add_note(TOOL_ERROR)
         self.transcript.add_tool_results(CallText(each.call, each.text, each.is_error) for each in results)
 
     def ask_again(self, hint: str = "", *, strategy: str = "") -> None:
-        """Grant another turn: a note asks the model to continue.
+        """Grant another turn: the model is asked to continue.
 
         If the token budget does not pay for that turn, the budget counts as reached.
 
@@ -266,8 +268,17 @@ class AgentRun:
         self.signals.settle(strategy or "another_turn")
         if self.turn.is_last_paid:
             self.state = self.state.after_budget_cut()
-        hint = hint or (EMPTY_TURN_NOTE if self.state.empty_turns else "")
-        self.transcript.add_note(f"Continue. {hint}".strip())
+        self.transcript.ask_on()
+        if self.state.repeated_turns:
+            self.add_note(REPEATED_TEXT, "ending")
+        elif self.turn.outcome is not None and self.turn.outcome.wrote_calls:
+            self.add_note(WRITTEN_CALL)
+        elif hint := hint or (EMPTY_TURN if self.state.empty_turns else ""):
+            self.add_note(hint)
+
+    def will_run_tools(self) -> bool:
+        """Whether calls of the next turn are run, as far as that can be foreseen."""
+        return not (self.gathering.answer_due or self.plan().wrap_up)
 
     def is_turn_left(self) -> bool:
         """Whether the limits leave a turn after the last one."""

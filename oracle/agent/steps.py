@@ -7,6 +7,7 @@ from functools import lru_cache
 import structlog
 
 from bt_runtime.text import estimate_tokens
+from oracle.agent.notes import Note, stronger
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query_with
@@ -32,9 +33,8 @@ def classify(run: AgentRun) -> QueryClassification:
 
 
 def compose(run: AgentRun) -> None:
-    """Compose the system prompt, once per query: each request has to begin with the one before it."""
+    """Compose the system prompt, which is not changed any more once a request had it: the next has to begin with it."""
     found = run.classification or classify(run)
-    first, *second = found.types
     run.prompt = _composed(
         query_type=found.query_type,
         second_query_type=found.second_type,
@@ -71,19 +71,22 @@ def offer_all_reading(run: AgentRun) -> tuple[str, ...]:
 
 
 def offer(run: AgentRun, names: Iterable[str]) -> tuple[str, ...]:
-    """Offer the tools of these names and note the new ones for the model; returns those.
+    """Offer the tools of these names and tell the model which are new, by its prompt or in a note; returns those.
 
     They come after the tools that were offered before, and nothing is taken away: each change of the tools voids the
     provider's cache of the whole request, and what its thinking was bound to. Tools that this process does not have
-    are left out, and so are those that are withheld.
+    are left out, and so are those that are withheld. Before a turn whose calls are not run nothing is offered.
     """
     wanted = (name for name in dict.fromkeys(names) if run.equipment.tools.get(name) is not None)
     new = tuple(name for name in wanted if name not in run.offered and name not in run.withheld)
-    if new:
-        run.offered = (*run.offered, *new)
+    before, run.offered = run.offered, (*run.offered, *new)
+    if new and run.transcript.sent_messages and not run.will_run_tools():
+        run.offered = before
+        return ()
+    if new and not _recomposed(run):
         entries = [tool_entry(tool) for name in new if (tool := run.equipment.tools.get(name))]
         listed = "; ".join(f"{entry.name}({entry.arguments}): {entry.when_to_use}" for entry in entries)
-        run.notes.append(f"More tools are offered from now on: {listed}")
+        run.note = stronger(run.note, Note("", offers=f"More tools are offered from now on: {listed}"))
     return new
 
 
@@ -96,6 +99,16 @@ def withhold(run: AgentRun, names: Iterable[str]) -> None:
     run.withheld |= frozenset(names)
     taken = tuple(name for name in run.offered if name in run.withheld)
     if taken and run.transcript.sent_messages:
-        run.notes.append(f"Do not call these tools any more; they are not run: {', '.join(taken)}")
+        run.add_note(f"Do not call these tools any more; they are not run: {', '.join(taken)}")
     elif taken:
         run.offered = tuple(name for name in run.offered if name not in run.withheld)
+        _recomposed(run)
+
+
+def _recomposed(run: AgentRun) -> bool:
+    """Compose the prompt again for the tools that are offered now; false if a request had it already."""
+    if run.transcript.sent_messages:
+        return False
+    if run.prompt is not None:
+        compose(run)
+    return True

@@ -20,10 +20,11 @@ import structlog
 from bt_runtime.text import estimate_tokens
 from oracle.agent.echo import Echo
 from oracle.agent.lost import LostTurn
+from oracle.agent.notes import GO_ON, limit_note, stronger
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
-from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
+from oracle.agent.planning import TurnPlan
 from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_turn, turn_span
@@ -117,8 +118,16 @@ class _Progress:
             self.look_again_at += self.characters // 4
             self.goes_round = goes_round("".join(self.raw))
         shown = self.reader.feed(text)
+        if self.reader.thoughts:
+            self.think()
         if shown:
             self.show(shown)
+
+    def think(self) -> None:
+        """Show the thinking that stood within the text."""
+        for thought in self.reader.thoughts:
+            self.output.think(thought)
+        self.reader.thoughts.clear()
 
     def _take_thought(self, text: str) -> None:
         self.characters += len(text)
@@ -128,7 +137,7 @@ class _Progress:
         """Take the text in pieces of bounded size, up to the one that exceeds the budget."""
         for at in range(0, len(text), _LONGEST_PIECE):
             take(text[at : at + _LONGEST_PIECE])
-            if self.exceeds_budget():
+            if self.is_enough():
                 return
 
     def take(self, event: ModelEvent) -> None:
@@ -186,20 +195,26 @@ class _Progress:
         )
 
 
-def _notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tuple[str, ...]:
-    """The notes that go with this turn's request; pending notes are kept for a visible turn."""
-    waiting = run.notes if visible else ()
-    notes = tuple(note for note in (*waiting, WRAP_UP_NOTE if plan.wrap_up else "", hint) if note)
-    # A turn that had to wait for another one may find that the model spoke last.
-    return notes or (("Continue.",) if visible and run.transcript.ends_with_model else ())
+def notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tuple[str, ...]:
+    """What goes with this turn's request: the strongest note, and the turn's own instruction.
+
+    A note that waits is kept for a visible turn. The rest of a lost turn is asked for with that alone: the request that
+    it goes on from had the others.
+    """
+    if visible and _goes_on_from(run):
+        return (GO_ON,)
+    elapsed_s = run.equipment.clock.now() - run.state.start_time
+    limit = limit_note(run.state.at(elapsed_s), plan) if visible or plan.wrap_up else None
+    note = stronger(run.note if visible else None, limit)
+    return tuple(text for text in (note.whole if note else "", hint) if text)
 
 
-def _asked_with(run: AgentRun, notes: Sequence[str], *, visible: bool) -> Transcript:
-    """The messages of this turn's request. An invisible turn ends with notes of its own, which no later one has."""
-    transcript, note = run.transcript, "\n".join(notes)
-    if note or (transcript.ends_with_model and not visible):
-        return transcript.beside(note or "Continue.")
-    return transcript
+def _asked_with(run: AgentRun, notes: Sequence[str]) -> Transcript:
+    """The messages of this turn's request; a turn that had to wait for another one may find that the model spoke last.
+
+    An invisible turn ends with notes of its own, which no later one has.
+    """
+    return run.transcript.beside(notes) if notes or run.transcript.ends_with_model else run.transcript
 
 
 def _request_of(
@@ -230,6 +245,10 @@ def _plan_of(run: AgentRun, sent: RequestRecord) -> TurnPlan:
     )
 
 
+def _notes_of(lost: LostTurn) -> tuple[str, ...]:
+    return (lost.request.note,) if lost.request.note else ()
+
+
 def _spent(lost: LostTurn, plan: TurnPlan) -> tuple[int, int]:
     """Tokens, and those of output among them, that a lost turn has cost: estimates, as its usage was never reported."""
     output_tokens = estimate_tokens(lost.characters)
@@ -244,9 +263,7 @@ def _goes_on_from(run: AgentRun) -> str:
 
 def messages_of_lost(run: AgentRun, lost: LostTurn) -> Transcript:
     """The messages that would be sent if the request of a lost turn were sent once more."""
-    sent = lost.request
-    notes = _notes_for(run, _plan_of(run, sent), visible=not sent.is_side, hint=sent.hint)
-    return _asked_with(run, notes, visible=not sent.is_side)
+    return _asked_with(run, _notes_of(lost))
 
 
 def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
@@ -275,7 +292,7 @@ def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
         interrupted=halted,
         duration_ms=lost.duration_ms,
         first_text_ms=lost.first_text_ms,
-        notes=_notes_for(run, plan, visible=visible, hint=sent.hint),
+        notes=_notes_of(lost),
         without_tools=sent.tool_choice == "none",
         is_side=sent.is_side,
         is_lost=True,
@@ -322,8 +339,8 @@ class OpenTurn:
         self._model, self._lost = model, lost
         self._plan = plan = run.plan(model) if lost is None else _plan_of(run, lost.request)
         self._hint = hint
-        self._notes = _notes_for(run, plan, visible=visible, hint=hint)
-        self._asked = _asked_with(run, self._notes, visible=visible)
+        self._notes = notes_for(run, plan, visible=visible, hint=hint) if lost is None else _notes_of(lost)
+        self._asked = _asked_with(run, self._notes)
         output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
         self._reservation = reservation = run.cost.reserve(plan)
 
@@ -371,6 +388,7 @@ class OpenTurn:
             is_side=not self._visible,
             digest=digest,
             blocks=blocks,
+            note="\n\n".join(self._notes),
         )
 
     def play(self, events: Iterable[ModelEvent]) -> None:
@@ -380,7 +398,7 @@ class OpenTurn:
                 self.progress.take_text(event.text)
             else:
                 self.progress.take(event)
-            if self.progress.exceeds_budget():
+            if self.progress.is_enough():
                 break
 
     def release(self) -> None:
@@ -398,6 +416,7 @@ class OpenTurn:
         ended = progress.ended
         is_whole = not interrupted and fault is None and ended is not None and ended.stop_reason not in _CUT_OFF
         parsed = progress.reader.close(cut_off=not is_whole)
+        progress.think()
         if parsed.remainder:
             progress.show(parsed.remainder)
         is_last = is_whole and not isinstance(parsed.signal, NeedTurn)
@@ -493,7 +512,7 @@ async def _read(
                     progress.take_text(event.text)
                 else:
                     progress.take(event)
-                if progress.characters > progress.characters_reserved and progress.exceeds_budget():
+                if progress.is_enough():
                     break
     except ModelError as error:
         return error.fault

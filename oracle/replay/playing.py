@@ -169,7 +169,7 @@ class Playing:
         agent, settings = self._rebuilt.agent, node.settings
         asked = {
             "messages": agent.transcript.messages,
-            "notes": agent.notes if settings.visible else [],
+            "note": agent.note.text if settings.visible and agent.note else "",
             "hint": node.hint(),
             "offered": agent.offered,
             "prompt": agent.prompt.text if agent.prompt else "",

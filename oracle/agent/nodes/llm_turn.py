@@ -24,10 +24,6 @@ from oracle.llm.protocol import ModelFault
 log = structlog.get_logger(__name__)
 
 
-GO_ON = "Your last response was cut off. Go on exactly where it ended."
-"""For the request after a turn whose process died."""
-
-
 class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
@@ -162,7 +158,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
             refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
             agent.apply_turn(value, model=self.settings.model)
             if value.is_lost:
-                agent.ask_again(GO_ON)
+                agent.ask_again()
                 self.publish()
                 return Status.RUNNING
         else:

@@ -9,6 +9,7 @@ from bt_runtime.analysis.effects import HERE, Case, leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.notes import Strength
 
 
 class NoteSettings(NodeSettings):
@@ -16,9 +17,12 @@ class NoteSettings(NodeSettings):
 
     Args:
         text: what the model reads with its next turn; `{key}` stands for a blackboard value.
+        strength: what it is about, which decides whether it goes or another one: `reminder`, `hint`, `near_limit`,
+            `enough` (what was found suffices), `ending` (one more failure ends the query), `last_turn`.
     """
 
     text: str = Field(min_length=1, max_length=2000)
+    strength: Strength = "hint"
 
     def uses(self) -> Iterator[Use]:
         yield from hint_uses(text=self.text)
@@ -32,9 +36,10 @@ class NoteSettings(NodeSettings):
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
 class AddNote(AgentNode[NoteSettings]):
-    """Adds a note of the control to the model's next turn, beside those that are there.
+    """Has a note of the control go with the model's next turn.
 
-    SUCCESS, always. The note is not part of the conversation that is kept.
+    SUCCESS, always. One note goes with a turn: the strongest, and of equally strong ones the latest. It is not part of
+    the conversation that is kept.
 
     ```yaml
     note: "You have looked at {groups_found}. Answer if that is enough."
@@ -42,7 +47,7 @@ class AddNote(AgentNode[NoteSettings]):
     """
 
     def update(self) -> Status:
-        self.agent.notes.append(filled_hint(self.settings.text, self.board))
+        self.agent.add_note(filled_hint(self.settings.text, self.board), self.settings.strength)
         return Status.SUCCESS
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it

@@ -48,7 +48,7 @@ class RequireAnswer(AgentNode[RequireAnswerSettings]):
 
     def update(self) -> Status:
         self.agent.gathering.answer_due = True
-        self.agent.notes.append(filled_hint(self.settings.hint, self.board))
+        self.agent.add_note(filled_hint(self.settings.hint, self.board), "last_turn")
         return Status.SUCCESS
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  nothing else is to be said
