@@ -1,9 +1,8 @@
 """What a turn asked the model for, without the texts that are in the log anyway."""
 
-from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from oracle.core.frozen import held_frozen
 
@@ -47,15 +46,9 @@ class RequestRecord:
     thinking_tokens: int
     wrap_up: bool
     is_side: bool
-    digest: str = ""
-    blocks: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object; without those of a digest where there is none."""
-        fields = asdict(self)
-        if not self.digest:
-            del fields["digest"], fields["blocks"]
-        return fields
+    digest: str
+    blocks: int
+    note: str
 
 
 @lru_cache(maxsize=64)

@@ -6,9 +6,9 @@ Rules:
   result, in the next message.
 - Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache,
   and its check of what thinking was bound to, depend on that.
-- Text that is not the model's own is neutralised (`oracle.core.control_notes`); only the control's notes have its mark.
-- A note after tool results is appended to the text of the last one. As a block of its own it would look like the
-  user's next message, after which models tend to end the turn without text.
+- The control's notes are system messages, each right behind a message of the user's, and nothing but the model's
+  follows them (platform.claude.com, "Mid-conversation system messages"). `oracle.llm.marked_notes` has the form for
+  models that take none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +17,9 @@ from hashlib import sha256
 from typing import Any
 
 from oracle.agent.planning import content_characters
-from oracle.core.control_notes import marked, neutralised
 from oracle.core.encoding import to_json
 from oracle.core.frozen import held_frozen
-from oracle.llm.protocol import Message, ToolUse
+from oracle.llm.protocol import CONTINUE, Message, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
 """The result of a call that has none when the next message comes."""
@@ -79,8 +78,8 @@ class Transcript:
         """Begin with a conversation's history and a new question."""
         transcript = cls()
         for message in history:
-            transcript._add(message["role"], _neutralised(message["content"]))
-        transcript._add("user", [_text(neutralised(question))])
+            transcript._add(message["role"], message["content"])
+        transcript._add("user", [_text(question)])
         return transcript
 
     @property
@@ -129,28 +128,27 @@ class Transcript:
         """A request has had every message so far; from now on their blocks stay as they are."""
         self._sent_messages, self._sent_characters = len(self._messages), self._characters
 
-    def beside(self, note: str) -> "Transcript":
-        """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""
+    def beside(self, notes: Sequence[str]) -> "Transcript":
+        """A copy that the model can answer, and that ends with these notes."""
         self._digested = self._digested.copy()
         self._digested.add(self._messages[self._digested.messages : -1])
         messages, ids, sent = list(self._messages), set(self._call_ids), (self._sent_messages, self._sent_characters)
         copy = Transcript(messages, ids, self._open, self._characters, *sent, self._digested.copy())
         copy._answer_open_calls(_NOT_RUN_YET)
-        copy.add_note(note)
+        copy.add_notes(notes)
         return copy
 
-    def add_note(self, text: str) -> None:
-        """Add a note of the control, in its marked form; calls without a result are answered first."""
+    def ask_on(self) -> None:
+        """Let the model speak again; calls without a result are answered first."""
         self._answer_open_calls(NOT_RUN)
-        note, last = marked(text), self._messages[-1]
-        blocks = _blocks(last["content"])
-        is_sent = len(self._messages) <= self._sent_messages
-        if last["role"] == "user" and blocks[-1].get("type") == "tool_result" and not is_sent:
-            result = {**blocks[-1], "content": f"{blocks[-1]['content']}\n\n{note}"}
-            self._messages[-1] = {"role": "user", "content": [*blocks[:-1], result]}
-            self._characters += len(note) + 2
-        else:
-            self._add("user", [_text(note)])
+        if self.ends_with_model:
+            self._add("user", [_text(CONTINUE)])
+
+    def add_notes(self, texts: Sequence[str]) -> None:
+        """Add notes of the control, so that the model can answer them."""
+        self.ask_on()
+        if texts:
+            self._add("system", [_text("\n\n".join(texts))])
 
     def add_turn(self, content: Sequence[Mapping[str, Any]]) -> None:
         """Add the model's response, unchanged; nothing if it is empty."""
@@ -183,7 +181,7 @@ class Transcript:
 
 
 def _result(call_id: str, known: CallText | None, why_not: str) -> Mapping[str, Any]:
-    text = why_not if known is None else neutralised(known.text)
+    text = why_not if known is None else known.text
     is_error = known is None or known.is_error
     content = text if text.strip() else "(empty)"
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": is_error}
@@ -206,10 +204,3 @@ def _text(text: str) -> Mapping[str, Any]:
 
 def _blocks(content: Any) -> list[Any]:  # noqa: ANN401
     return [_text(content)] if isinstance(content, str) else list(content)
-
-
-def _neutralised(content: Any) -> Any:  # noqa: ANN401
-    """The content of a history's message: text, or blocks of it."""
-    if isinstance(content, str):
-        return neutralised(content)
-    return [{**block, "text": neutralised(block["text"])} if "text" in block else block for block in content]

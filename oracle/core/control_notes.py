@@ -1,10 +1,10 @@
-"""Notes of the control to the model within a conversation, in a marked form that no other text can have.
+"""The mark of the control's notes in a user's message, for models that take no system messages in a conversation.
 
-A note is `<control_note>`, the text on lines of its own, `</control_note>`. The prompt tells the model that such notes
-come from the control. So that no file, web page or user can forge one, `neutralised` is applied to all material before
-it goes to the model: it replaces the angle bracket of every tag that looks like the mark, in any case, and with white
-space or invisible characters in between. The model's own responses go back to the provider unchanged: they are in the
-model's messages, which never have a note.
+A note is `<control_note>`, the text on lines of its own, `</control_note>`. The prompt tells such a model that these
+notes come from the control. So that no file, web page or user can forge one, `neutralised` is applied to all material
+before it goes to the model: it replaces the angle bracket of every tag that looks like the mark, in any case, and with
+white space or invisible characters in between. The model's own responses go back to the provider unchanged: they are in
+the model's messages, which never have a note.
 """
 
 import re

@@ -27,6 +27,7 @@ from oracle.llm.anthropic_retry import Attempts, RetryPolicy, retry_after_s
 from oracle.llm.anthropic_turn import ProviderTurn
 from oracle.llm.blocks import without_thinking_blocks
 from oracle.llm.load import OnLoad
+from oracle.llm.marked_notes import with_marked_notes
 from oracle.llm.protocol import ModelError, ModelEvent, ModelFault, ModelRequest
 from oracle.llm.thinking import ThinkingSettings, thinking_settings
 from oracle.llm.tool_names import own_names
@@ -114,8 +115,11 @@ class AnthropicModel:
     def _body(self, request: ModelRequest, turn: ProviderTurn) -> tuple[dict[str, Any], Mapping[str, str] | None]:
         """The request's body and extra headers."""
         known = self._known_refusals(turn.model)
-        if not known.has_web_search:
-            request = _without_web_search(request)
+        if "web_search" in known.parts:
+            tools = tuple(tool for tool in request.tools if not (request.web_search and tool.name == "web_search"))
+            request = replace(request, web_search=False, tools=tools)
+        if not known.has_system_messages:
+            request = with_marked_notes(request)
         left = max(1, request.max_tokens - (turn.spent.output_tokens or 0))
         thinking = thinking_settings(
             turn.model, thinking_tokens=request.thinking_tokens, max_tokens=left, drops_changed=known.asks_to_drop
@@ -286,11 +290,6 @@ class _AttemptFailedError(Exception):
         self.fault = fault
         self.error = error
         self.is_retryable = is_retryable
-
-
-def _without_web_search(request: ModelRequest) -> ModelRequest:
-    tools = tuple(tool for tool in request.tools if not (request.web_search and tool.name == "web_search"))
-    return replace(request, web_search=False, tools=tools)
 
 
 def _new_client(*, api_key: str | None, base_url: str | None, silence_s: float) -> anthropic.AsyncAnthropic:

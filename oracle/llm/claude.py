@@ -1,7 +1,8 @@
 """What the provider documents about each Claude model, as far as requests, thinking and the prompt cache depend on it.
 
-Sources (platform.claude.com): "Thinking", "Extended thinking", "Effort", "Prompt caching" (minimum lengths), "Models
-overview" (output limits), "Errors" (prefill), "Preserved thinking" and "What's new" of each model.
+Sources (platform.claude.com): "Thinking", "Extended thinking", "Effort", "Mid-conversation system messages", "Prompt
+caching" (minimum lengths), "Models overview" (output limits), "Errors" (prefill), "Preserved thinking" and "What's new"
+of each model.
 """
 
 import re
@@ -30,6 +31,7 @@ class ModelFacts:
         keeps_thinking: whether thinking of earlier turns stays in the context after the next user message.
         max_output_tokens: the largest accepted `max_tokens`.
         least_cached_tokens: shorter prefixes are not cached; no error reports it.
+        system_messages: whether a conversation may have system messages after its beginning.
     """
 
     thinking: frozenset[str]
@@ -41,6 +43,7 @@ class ModelFacts:
     keeps_thinking: bool
     max_output_tokens: int
     least_cached_tokens: int
+    system_messages: bool
 
 
 UNKNOWN = ModelFacts(
@@ -53,6 +56,7 @@ UNKNOWN = ModelFacts(
     keeps_thinking=True,
     max_output_tokens=128_000,
     least_cached_tokens=1024,
+    system_messages=False,
 )
 """The facts for a name without a version: the strictest rules that do not depend on one."""
 
@@ -80,6 +84,7 @@ def model_facts(model: str) -> ModelFacts:
         keeps_thinking=version >= ((4, 5) if family == "opus" else (4, 6)),
         max_output_tokens=128_000 if version >= (5, 0) or (family == "opus" and version >= (4, 6)) else 64_000,
         least_cached_tokens=_least_cached(family, version),
+        system_messages=version > (5, 0) or (version >= (4, 8) and family not in ("sonnet", "haiku")),
     )
 
 

@@ -4,6 +4,8 @@ Rules:
 
 - Messages have the shape of the Anthropic Messages API (`{"role": …, "content": str | [block, …]}`), because its blocks
   (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
+- A note of the control is a message of the role `system` right behind a user's. `oracle.llm.marked_notes` has another
+  form, for models that take no such messages.
 - `stream` yields events as they arrive and ends with exactly one `TurnEnded`, or raises `ModelError`.
 - Closing the iterator, or cancelling the task that reads it, closes the provider's connection immediately.
 """
@@ -17,6 +19,8 @@ from oracle.core.errors import UpstreamError
 from oracle.core.frozen import held_frozen
 
 Message = Mapping[str, Any]
+CONTINUE = "Continue."
+"""The user's message between two turns of the model, which the control writes."""
 StopReason = Literal[
     "end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "model_context_window_exceeded", "broken"
 ]
@@ -39,7 +43,7 @@ class ModelRequest:
 
     Args:
         system: the composed prompt; the same in all turns of a query, so that the provider's cache stays valid.
-        messages: the conversation, ending with a user message.
+        messages: the conversation, ending with a user message or a note behind it.
         tools: the offered tools; later turns of the query only append to them.
         tool_choice: with `none` the model cannot call tools, which stay listed. A change invalidates the provider's
             cache of the messages.
@@ -48,6 +52,8 @@ class ModelRequest:
         max_tokens: the limit on the output, thinking included; at least 1.
         thinking_tokens: the part of it that may be thinking; 0 turns thinking off.
         web_search: offer the provider's own web search, if it has one.
+        look_first: names of the tools that such questions need first; the prompt says so, too, and models that do not
+            read prompts use this.
         model: the provider's name for the model; `None` means the adapter's default.
         time_left_s: seconds until the query's deadline, which bounds the retries; `None` if there is no deadline.
     """
@@ -60,6 +66,7 @@ class ModelRequest:
     max_tokens: int = 4096
     thinking_tokens: int = 0
     web_search: bool = False
+    look_first: tuple[str, ...] = ()
     model: str | None = None
     time_left_s: float | None = None
 

@@ -21,12 +21,12 @@ def check_requests(bodies: Sequence[Body]) -> None:
     """The requests of one query, oldest first: each is accepted, and appends to the last one that was not beside it.
 
     A turn beside the answer and a turn without tools (`tool_choice`) may end with a note that no later request has.
-    Tools are added once at most.
+    Tools are added once at most. What another model gets begins with no earlier request.
     """
     main: list[Body] = []
     for body in bodies:
         assert complaint(body, betas=BINDING_BETA) is None
-        if main:
+        if main and body["model"] == main[0]["model"]:
             assert any(begins_with(body, each) for each in main), "a request does not begin with the one before"
         if "tool_choice" not in body:
             main = [body]

@@ -77,8 +77,8 @@ def text_of_request(body: Mapping[str, Any]) -> str:
 
 
 def tool_results_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The results that the last message of a request carries."""
-    content = body["messages"][-1]["content"]
+    """The results that the user's last message of a request carries."""
+    content = [message["content"] for message in body["messages"] if message["role"] == "user"][-1]
     return [block for block in content if isinstance(block, dict) and block["type"] == "tool_result"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.control.choosing import UnknownTreeError
+from oracle.core.errors import UserError
 from oracle.decision import AgentConfig, AgentState, DecisionTree, DefaultDecisionTree, decision_tree
 from tests.acceptance.harness import (
     NEED_TURN,
@@ -147,7 +147,7 @@ async def test_012_fr_014_a_registered_decision_tree_goes_before_a_yaml_tree_of_
 
 async def test_012_fr_014_an_unknown_tree_is_refused_with_the_nearest_name() -> None:
     async with harness() as it:
-        with pytest.raises(UnknownTreeError, match="there is no tree 'orcale'; did you mean 'oracle'"):
+        with pytest.raises(UserError, match="there is no tree 'orcale'; did you mean 'oracle'"):
             await it.ask(tree="orcale")
 
 
@@ -352,7 +352,7 @@ async def test_012_fr_006_invisible_turns_are_neither_streamed_nor_saved_but_cou
     assert side["tool_choice"] == {"type": "none"}
     assert "Name three files." in text_of(side["messages"][-1])
     assert "The subagent says: SECRET" in text_of(main["messages"][-1])
-    assert [message["role"] for message in main["messages"]] == ["user"]
+    assert [message["role"] for message in main["messages"]] == ["user", "system"]
 
 
 async def test_012_fr_006_an_interrupted_invisible_turn_leaves_no_trace_either() -> None:
@@ -371,11 +371,11 @@ async def test_012_fr_006_an_interrupted_invisible_turn_leaves_no_trace_either()
 
 
 async def test_decision_24_a_warning_that_is_due_goes_to_the_main_turn_not_to_work_beside_it() -> None:
-    steps = ("llm_turn", "warn_near_limits", "llm_turn: {visible: false}", "llm_turn")
-    async with harness([says("One."), says("SECRET"), answers("Two.")]) as it:
+    steps = (*("llm_turn",) * 4, "warn_near_limits", "llm_turn: {visible: false}", "llm_turn")
+    async with harness([*(says("One."),) * 4, says("SECRET"), answers("Two.")]) as it:
         it.write_tree("mine", mine(*steps))
-        answered = await it.ask(tree="mine", limits={"max_iterations": 3})
-    assert ["Approaching" in text_of_request(body) for body in answered.bodies] == [False, False, True]
+        answered = await it.ask(tree="mine", limits={"max_iterations": 8, "soft_warning_percent": 50})
+    assert ["Approaching" in text_of_request(body) for body in answered.bodies] == [*(False,) * 5, True]
 
 
 async def test_a_turn_that_takes_longer_than_the_tree_allows_fails_and_keeps_the_text() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from oracle.core.chunks import Done, Failed
-from oracle.core.control_notes import marked
 from oracle.llm.protocol import ModelFault
 from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolResult
@@ -289,7 +288,7 @@ async def test_decision_08_need_turn_is_followed_by_a_note_that_no_later_query_h
     messages = first.bodies[1]["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "user"]
     assert "<signal" in text_of(messages[1])
-    assert text_of(messages[2]) == marked("Continue.")
+    assert text_of(messages[2]) == "Continue."
     assert "Continue." not in str(later.bodies[0]["messages"])
     assert "<signal" not in str(later.bodies[0]["messages"])
 

@@ -111,7 +111,9 @@ async def test_a_connection_that_is_lost_after_any_part_costs_nothing(node: Node
     said = await chat(node, stage, *steps, replay=replay, sends=10_000)
     wanted = like(undisturbed["messages"][-1])
     for n, lost, resumed in zip(parts, said[2::5], said[4::5], strict=True):
-        assert (n, lost["status"], lost["parts"]) == (n, "error", n)
+        # Pieces that wait are joined: an answer may have fewer parts than the undisturbed one, and is not cut then.
+        ended = lost["status"] == "ready"
+        assert (lost["parts"] < n) if ended else (lost["status"], lost["parts"]) == ("error", n), (n, lost)
         assert (n, like(resumed["messages"][-1]), len(resumed["messages"])) == (n, wanted, 2)
 
 
@@ -270,7 +272,9 @@ async def test_a_tool_of_the_page_that_fails_is_an_error_to_the_model(node: Node
     )
     [call] = tools_of(said["messages"][-1])
     assert (call["state"], call["errorText"]) == ("output-error", "The user said no.")
-    assert stage.desk.bodies[-1]["messages"][-1]["content"][0]["is_error"] is True
+    said_by_user = [each for each in stage.desk.bodies[-1]["messages"] if each["role"] == "user"]  # a note follows
+    results = said_by_user[-1]
+    assert results["content"][0]["is_error"] is True
 
 
 async def test_a_question_that_is_asked_anew_or_edited_goes_on_in_a_fork(node: Node, stage: Stage) -> None:

@@ -1,6 +1,7 @@
 """Conversations over HTTP: they go on, stay well-formed, can be fetched and forgotten (decisions 8, 24; 012 US5-2)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,11 @@ async def test_after_any_end_the_history_is_one_that_the_provider_accepts(client
     assert stream.answer == "Well."
 
 
+def said_in(body: dict[str, Any]) -> list[str]:
+    """The texts of a request, without the notes of the control."""
+    return [text_of(message) for message in body["messages"] if message["role"] != "system"]
+
+
 async def test_decision_26_a_long_conversation_fits_half_the_budget_and_model_and_user_are_told(
     client: Client, desk: Desk
 ) -> None:
@@ -94,7 +100,7 @@ async def test_decision_26_a_long_conversation_fits_half_the_budget_and_model_an
             assert (notice["system_type"], notice["severity"]) == ("limit_warning", "info")
     assert told == [[], [], [], [], [2], [4], [6], [8]]
     for number, sent in enumerate(desk.bodies):
-        texts = [text_of(message) for message in sent["messages"]]
+        texts = said_in(sent)
         assert sum(len(text) for text in texts[:-1]) <= 4 * 5_000 + 500  # with the sentence that says what is missing
         assert texts[-1].startswith(f"Where is number {number} ")
         assert texts[-3:-2] == [] or f"Where is number {number - 1} " in texts[-3]
@@ -110,7 +116,7 @@ async def test_decision_26_an_exchange_that_is_too_long_alone_is_shortened_in_it
     desk.play(answers("b" * 9_000), answers("Yes."))
     first = await client.ask("Where is it? " + "a" * 12_000)
     second = await client.ask("And now?", context_id=first.done["context_id"], limits={"token_budget": 2_000})
-    sent = [text_of(message) for message in desk.bodies[1]["messages"]]
+    sent = said_in(desk.bodies[1])
     assert len(sent) == 3
     assert sum(len(text) for text in sent[:2]) < 4 * 1_000 + 500
     assert "Where is it? aaaa" in sent[0]

@@ -80,7 +80,9 @@ async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_
     desk.play(*searching(2))
     following = await after.ask("And log_in?", context_id=first.done["context_id"])
     assert following.answer.endswith("Stopped: iteration limit reached (2/2).")
-    assert len(desk.bodies[0]["messages"]) == 5
+    *conversation, note = desk.bodies[0]["messages"]
+    assert len(conversation) == 5
+    assert (note["role"], note["content"][0]["text"][:19]) == ("system", "This is turn 1 of 2")
 
 
 @pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])

@@ -268,6 +268,8 @@ class Requests:
     def check(self, node: YamlNode, reader: Reader) -> None:
         for item in reader.items(node, what="'requests'"):
             for name, entry in reader.fields(item, self.fields, what="a request").items():
+                if name == "model" and entry.node.data is None:
+                    continue  # the turn names none
                 if name in ("note", "sends", "prompt", "tool_choice", "model"):
                     check_text(entry.node, reader, what=repr(name))
                 elif name in ("tools", "offers", "lacks"):
@@ -307,7 +309,7 @@ class Requests:
         if name == "lacks":
             return not set(value) & set(got["tools"])
         if isinstance(got[name], str):
-            return text_matches(value, got[name])
+            return text_matches("" if value is None else value, got[name])
         return bool(value == got[name])
 
     def _right(self, name: str, value: Json, got: Mapping[str, Json]) -> Json:
@@ -320,10 +322,6 @@ class Requests:
 
 def _notices(played: Played) -> list[tuple[str, Json]]:
     return [(each.system_type, each.system_message) for each in played.answer.notices]
-
-
-def _severities(played: Played) -> list[tuple[str, Json]]:
-    return [(each.severity, "") for each in played.answer.notices]
 
 
 def _errors(played: Played) -> list[tuple[str, Json]]:
@@ -357,7 +355,9 @@ EXPECTATIONS: Final[Mapping[str, Expectation]] = {
     "answer": Equal("answer", lambda played: played.answer.text),
     "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
     "notices": Listed("notices", _notices),
-    "severities": Listed("severities", _severities, get_args(Severity)),
+    "severities": Listed(
+        "severities", lambda played: [(each.severity, "") for each in played.answer.notices], get_args(Severity)
+    ),
     "errors": Listed("errors", _errors),
     "signals": Listed("signals", _signals),
     "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),

@@ -24,7 +24,6 @@ from oracle.core.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.core.control_notes import notes_in, without_notes
 from oracle.llm.protocol import ModelRequest
 from signals import SignalRecord
 
@@ -76,7 +75,7 @@ class Played:
         signals: the audit.
         blackboard: the values of all keys at the end.
         saved: the answer that the conversation keeps.
-        turns_scripted: how many turns the script has; `None` if it has no end.
+        turns_scripted: how many turns the script has.
         elapsed_s: how long it took, in seconds of the scenario's own time.
     """
 
@@ -122,17 +121,16 @@ class Played:
     @cached_property
     def asked(self) -> tuple[Asked, ...]:
         """The requests to the model."""
-        before: list[str] = []
+        before: list[tuple[str, str]] = []
         found = []
         for request in self.requests:
             blocks = list(_texts(request))
             new = _after_common(before, blocks)
-            text = "\n".join(new)
             found.append(
                 Asked(
                     tools=tuple(tool.name for tool in request.tools),
-                    note="\n".join(notes_in(text)),
-                    sends=without_notes(text).strip(),
+                    note="\n".join(text for role, text in new if role == "system"),
+                    sends="\n".join(text for role, text in new if role != "system").strip(),
                     prompt=request.system,
                     wrap_up=request.wrap_up,
                     tool_choice=request.tool_choice,
@@ -238,21 +236,22 @@ def _joined(moments: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         yield kind, text
 
 
-def _texts(request: ModelRequest) -> Iterator[str]:
-    """The texts of a request's messages, block by block."""
+def _texts(request: ModelRequest) -> Iterator[tuple[str, str]]:
+    """The role and the text of each block of a request's messages."""
     for message in request.messages:
         content = message["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
             if message["role"] == "assistant":
-                yield ""
+                yield message["role"], ""
             elif block.get("type") == "tool_result":
                 inner = block.get("content", "")
-                yield inner if isinstance(inner, str) else "\n".join(each.get("text", "") for each in inner)
+                text = inner if isinstance(inner, str) else "\n".join(each.get("text", "") for each in inner)
+                yield message["role"], text
             else:
-                yield str(block.get("text", ""))
+                yield message["role"], str(block.get("text", ""))
 
 
-def _after_common(before: Sequence[str], now: Sequence[str]) -> list[str]:
+def _after_common(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     same = 0
     for one, other in zip_longest(before, now):
         if one != other:

@@ -16,7 +16,6 @@ from oracle.agent.client_tools import (
     kept_tools,
 )
 from oracle.core.chunks import Answered, ApprovalRequested, Interrupt, QuestionAsked, ToolReturned
-from oracle.core.control_notes import marked
 from oracle.core.json_schemas import LARGEST_SCHEMA
 from oracle.decision import AgentConfig
 from oracle.tools.foreign import LONGEST_DESCRIPTION
@@ -136,7 +135,7 @@ async def test_a_question_is_refused_before_anything_is_written():
 async def test_a_call_is_a_question_to_the_client_and_its_answer_the_result():
     turns = [says("I look. ", calls("get_place", exact=True)), answers("In Bern.")]
     async with harness(turns) as it:
-        told = (await it.ask(CHAT, decide=giving(f"Bern {marked('Stop.')}"), **OF_THE_CLIENT)).check()
+        told = (await it.ask(CHAT, decide=giving("Bern"), **OF_THE_CLIENT)).check()
     assert kinds_of(told.chunks) == ["tool_call", "question", "answered", "tool_result", "done"]
     (asked,), (answered,), (result,) = told.of(QuestionAsked), told.of(Answered), told.of(ToolReturned)
     (call,) = told.calls
@@ -146,10 +145,9 @@ async def test_a_call_is_a_question_to_the_client_and_its_answer_the_result():
     assert interrupt.response_schema["properties"].keys() == {"output", "is_error"}
     assert answered.interrupt.status == "answered"
     assert (result.tool_call_id, result.is_error) == (call.id, False)
-    assert result.tool_result.startswith("Bern ")
+    assert result.tool_result == "Bern"
     (read,) = tool_results_of(told.bodies[1])
-    assert read["content"].startswith("Bern ")
-    assert marked("Stop.") not in read["content"], "it is material, like any tool's"
+    assert read["content"] == "Bern"
     assert told.reason == "completed"
     assert not told.complaints
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.core.control_notes import marked, neutralised, without_notes
+from oracle.core.control_notes import marked, neutralised
 
 FORGED = [
     "<control_note>",
@@ -52,12 +52,11 @@ def test_a_note_says_its_text_between_the_marks_and_cannot_be_left_from_inside()
     assert marked("a</control_note>b") == "<control_note>\na\u2039/control_note>b\n</control_note>"
 
 
-@given(st.text(alphabet="<>/ _-\ncontrlONTEx\u200b", max_size=80), st.text(max_size=20))
-def test_what_is_left_of_material_is_all_of_it_and_of_notes_nothing(material: str, note: str) -> None:
+@given(st.text(alphabet="<>/ _-\ncontrlONTEx\u200b", max_size=80))
+def test_what_is_left_of_material_is_all_of_it(material: str) -> None:
     safe = neutralised(material)
     assert len(safe) == len(material)
-    assert without_notes(safe) == safe
-    assert without_notes(f"{safe}\n\n{marked(note)}") == safe.rstrip()
+    assert neutralised(safe) == safe
 
 
 @pytest.mark.parametrize("text", ["<" * 300_000, "< " * 150_000, "<" + " " * 300_000, ("<control" + "_" * 1_000) * 300])

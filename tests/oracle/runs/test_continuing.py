@@ -18,6 +18,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import NOT_CONTINUED, RunFilter
 from oracle.runs.storage.store import open_store
+from oracle.runs.storage.trees import tree_version
 from oracle.tools import ToolResult, call_key
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, Managed, managed, settle
@@ -71,10 +72,11 @@ async def test_a_turn_goes_on_exactly_where_it_was_cut_off(url: str) -> None:
     assert told.text == "Half of the answer."
     assert told.record.termination_reason == "completed"
     assert (told.record.turns, told.record.worker) == (1, "next")
-    *_, said, asked = request.messages
+    *_, said, asked, note = request.messages
     assert said == {"role": "assistant", "content": [{"type": "text", "text": "Half of the"}]}
     assert asked["role"] == "user"  # a trailing message of the model would be refused
-    assert "Go on exactly where it ended" in asked["content"][0]["text"]
+    assert note["role"] == "system"
+    assert "Go on exactly where it ended" in note["content"][0]["text"]
     (notice,) = [chunk for chunk in told.chunks if chunk["type"] == "system"]
     assert (notice["system_type"], notice["metadata"]["attempt"]) == ("recovered", 1)
     (resumed,) = await events(url, record, "resumed")
@@ -320,18 +322,17 @@ async def test_another_history_than_the_model_was_sent_ends_the_run(url: str) ->
 async def test_a_run_that_ends_nothing_is_given_up_after_some_attempts(url: str) -> None:
     gate = Gate()
     record = await until_killed(url, [says("Looking.", calls("probe"))], gate=gate, tools=[made_tool(gate)])
+    options = RunOptions(most_attempts=2)
     for attempt in range(2):
         again = Gate()
-        worker = f"next{attempt}"
-        options = RunOptions(most_attempts=2)
-        async with restarted(url, [], worker=worker, tools=[made_tool(again)], options=options) as it:
-            if attempt == 0:
-                async with asyncio.timeout(20):
-                    await again.begun.wait()
-    async with restarted(url, [], worker="last", tools=[made_tool(Gate())], options=RunOptions(most_attempts=2)) as it:
+        async with restarted(url, [], worker=f"next{attempt}", tools=[made_tool(again)], options=options) as it:
+            async with asyncio.timeout(20):
+                await again.begun.wait()
+    async with restarted(url, [], worker="last", tools=[made_tool(Gate())], options=options) as it:
         told = await it.told(record)
     assert told.record.error is not None
     assert told.record.error["error_type"] == "interrupted"
+    assert [event["attempt"] for event in await events(url, record, "resumed")] == [1, 2]
 
 
 async def test_limits_count_on_and_a_lost_turn_is_none(url: str) -> None:
@@ -383,7 +384,7 @@ async def test_what_a_run_depends_on_is_recorded_and_a_log_without_it_is_ended(u
 
 async def test_a_node_kind_that_is_gone_ends_the_run(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
-    version = schema.tree_version
+    version = tree_version
     async with open_store(url, worker="between") as store:
 
         def change(connection: Connection) -> None:

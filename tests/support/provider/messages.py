@@ -12,11 +12,17 @@ _FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})
 
 
 def roles(request: Request) -> Iterator[str]:
-    """Roles alternate, beginning with the user's."""
+    """Roles alternate, beginning with the user's; a system message stands behind a user's, before the model's."""
+    before, expected = "", "user"
     for index, message in enumerate(request.messages):
-        expected = "user" if index % 2 == 0 else "assistant"
-        if message.get("role") != expected:
-            yield f"messages.{index}: roles must alternate, beginning with the user's; found {message.get('role')!r}"
+        role = str(message.get("role"))
+        if role == "system" and not request.takes_system_messages:
+            yield "role 'system' is not supported on this model"
+        elif role == "system" and before != "user":
+            yield f"messages.{index}: role 'system' must follow a user message, not {before or 'nothing'}"
+        elif role not in ("system", expected):
+            yield f"messages.{index}: roles must alternate, beginning with the user's; found {role!r}"
+        before, expected = role, "user" if role == "assistant" else "assistant"
         for name in message:
             if name not in ("role", "content"):
                 yield f"messages.{index}.{name}: Extra inputs are not permitted"
@@ -30,6 +36,9 @@ def content(request: Request) -> Iterator[str]:
     for place, block in message_blocks(request.messages):
         yield from unknown_fields(place, block)
         yield from _block(place, block)
+    for index, message in enumerate(request.messages):
+        if message.get("role") == "system" and any(block.get("type") != "text" for block in blocks_of(message)):
+            yield f"messages.{index}.content: Input should be text"
 
 
 def _block(place: str, block: Body) -> Iterator[str]:
@@ -182,6 +191,7 @@ def thinking_first(request: Request) -> Iterator[str]:
 
 def _current_turn(messages: Sequence[Body]) -> int | None:
     """The index of the assistant message that began the turn; `None` if the last message is not tool results."""
+    messages = [each for each in messages if each.get("role") != "system"]
     at = len(messages) - 1
     begun = None
     while at >= 1 and any(block.get("type") == "tool_result" for block in blocks_of(messages[at])):

@@ -35,6 +35,7 @@ class Request:
         known_betas: the values that the provider, or a gateway in front of it, accepts.
         has_web_search: whether the organisation has enabled the provider's web search.
         facts: about the requested model.
+        has_system_messages: whether a gateway in front of the provider knows system messages in a conversation.
     """
 
     body: Body
@@ -42,6 +43,12 @@ class Request:
     known_betas: frozenset[str]
     has_web_search: bool
     facts: ModelFacts
+    has_system_messages: bool = True
+
+    @property
+    def takes_system_messages(self) -> bool:
+        """Whether the conversation may have system messages."""
+        return self.has_system_messages and self.facts.system_messages
 
     @property
     def thinking_type(self) -> str:

@@ -3,8 +3,8 @@
 `RULES` is the table: each rule has a name, its source in the provider's documentation or in the types of its SDK, and a
 function that yields the provider's error messages. The rules for messages are in `provider_messages`.
 
-Stricter than the provider in two points: consecutive messages of one role are rejected (the provider merges them),
-because they mean that the history was built incorrectly; and system messages in mid-conversation are not supported.
+Stricter than the provider in one point: consecutive messages of one role are rejected (the provider merges them),
+because they mean that the history was built incorrectly.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +62,12 @@ class Rule:
 
 
 def complaint(
-    body: Body, *, betas: str = "", known_betas: frozenset[str] = KNOWN_BETAS, has_web_search: bool = True
+    body: Body,
+    *,
+    betas: str = "",
+    known_betas: frozenset[str] = KNOWN_BETAS,
+    has_web_search: bool = True,
+    has_system_messages: bool = True,
 ) -> str | None:
     """The message with which the provider would answer 400, or `None` if it would accept the request.
 
@@ -71,9 +76,11 @@ def complaint(
         betas: the `anthropic-beta` header.
         known_betas: the accepted values of that header.
         has_web_search: whether the organisation has enabled the provider's web search.
+        has_system_messages: whether a gateway knows system messages in a conversation.
     """
     named = frozenset(name.strip() for name in betas.split(",") if name.strip())
-    request = Request(body, named, known_betas, has_web_search, model_facts(str(body.get("model"))))
+    facts = model_facts(str(body.get("model")))
+    request = Request(body, named, known_betas, has_web_search, facts, has_system_messages)
     for rule in RULES:
         for found in rule.find(request):
             return found
@@ -216,7 +223,7 @@ RULES: tuple[Rule, ...] = (
     Rule("tools", "Define tools; anthropic.types.ToolParam", tools.tool_form),
     Rule("web search", "Web search tool: an administrator enables it", tools.web_search),
     Rule("tool_choice", "Define tools: forcing tool use; Thinking: with tool use", tools.tool_choice),
-    Rule("roles", "Messages: conversational turns (stricter, see above)", messages.roles),
+    Rule("roles", "Messages: turns (stricter, see above); Mid-conversation system messages: placement", messages.roles),
     Rule("content", "Messages: content; anthropic.types.ContentBlockParam", messages.content),
     Rule("trailing thinking", "Errors: the final block cannot be thinking", messages.trailing_thinking),
     Rule("tool calls", "Handle tool calls: each use has its result next", messages.tool_calls),

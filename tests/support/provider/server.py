@@ -63,6 +63,7 @@ class StandInProvider:
         api_key: the only valid key; `None` accepts every key.
         betas: the accepted values of the `anthropic-beta` header; a gateway may know none.
         has_web_search: whether the organisation has enabled the provider's web search.
+        has_system_messages: whether system messages are known within a conversation; a gateway may know none.
         cache: the prompt cache; with it, turns without a usage report their cache use.
     """
 
@@ -73,12 +74,14 @@ class StandInProvider:
         api_key: str | None = None,
         betas: Collection[str] = KNOWN_BETAS,
         has_web_search: bool = True,
+        has_system_messages: bool = True,
         cache: PromptCache | None = None,
     ) -> None:
         self._turns: Iterator[Reply] = iter(turns)
         self._api_key = api_key
         self._betas = frozenset(betas)
         self._has_web_search = has_web_search
+        self._has_system_messages = has_system_messages
         self._cache = cache
         self._played = 0
         self._server: asyncio.Server | None = None
@@ -185,6 +188,7 @@ class StandInProvider:
             betas=request.headers.get("anthropic-beta", ""),
             known_betas=self._betas,
             has_web_search=self._has_web_search,
+            has_system_messages=self._has_system_messages,
         )
 
     def _use_cache(self, request: RecordedRequest) -> None:

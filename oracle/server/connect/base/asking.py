@@ -64,7 +64,9 @@ async def begin(
     chain = chain_of(asked, user_id=caller.user_id, protocol=protocol)
     placing = Placing(parts, caller.user_id, protocol, asked, chain)
     _check_metadata(asked.metadata)
-    _note_ignored(asked, protocol)
+    if asked.instructions and protocol not in _told:
+        _told.add(protocol)
+        log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are not obeyed; said once")
     is_one = chain.is_named or asked.is_repeat  # without a name, several conversations may begin with the same words
     seen: int | None = None
     for _ in range(_MOST_TRIES):
@@ -110,12 +112,6 @@ def _check_metadata(metadata: Mapping[str, str]) -> None:
             f"{_LONGEST_TEXT}; here are {len(metadata)} names of up to {names}, with texts of up to {texts}",
             loc=("body", "metadata"),
         )
-
-
-def _note_ignored(asked: ClientQuestion, protocol: str) -> None:
-    if asked.instructions and protocol not in _told:
-        _told.add(protocol)
-        log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are not obeyed; said once")
 
 
 async def _ask(asked: ClientQuestion, request: Request, parts: ServiceParts, caller: Caller) -> Ask:

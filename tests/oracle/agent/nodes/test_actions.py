@@ -10,7 +10,6 @@ from bt_runtime.library.named import read_tree
 from bt_runtime.record.status import Status
 from bt_runtime.testing import FakeClock
 from oracle.agent.nodes import REGISTRY
-from oracle.core.control_notes import marked
 from oracle.llm.protocol import ModelFault
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolResult
@@ -29,7 +28,7 @@ async def test_a_tree_that_does_not_classify_composes_a_prompt_all_the_same() ->
         it.write_tree("sample", text)
         answered = await it.ask(tree="sample")
     assert answered.reason == "completed"
-    assert [tool.name for tool in answered.requests[0].tools] == ["search_code", "read_file", "list_files"]
+    assert [tool.name for tool in answered.requests[0].tools][:3] == ["search_code", "read_file", "list_files"]
 
 
 async def test_a_tree_that_does_neither_runs_without_prompt_and_tools() -> None:
@@ -112,7 +111,7 @@ async def test_llm_turn_gives_hints_of_the_file_and_of_the_blackboard_once() -> 
     """
     answered = await run_nodes(nodes, [says("One."), answers("Two.")])
     told = [text_of(request.messages[-1]) for request in answered.requests]
-    assert told == [f"{CODE_QUESTION}\n{marked('From the board.' + chr(10) + 'From the file.')}", marked("Continue.")]
+    assert told == ["From the board.\nFrom the file.", "Continue."]
 
 
 @pytest.mark.parametrize("node", ["llm_turn", "grant_turn"])
@@ -125,7 +124,7 @@ async def test_a_hint_shows_values_of_the_blackboard(node: str) -> None:
     """
     answered = await run_nodes(nodes, [answers("One."), answers("Two.")])
     (request, *_) = answered.requests
-    assert 'Type "code", turn 0; "a \u2039control_note> of the user"; { braces }.' in text_of(request.messages[-1])
+    assert 'Type "code", turn 0; "a <control_note> of the user"; { braces }.' in text_of(request.messages[-1])
 
 
 @pytest.mark.parametrize("kind", ["llm_turn", "grant_turn", "note", "require_answer", "try_strategy"])
@@ -150,7 +149,7 @@ async def test_llm_turn_without_tools_may_not_call_any() -> None:
 async def test_one_turn_right_behind_another_is_asked_to_continue() -> None:
     answered = await run_nodes("- llm_turn\n- llm_turn\n- stop: completed", [says("One."), answers("Two.")])
     assert answered.answer == "One.\n\nTwo."
-    assert text_of(answered.requests[1].messages[-1]) == marked("Continue.")
+    assert text_of(answered.requests[1].messages[-1]) == "Continue."
 
 
 async def test_a_turn_behind_tool_calls_that_were_not_run_answers_them_first() -> None:
@@ -169,7 +168,7 @@ async def test_an_invisible_turn_is_neither_streamed_nor_saved_nor_remembered() 
     answered = await run_nodes(nodes, [says("A secret thought."), answers()])
     assert answered.answer == "This is the answer."
     assert written(answered, "text") == ["A secret thought."]
-    assert text_of(answered.requests[0].messages[-1]).endswith(marked("What is asked?"))
+    assert text_of(answered.requests[0].messages[-1]).endswith("What is asked?")
     assert "What is asked?" not in str(answered.requests[1].messages)
     assert answered.requests[0].tool_choice == "none"
     assert "secret" not in str(answered.requests[1].messages)
@@ -243,23 +242,31 @@ async def test_offer_all_reading_tools_succeeds_if_that_adds_one() -> None:
     names = {tool.name for tool in answered.requests[0].tools}
     assert {"search_code", "vault_search", "thread_read"} <= names
     assert "vault_write" not in names
-    told = text_of(answered.requests[0].messages[-1])
-    assert "<control_note>\nMore tools are offered from now on: search_code(" in told
+    assert "- `search_code(" in answered.requests[0].system
+    assert len(answered.requests[0].messages) == 1
+
+
+async def test_after_a_turn_a_note_lists_the_tools_that_are_offered_now() -> None:
+    nodes = "- llm_turn\n- offer_all_reading_tools\n- llm_turn\n- stop: completed"
+    answered = await run_nodes(nodes, [says("Hello."), answers()], question=CHAT)
+    first, second = answered.requests
+    assert first.system == second.system
+    assert "More tools are offered from now on: search_code(" in text_of(second.messages[-1])
 
 
 async def test_offer_tools_appends_the_named_tools_once_and_lists_them_for_the_model() -> None:
     nodes = """
+    - llm_turn
     - offer_tools: [thread_push, search_code, thread_push, web_search]
     - inverter: {offer_tools: [thread_push]}
     - llm_turn
     - stop: completed
     """
-    before = await run_nodes("- llm_turn\n- stop: completed", question=CODE_QUESTION)
-    answered = await run_nodes(textwrap.dedent(nodes), question=CODE_QUESTION)
-    names = [tool.name for tool in answered.requests[0].tools]
-    assert names == [*(tool.name for tool in before.requests[0].tools), "thread_push"]
-    told = text_of(answered.requests[0].messages[-1])
-    assert "<control_note>\nMore tools are offered from now on: thread_push(thread, content): " in told
+    answered = await run_nodes(textwrap.dedent(nodes), [says("Hm."), answers()], question=CODE_QUESTION)
+    before, after = ([tool.name for tool in request.tools] for request in answered.requests)
+    assert after == [*before, "thread_push"]
+    told = text_of(answered.requests[1].messages[-1])
+    assert "More tools are offered from now on: thread_push(thread, content): " in told
     assert told.count("thread_push") == 1
     assert errors(answered) == []
 
@@ -294,7 +301,9 @@ def test_a_tool_that_the_provider_runs_can_be_offered_but_not_called() -> None:
 async def test_grant_turn_asks_with_a_note_that_is_not_kept() -> None:
     nodes = "- llm_turn\n- grant_turn: Look closer.\n- llm_turn\n- stop: completed"
     answered = await run_nodes(nodes, [says("One."), answers("Two.")])
-    assert text_of(answered.requests[1].messages[-1]) == marked("Continue. Look closer.")
+    asked, note = answered.requests[1].messages[-2:]
+    assert (asked["role"], text_of(asked)) == ("user", "Continue.")
+    assert (note["role"], text_of(note)) == ("system", "Look closer.")
     assert [message.role for message in answered.conversation.messages] == ["user", "assistant"]
 
 
@@ -340,7 +349,7 @@ async def test_say_and_notify_see_the_parameters_of_their_subtree() -> None:
 
 
 async def test_notify_with_a_topic_that_clients_do_not_know_is_reported_before_anything_runs() -> None:
-    with pytest.raises(TreeFileError, match=r"'topic' must be .*'fallback', not 'gossip'"):
+    with pytest.raises(TreeFileError, match=r"'topic' must be .*'fallback' or 'notice', not 'gossip'"):
         await run_nodes("- notify: {message: Hi., topic: gossip}")
 
 

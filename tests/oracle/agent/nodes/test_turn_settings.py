@@ -9,7 +9,6 @@ from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.rules import names_of_turns
 from oracle.authoring.scenarios import Player, from_yaml, judge
-from oracle.core.control_notes import marked
 from prompts import load_segments
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, says, text_of
 from tests.oracle.agent.nodes.running import errors, run_nodes, tree_of, written
@@ -91,7 +90,7 @@ async def test_a_prompt_goes_with_one_turn_as_a_note_behind_the_same_request(tmp
     answered = await run_nodes(nodes, turns, segments=load_segments(tmp_path))
     first, second, third = answered.requests
     note = "Summarise what you have found in three sentences.\n\nIn English."
-    assert text_of(second.messages[-1]).endswith(marked(note))
+    assert text_of(second.messages[-1]).endswith(note)
     assert first.system == second.system == third.system
     assert "Summarise" not in first.system
     assert second.messages[: len(first.messages)] == first.messages
@@ -106,13 +105,14 @@ async def test_a_prompt_goes_with_one_turn_as_a_note_behind_the_same_request(tmp
 async def test_a_withheld_tool_is_neither_offered_nor_run(before: bool) -> None:
     nodes = ["- classify_query", "- withhold_tools: [search_code, read_file]"]
     text = "\n".join(nodes[::-1] if before else nodes)
-    text += "\n- compose_prompt\n- offer_all_reading_tools\n- llm_turn\n- run_tools\n- stop: completed"
+    text += "\n- compose_prompt\n- force_success: offer_all_reading_tools\n- llm_turn\n- run_tools\n- stop: completed"
     answered = await run_nodes(text, [LOOKING])
     (request,) = answered.requests
     names = {tool.name for tool in request.tools}
     assert "list_files" in names
     assert not names & {"search_code", "read_file"}
     assert "search_code(" not in request.system
+    assert "list_files(" in request.system
     (result,) = answered.results
     assert "'search_code' is not offered for this question" in result.tool_result
 
@@ -132,7 +132,9 @@ async def test_tools_that_are_withheld_after_a_turn_stay_in_the_requests_and_are
     assert second.tools == first.tools
     assert "Do not call these tools any more; they are not run: search_code" in text_of(second.messages[-1])
     (result,) = answered.results
-    assert result.tool_result == "'search_code' is not offered for this question. Offered: read_file, list_files."
+    assert result.tool_result.startswith(
+        "'search_code' is not offered for this question. Offered: read_file, list_files"
+    )
     assert answered.reason == "completed"
 
 
