@@ -76,7 +76,7 @@ class RequestCost:
         """
         new = estimate_tokens(unsent)
         if self._input_tokens is None:
-            whole = new + estimate_tokens(prompt)
+            whole = estimate_tokens(unsent + prompt)
             return InputEstimate(whole, whole)
         whole = self._input_tokens + new
         is_cached = self._cached_shape == shape and now_s < self._cached_until_s

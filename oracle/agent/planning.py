@@ -22,6 +22,8 @@ _NOT_READ = frozenset({"type", "id", "signature"})
 
 _SEQUENCES = (list, tuple)
 
+_LEAST_RESULTS = 2_000
+"""Tokens of results with less of which another turn is not worth planning for."""
 _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
 
@@ -36,8 +38,10 @@ class TurnPlan:
         thinking_tokens: 0 turns thinking off.
         wrap_up: this is the last turn that the limits allow; its tool calls will not be run.
         is_last_paid: the token budget does not pay for a turn after this one.
+        is_last_but_one: the limits allow one turn after this one, as far as that can be foreseen.
         tokens_left: of the budget when the turn begins; streamed output beyond this closes the stream.
         input_tokens: the estimated input of the request, as the budget will count it.
+        whole_tokens: the same where the provider has nothing of it in its cache.
     """
 
     max_tokens: int
@@ -45,8 +49,10 @@ class TurnPlan:
     thinking_tokens: int
     wrap_up: bool
     is_last_paid: bool
+    is_last_but_one: bool
     tokens_left: int
     input_tokens: int
+    whole_tokens: int
 
 
 def message_characters(messages: Iterable[Message]) -> int:
@@ -96,16 +102,33 @@ def plan_turn(
     left = max(0, state.tokens_left - reserved_tokens)
     max_tokens = max(1, min(max_output_tokens, left))
     is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, request)
-    wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)
+    turns_left = state.turn_limit - state.turn
+    wrap_up = is_last_paid or (state.turn_limit > 1 and turns_left <= 1)
     return TurnPlan(
         max_tokens=max_tokens,
         capped_by_budget=left < max_output_tokens,
         thinking_tokens=thinking_room(left, most=thinking_tokens, max_tokens=max_tokens),
         wrap_up=wrap_up,
         is_last_paid=is_last_paid,
+        is_last_but_one=turns_left == 2 or (turns_left > 2 and not wrap_up and _pays_for_two_turns_only(left, request)),
         tokens_left=left,
         input_tokens=request.expected,
+        whole_tokens=request.whole,
     )
+
+
+def results_room(state: AgentState, request: InputEstimate) -> int:
+    """The tokens that the results of a turn's tools may have, so that the budget pays for another turn after the next.
+
+    Where it does not, or where the next turn is the last one anyway, they may have what that turn can pay for.
+
+    Args:
+        state: after the turn.
+        request: the estimated input of the next request, without the results.
+    """
+    for_last = state.tokens_left - request.expected - 2 * _ANSWER_RESERVE
+    for_two = (for_last - request.whole) // 2 - _ANSWER_RESERVE  # what is estimated may be a little more
+    return max(0, for_two if for_two >= _LEAST_RESULTS and state.turn < state.turn_limit - 1 else for_last)
 
 
 def thinking_room(left: int, *, most: int, max_tokens: int) -> int:
@@ -121,3 +144,9 @@ def _budget_pays_for_one_turn_only(left: int, request: InputEstimate) -> bool:
     """
     both = request.expected + _ANSWER_RESERVE + request.whole + _ANSWER_RESERVE
     return request.expected <= left < both
+
+
+def _pays_for_two_turns_only(left: int, request: InputEstimate) -> bool:
+    """The turn after this one would be the last paid one, with as many results as are worth a turn (`results_room`)."""
+    both = request.expected + request.whole + 2 * (_ANSWER_RESERVE + _LEAST_RESULTS)
+    return left - request.expected - 4 * _ANSWER_RESERVE < both

@@ -9,10 +9,12 @@ wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.agent import notices
 from oracle.agent.cost import RequestCost
 from oracle.agent.ending import QueryEnd
 from oracle.agent.equipment import Equipment
+from oracle.agent.fitting import fitted
 from oracle.agent.gathering_log import GatheringLog
 from oracle.agent.grace import CancelGrace
 from oracle.agent.journal import NoJournal, QueryJournal
@@ -22,7 +24,7 @@ from oracle.agent.notes import EMPTY_TURN, REPEATED_TEXT, TOOL_ERROR, WRITTEN_CA
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.people import People
-from oracle.agent.planning import TurnPlan, plan_turn, thinking_room
+from oracle.agent.planning import InputEstimate, TurnPlan, plan_turn, results_room, thinking_room
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
@@ -172,6 +174,13 @@ class AgentRun:
             reserved_tokens=self.cost.reserved_tokens,
         )
 
+    def _results_room(self) -> int:
+        """The characters that the results of the last turn's tools may have; whatever the time is, the same."""
+        unsent, prompt = self.transcript.unsent_characters, len(self.prompt.text) if self.prompt else 0
+        whole = self.cost.estimate(unsent=unsent, prompt=prompt, shape=object(), now_s=0.0).whole
+        new = estimate_tokens(unsent) if self.turn.outcome is not None and self.turn.outcome.caches else whole
+        return CHARACTERS_PER_TOKEN * results_room(self.state, InputEstimate(whole, new))
+
     def _shape(self, model: str | None) -> object:
         """What of the next request, its messages apart, voids the provider's cache of them when it changes."""
         left, most = self.state.tokens_left, self.equipment.max_output_tokens
@@ -243,7 +252,7 @@ class AgentRun:
             outcome: the results; those of calls that have one already are ignored.
             judge: what a result means for the state; the shared transition by default.
         """
-        results = self.turn.answer(outcome).results
+        results = fitted(self.turn.answer(outcome).results, characters=self._results_room())
         self.signals.settle("tools")
         ran = [result for result in results if result.counts]
         for result in ran:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.testing import FakeClock
-from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.agent.notes import WRAP_UP
 from oracle.tools import ToolResult
 from tests.acceptance.harness import Answered, ControlName, Harness, calls, harness, made_tool, says, text_of_request
 from tests.support.provider.cache import Lookup, PromptCache
@@ -93,7 +93,7 @@ async def test_decision_13_without_misses_a_query_keeps_within_its_budget(contro
         answered = await it.ask(limits={**LATER, "token_budget": 50_000})
     assert answered.reason == "token_budget"
     assert answered.done.tokens_used < 50_000
-    assert WRAP_UP_NOTE in text_of_request(answered.bodies[-1])
+    assert WRAP_UP in text_of_request(answered.bodies[-1])
     check_budget(it, answered, 50_000)
 
 
@@ -107,7 +107,7 @@ async def test_decision_13_whatever_the_cache_forgets_the_budget_is_exceeded_by_
     ) as it:
         answered = await it.ask(limits={**LATER, "token_budget": 40_000})
         check_budget(it, answered, 40_000)
-    assert WRAP_UP_NOTE in text_of_request(answered.bodies[-1])
+    assert WRAP_UP in text_of_request(answered.bodies[-1])
 
 
 async def test_decision_13_a_cache_whose_time_is_over_is_foreseen(control: ControlName) -> None:
@@ -132,8 +132,8 @@ async def test_decision_13_a_cache_whose_time_is_over_is_foreseen(control: Contr
     ) as it:
         tight = await it.ask(limits={**LATER, "token_budget": 3 * room})
         check_budget(it, tight, 3 * room)
-    assert WRAP_UP_NOTE not in text_of_request(first.bodies[1])
-    assert WRAP_UP_NOTE in text_of_request(tight.bodies[1])
+    assert WRAP_UP not in text_of_request(first.bodies[1])
+    assert WRAP_UP in text_of_request(tight.bodies[1])
     assert (first.reason, tight.reason) == ("completed", "completed")
 
 

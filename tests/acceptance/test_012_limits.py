@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.agent.notes import WRAP_UP
 from oracle.core.chunks import Content, Done, SystemNotice
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
@@ -182,7 +182,7 @@ async def test_decision_13_the_last_turn_has_a_note_and_keeps_tools_and_tool_cho
         answered = await it.ask(limits={"max_iterations": 3})
     assert [body.get("tool_choice") for body in answered.bodies] == [None] * 3
     assert [body["tools"] for body in answered.bodies] == [answered.bodies[0]["tools"]] * 3
-    assert [WRAP_UP_NOTE in text_of(body["messages"][-1]) for body in answered.bodies] == [False, False, True]
+    assert [WRAP_UP in text_of(body["messages"][-1]) for body in answered.bodies] == [False, False, True]
     assert answered.reason == "completed"
     assert answered.answer == "Step 1.\n\nStep 2.\n\nWhat there is."
 

@@ -5,7 +5,7 @@ from math import ceil
 import pytest
 
 from bt_runtime.text import estimate_tokens
-from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.agent.notes import WRAP_UP
 from oracle.core.chunks import TokenUsage
 from oracle.llm.protocol import Usage
 from oracle.testing import ScriptedTurn
@@ -145,8 +145,8 @@ async def test_decision_13_the_last_turn_that_the_budget_pays_for_wraps_up(contr
     assert "tool_choice" not in first
     assert "tool_choice" not in second
     assert second["tools"] == first["tools"]
-    assert WRAP_UP_NOTE in text_of(second["messages"][-1])
-    assert WRAP_UP_NOTE not in text_of_request(first)
+    assert WRAP_UP in text_of(second["messages"][-1])
+    assert WRAP_UP not in text_of_request(first)
     assert answered.reason == "completed"
 
 
@@ -171,7 +171,7 @@ async def test_decision_13_no_wrap_up_where_the_input_alone_exceeds_what_is_left
     turns = [says("One.", LISTING, tokens=(4_400, 2_000)), answers()]
     async with harness(turns, control=control) as it:
         answered = await it.ask(limits={"token_budget": 10_000})
-    assert WRAP_UP_NOTE not in text_of_request(answered.bodies[1])
+    assert WRAP_UP not in text_of_request(answered.bodies[1])
 
 
 async def test_decision_14_max_tokens_is_token_budget_if_the_budget_had_capped_it(control: ControlName) -> None:
@@ -214,5 +214,6 @@ async def test_decision_14_max_tokens_of_the_models_own_bound_is_another_turn(co
     assert answered.reason == "completed"
     assert answered.done.turns == 2
     assert answered.answer == "Half an ans\n\nwer."
-    assert answered.bodies[1]["messages"][-2]["role"] == "assistant"
-    assert "Continue." in text_of(answered.bodies[1]["messages"][-1])
+    asked, said, on, *_ = answered.bodies[1]["messages"]
+    assert (asked["role"], said["role"], on["role"]) == ("user", "assistant", "user")
+    assert text_of(on) == "Continue."

@@ -22,7 +22,7 @@ from oracle.agent.steps import offer_all_reading
 class OfferAllReadingTools(AgentNode[NoSettings]):
     """Offers every tool that only reads, for any type of question, and tells the model which ones are new.
 
-    SUCCESS if that adds a tool, FAILURE if all of them are offered already.
+    SUCCESS if that adds a tool. FAILURE if all of them are offered already, or calls of the next turn will not be run.
 
     ```yaml
     offer_all_reading_tools:

@@ -19,7 +19,8 @@ from oracle.agent.steps import offer
 class OfferTools(AgentNode[ToolNames]):
     """Offers further tools by name, for the rest of the query, and tells the model which ones are new.
 
-    SUCCESS if that adds a tool, FAILURE if all of them are offered already. Tools are only added, never taken away.
+    SUCCESS if that adds a tool. FAILURE if all of them are offered already, or calls of the next turn will not be run.
+    Tools are only added, never taken away.
     Use it after `classify_query`, which selects the tools of the question's type anew. `web_search` is left out where
     the model's provider has none.
 

@@ -11,7 +11,7 @@ from bt_runtime import BUILTIN_KINDS, Kind
 from bt_runtime.record.status import Status
 from oracle.agent.nodes import AGENT_KEYS, AGENT_KINDS, REGISTRY
 from oracle.core.chunks import Interrupt
-from tests.acceptance.harness import answers, calls, says
+from tests.acceptance.harness import CHAT, CODE_QUESTION, answers, calls, says
 from tests.oracle.agent.nodes.running import errors, run_nodes, statuses
 
 SNIPPET = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
@@ -44,7 +44,8 @@ async def test_the_snippet_in_the_docstring_of_a_kind_runs_and_succeeds(kind: Ki
     nodes, stop = as_item(snippet_of(kind)), "- stop: completed"
     ends = kind.name in {"explain_stop", "finish"}
     order = [stop, nodes] if ends else [nodes, stop]
-    answered = await run_nodes("\n".join(["- llm_turn", *order]), turns, decide=_agree)
+    question = CHAT if kind.name == "offer_all_reading_tools" else CODE_QUESTION
+    answered = await run_nodes("\n".join(["- llm_turn", *order]), turns, question=question, decide=_agree)
     assert errors(answered) == []
     assert statuses(answered, kind.name)[-1] is Status.SUCCESS
     assert answered.reason == "completed"
