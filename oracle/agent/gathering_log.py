@@ -7,7 +7,13 @@ import structlog
 
 from oracle.agent.gathering.gathered import Gathered, GatheredResult
 from oracle.agent.gathering.needless import why_needless
-from oracle.agent.gathering.sufficiency import OPEN, HeuristicSufficiency, Sufficiency, SufficiencyJudge
+from oracle.agent.gathering.sufficiency import (
+    ANSWERED,
+    OPEN,
+    HeuristicSufficiency,
+    Sufficiency,
+    SufficiencyJudge,
+)
 from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState
 from oracle.llm.protocol import ToolUse
@@ -16,6 +22,15 @@ from signals import Signal
 
 log = structlog.get_logger(__name__)
 
+FURTHER_CALLS = 1
+"""Calls that are run after the sources have answered: one thing may be missing. With `need_turn` twice as many."""
+SIDE_BY_SIDE = 2
+"""Calls of a turn that are run once several have found something: the next ones depend on what these bring."""
+ANSWER_DUE = "Not run: each source that this question needs has brought something, and the further call is used. {}"
+ONE_BY_ONE = (
+    "Not run: several looks have found something, so of this turn's calls to sources that were asked before only "
+    f"{SIDE_BY_SIDE} are run. Answer from their results if they suffice."
+)
 BELIEVED_FROM = 0.5
 """The confidence from which on the model's word counts that it has what it needs."""
 
@@ -34,6 +49,7 @@ class GatheringLog:
         verdict: whether that suffices, as judged last.
         held_back: why calls of the last turn are not to be run, by their ids.
         refused_calls: calls that were held back since anything new was found.
+        answered_at: how many calls had been run when the sources had answered; `None`: they have not.
         answer_due: the next turn of the answer is without tools.
         strategies: of the fallback that were tried, in order.
         calls_before: how many calls had been run when the last of them was chosen.
@@ -43,6 +59,7 @@ class GatheringLog:
     verdict: Sufficiency = OPEN
     held_back: dict[str, str] = field(default_factory=dict)
     refused_calls: int = 0
+    answered_at: int | None = None
     answer_due: bool = False
     strategies: tuple[str, ...] = ()
     calls_before: int = 0
@@ -74,13 +91,12 @@ class GatheringLog:
             signal: of the same turn, if it had one.
         """
         refused = sum(result.call.id in self.held_back for result in results)
-        self.refused_calls += refused
         if refused:
             log.info("gathering.refused", turn=turn, calls=refused, reason=self.verdict.reason)
         ran = [_found(result, tools) for result in results if result.counts]
         self.gathered = self.gathered.after(ran, turn=turn, said_sufficient=says_enough(signal))
-        if ran and not self.gathered.dry_turns:
-            self.refused_calls = 0
+        is_new = bool(ran) and not self.gathered.dry_turns
+        self.refused_calls = refused if is_new else self.refused_calls + refused
 
     def judge(self, judge: SufficiencyJudge, *, turn: int) -> None:
         """Ask whether what was gathered suffices; if the judge fails, the heuristic answers."""
@@ -101,16 +117,27 @@ class GatheringLog:
                 dry_turns=gathered.dry_turns,
             )
         self.verdict = verdict
+        if verdict == ANSWERED and self.answered_at is None:
+            self.answered_at = len(self.gathered.tried)
 
-    def hold_back(self, calls: Sequence[ToolUse], tools: ToolRegistry, state: AgentState, *, words: str) -> None:
-        """Hold back the calls that can only repeat what is known.
+    def hold_back(
+        self, calls: Sequence[ToolUse], tools: ToolRegistry, state: AgentState, *, signal: Signal | None, words: str
+    ) -> None:
+        """Hold back the calls that can only repeat what is known, and those that go on where enough was found.
 
         Args:
             calls: the open ones of the last turn.
             tools: knows each tool's group, and whether it writes.
             state: where the query stands; its turn number is noted with each call.
+            signal: of the same turn, if it had one; with `need_turn` the model names what is missing.
             words: what the model reads in their place, after the reason.
         """
+        names_it = signal is not None and signal.type == "need_turn"
+        has_answered = self.answered_at is not None
+        most, after = SIDE_BY_SIDE, 0
+        if self.answered_at is not None:
+            most, after = FURTHER_CALLS * (1 + names_it), len(self.gathered.tried) - self.answered_at
+        is_bounded = has_answered or self.gathered.has_several
         for call in calls:
             tool = tools.get(call.name)
             if tool is None or call.malformed is not None:
@@ -126,6 +153,10 @@ class GatheringLog:
             )
             if why:
                 self.held_back[call.id] = f"Not run: {why}. {words}"
+            elif is_bounded and not tool.writes and tool.group in self.gathered.groups_tried:
+                after += 1
+                if after > most:
+                    self.held_back[call.id] = ANSWER_DUE.format(words) if has_answered else ONE_BY_ONE
 
 
 def _found(result: CallResult, tools: ToolRegistry) -> GatheredResult:

@@ -91,6 +91,7 @@ class AgentRun:
     grace: CancelGrace = field(default_factory=CancelGrace)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
+    look_first: tuple[str, ...] = ()
     withheld: frozenset[str] = frozenset()
     prompt: ComposedPrompt | None = None
     note: Note | None = None

@@ -25,8 +25,9 @@ def classify(run: AgentRun) -> QueryClassification:
     """Classify the question afresh, and offer the tools that it may need."""
     found = classify_query_with(run.query.question, run.query.encoded, previous=run.query.previous)
     run.classification = found
-    question = run.query.question
-    offered = tools_for(found.types, run.equipment.tools, sources=found.sources, question=question)
+    tools, question = run.equipment.tools, run.query.question
+    offered = tools_for(found.types, tools, sources=found.sources, question=question)
+    run.look_first = tools_for(found.types, tools, question=question)
     run.offered = tuple(name for name in offered if name not in run.withheld) if run.withheld else offered
     log.debug("query.classified", query_type=found.query_type, confidence=found.confidence, tools=run.offered)
     return found

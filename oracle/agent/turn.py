@@ -233,6 +233,7 @@ def _request_of(
         max_tokens=plan.max_tokens,
         thinking_tokens=plan.thinking_tokens,
         web_search="web_search" in run.offered,
+        look_first=run.look_first,
         model=model or run.query.model,
         time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
     )

@@ -29,7 +29,7 @@ def wants_more(number: int) -> ScriptedTurn:
     return says(f"Part {number}." + signal_xml("need_turn", reason=f"part {number + 1} is missing"))
 
 
-def last_user_text(answered: Answered, request: int) -> str:
+def last_text(answered: Answered, request: int) -> str:
     """What the last message of a request says."""
     return text_of(answered.bodies[request]["messages"][-1])
 
@@ -48,8 +48,8 @@ async def test_020_us3_1_at_29_of_30_one_final_turn_is_granted_and_its_answer_co
 async def test_020_us3_1_the_final_turn_has_a_note_that_it_is_the_last() -> None:
     async with harness([*(wants_more(number) for number in range(1, 30)), answers()]) as it:
         answered = await it.ask(limits=LIMIT_30)
-    assert "This is the last turn that the limits allow." in last_user_text(answered, 29)
-    assert "This is the last turn" not in last_user_text(answered, 28)
+    assert "This is the last turn that the limits allow." in last_text(answered, 29)
+    assert "This is the last turn" not in last_text(answered, 28)
     assert not any("tool_choice" in body for body in answered.bodies)
 
 
@@ -164,9 +164,10 @@ async def test_020_us3_4_the_first_time_stuck_gets_another_strategy_with_all_rea
     names = {tool["name"] for tool in answered.bodies[1]["tools"]}
     assert {"vault_search", "thread_seek", "web_search", "search_code"} <= names
     assert not names & {"vault_write", "thread_push"}
-    told = last_user_text(answered, 1)
-    assert told.startswith("<control_note>\nContinue. You are not getting further this way.")
-    assert "vault_search(" in told
+    told = last_text(answered, 1)
+    assert told.startswith("More tools are offered from now on: web_search(")
+    assert "You are not getting further this way." in told
+    assert '"web_search"' in told
     assert answered.reason == "completed"
 
 
@@ -183,8 +184,8 @@ async def test_020_us3_4_where_all_tools_are_offered_already_another_approach_is
     empty = says("", calls("search_code", query="zeppelin"))
     async with harness([empty, says("No." + STUCK), answers("Well.")]) as it:
         answered = await it.ask()
-    assert "More tools are offered" not in last_user_text(answered, 2)
-    assert "Take another approach" in last_user_text(answered, 2)
+    assert "More tools are offered" not in last_text(answered, 2)
+    assert "Take another approach" in last_text(answered, 2)
     assert answered.reason == "completed"
 
 

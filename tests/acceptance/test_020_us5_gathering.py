@@ -17,6 +17,7 @@ from oracle.decision import AgentConfig
 from oracle.testing import ScriptedCall
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Answered, answers, calls, harness, made_tool, says
+from tests.acceptance.scripts import signal_xml
 
 Step = tuple[bool, ScriptedCall, ToolResult]
 """A call of an agent: whether it is needed, the call, and what the tool returns."""
@@ -359,3 +360,120 @@ async def test_020_fr_018_another_judge_takes_the_place_of_the_heuristic() -> No
 
 async def test_020_fr_022_where_the_judge_fails_the_heuristic_answers() -> None:
     assert await held_back_with(Broken()) == 0
+
+
+# --- The sources that the question needs have answered
+
+ANSWERING = "Where is RetryPolicy?"
+NOTED = "Each source that this question needs has brought something."
+
+
+async def advised(question: str, *turns: Any, tools: Any = None) -> Answered:
+    found = made_tool(lambda _: _found(), "find")
+    opened = made_tool(lambda arguments: _opened(arguments["path"]), "open")
+    noted = replace(made_tool(lambda _: _found(), "notes"), group="vault")
+    made = tools or [replace(each, query_types=("code", "documentation")) for each in (found, opened, noted)]
+    config = AgentConfig(max_iterations=30, token_budget=200_000)
+    async with harness([*turns, answers()], wire=False, tools=made, config=config) as it:
+        return await it.ask(question)
+
+
+async def _opened(path: str) -> ToolResult:
+    return page(path, f"# {path}", f"a line of {path} about RetryPolicy")
+
+
+def notes_of(answered: Answered) -> list[str]:
+    """The note that is new in each request."""
+    counts = [sum(each["role"] == "system" for each in request.messages) for request in answered.requests]
+    last = [request.messages[-1] for request in answered.requests]
+    return [
+        message["content"][-1]["text"] if now > before else ""
+        for message, before, now in zip(last, [0, *counts], counts, strict=False)
+    ]
+
+
+def opens(*paths: str, text: str = "") -> Any:
+    return says(text, *(calls("open", path=path) for path in paths))
+
+
+async def test_020_sc_003_by_round_two_the_model_reads_that_the_sources_have_answered() -> None:
+    search = says("", calls("find", query="RetryPolicy"))
+    answered = await advised(ANSWERING, search, opens("a.py"), opens("b.py"), opens("c.py"))
+    notes = notes_of(answered)
+    assert [NOTED in note for note in notes] == [False, False, True, False, False]
+
+
+async def test_020_sc_003_after_that_one_call_runs_and_then_the_answer_is_required() -> None:
+    search = says("", calls("find", query="RetryPolicy"))
+    rounds = [opens(f"{n}a.py", f"{n}b.py", f"{n}c.py") for n in range(2)]
+    answered = await advised(ANSWERING, search, *rounds)
+    held = [result.tool_result for result in answered.results if result.is_error]
+    assert (len(answered.results) - len(held), len(held)) == (5, 2)
+    assert all("has brought something, and the further call is used. Answer now" in each for each in held)
+    assert answered.requests[3].tool_choice == "none"
+    assert answered.reason == "completed"
+
+
+async def test_020_sc_003_a_model_that_names_what_is_missing_has_two_calls() -> None:
+    search = says("", calls("find", query="RetryPolicy"))
+    named = opens("d.py", "e.py", "f.py", text=signal_xml("need_turn", reason="where it is tested is missing"))
+    answered = await advised(ANSWERING, search, opens("a.py"), named)
+    assert sum(result.is_error for result in answered.results[-3:]) == 1
+
+
+OTHER_WORDS = "Why do visitors wait twice?"
+"""No result has words of it, though the answer is there."""
+
+
+async def test_020_sc_003_who_begins_with_many_calls_goes_on_with_two_and_is_then_asked_to_answer() -> None:
+    answered = await advised(OTHER_WORDS, opens("a.py", "b.py", "c.py"), opens("d.py", "e.py", "f.py", "g.py"))
+    held = [result.tool_result for result in answered.results if result.is_error]
+    assert len(answered.results) - len(held) == 5
+    assert ["calls to sources that were asked before only 2 are run" in each for each in held] == [True, True]
+    assert [NOTED in note for note in notes_of(answered)] == [False, False, True]
+
+
+async def test_020_sc_003_who_looks_at_one_thing_after_the_other_is_not_asked_by_their_number() -> None:
+    answered = await advised(OTHER_WORDS, *(opens(f"{n}.py") for n in range(8)))
+    assert not [note for note in notes_of(answered) if NOTED in note]
+    assert not [result for result in answered.results if result.is_error]
+
+
+async def test_020_sc_003_what_is_to_be_written_is_written_although_the_sources_have_answered() -> None:
+    async def written(_: Mapping[str, Any]) -> ToolResult:
+        return ToolResult("Written.")
+
+    find, read_it = made_tool(lambda _: _found(), "find"), made_tool(lambda each: _opened(each["path"]), "open")
+    write = replace(made_tool(written, "edit"), writes=True)
+    tools = [replace(each, query_types=("action",)) for each in (find, read_it, write)]
+    steps = [
+        says("", calls("find", query="RetryPolicy")),
+        opens("a.py"),
+        opens("b.py"),
+        says("", calls("edit", path="a")),
+    ]
+    answered = await advised("Please write a note: RetryPolicy waits a minute.", *steps, tools=tools)
+    assert answered.results[-1].tool_result == "Written."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does the code of RetryPolicy do what we decided about it?",
+        "List every place where RetryPolicy is used.",
+        "Compare RetryPolicy in the code with each of the others.",
+    ],
+)
+async def test_020_sc_003_a_question_for_more_than_was_found_is_not_cut_short(question: str) -> None:
+    search = says("", calls("find", query="RetryPolicy"))
+    answered = await advised(question, search, *(opens(f"{n}.py") for n in range(12)))
+    assert not [note for note in notes_of(answered) if NOTED in note]
+    assert not [result for result in answered.results if result.is_error]
+
+
+async def test_020_sc_003_a_source_that_was_not_asked_yet_is_never_held_back() -> None:
+    search = says("", calls("find", query="RetryPolicy"))
+    rounds = [opens(f"{n}a.py", f"{n}b.py", f"{n}c.py") for n in range(2)]
+    other = says("", calls("notes", query="RetryPolicy"))
+    answered = await advised(ANSWERING, search, *rounds, opens("x.py"), other)
+    assert [result.is_error for result in answered.results][-1:] == [False]

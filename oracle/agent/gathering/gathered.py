@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from oracle.agent.gathering.asked import asks_for_all, groups_named
 from oracle.core.frozen import held_frozen
 from oracle.core.search.words import STOP_WORDS, fold, stem, tokens
 
@@ -28,6 +29,10 @@ _MOST_KEPT: Final = 20_000
 """Lines and words that are remembered; beyond that everything counts as new."""
 _MOST_OF_A_TURN: Final = 2
 """Calls of a turn that count: the model made them without having seen the result of the others."""
+_SEVERAL: Final = 3
+"""Calls of the first turn after which further ones can be chosen by what these have brought."""
+_MANY: Final = 5
+"""Calls that have brought something new: what answers a question may have none of its words."""
 _LONGEST_SHOWN: Final = 60
 _LONGEST_READ: Final = 200_000
 _NEW_SHARE: Final = {True: 0.5, False: 0.25}
@@ -96,6 +101,8 @@ class Gathered:
 
     Args:
         question: the words of the question, as stems.
+        needs: sets of groups that the question names; one of each has to find something.
+        needs_all: the question asks for each of many things, so that no first answer is enough.
         tried: every call that was run, oldest first.
         sources: the paths that were cited.
         since: how many of `tried` came before the last write; only later ones can be repeated.
@@ -108,6 +115,8 @@ class Gathered:
     """
 
     question: frozenset[str] = frozenset()
+    needs: tuple[frozenset[str], ...] = ()
+    needs_all: bool = False
     tried: tuple[Tried, ...] = ()
     sources: frozenset[str] = frozenset()
     since: int = 0
@@ -125,12 +134,47 @@ class Gathered:
     @classmethod
     def of(cls, question: str) -> "Gathered":
         """Nothing yet, for a question."""
-        return cls(question=words_of(question))
+        return cls(question=words_of(question), needs=groups_named(question), needs_all=asks_for_all(question))
 
     @property
     def has_found(self) -> bool:
         """Whether any call has found anything."""
         return bool(self.groups_found)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether the first turn has looked in three ways at once, and each group that the question names has answered.
+
+        Of a question that asks for many things, and after a write, this is never known.
+        """
+        return self._have_answered and sum(each.turn == self.tried[0].turn for each in self.tried) >= _SEVERAL
+
+    @property
+    def answers_question(self) -> bool:
+        """Whether the sources that the question needs have answered, as far as words and numbers can show.
+
+        Each group that it names has found something; something was read, or looked for in two turns; and the results
+        have three quarters of its words, on their own or in an identifier. Or five calls
+        have brought something new after a first turn that looked in three ways at once, as an answer may have none of
+        its words: one look at a time may be a way from name to name. Of a question that asks for many things, and
+        after a write, this is never known.
+        """
+        if not self._have_answered:
+            return False
+        new = [each for each in self.tried if each.brought == "new"]
+        has_gone_on = len({each.turn for each in self.tried}) > 1
+        if not (has_gone_on or any(not each.is_search for each in new)):
+            return False
+        seen = "\n".join(self.words)
+        missing = sum(word.lstrip("=") not in seen for word in self.question)
+        has_words = bool(self.question) and missing <= len(self.question) // 4
+        return has_words or (self.has_several and has_gone_on and len(new) >= _MANY)
+
+    @property
+    def _have_answered(self) -> bool:
+        """Whether each group that the question names has found something, and no more can be asked of them."""
+        is_open = self.needs_all or self.since or any(need.isdisjoint(self.groups_found) for need in self.needs)
+        return self.has_found and not is_open
 
     @property
     def repeatable(self) -> tuple[Tried, ...]:

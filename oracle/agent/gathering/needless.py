@@ -47,7 +47,7 @@ def why_needless(
         recent: the latest actions, oldest first.
         is_first: no call was held back since anything new was found.
     """
-    if not verdict.suffices or writes:
+    if verdict.reason in ("", "answered") or writes:
         return ""
     canonical = canonical_arguments(arguments)
     before = [each for each in gathered.repeatable if each.tool == tool and each.brought != "error"]

@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from oracle.agent.gathering.gathered import Gathered
 
-SufficiencyReason = Literal["nothing_new", "said_so", "nothing_found"]
+SufficiencyReason = Literal["nothing_new", "said_so", "nothing_found", "answered"]
 REASONS: Final[tuple[SufficiencyReason, ...]] = get_args(SufficiencyReason)
 
 _KNOWN_WEIGHT: Final = 2
@@ -39,6 +39,7 @@ class Sufficiency:
 
 
 OPEN: Final = Sufficiency()
+ANSWERED: Final = Sufficiency("answered")
 
 
 class SufficiencyJudge(Protocol):
@@ -58,11 +59,12 @@ class SufficiencyJudge(Protocol):
 
 
 class HeuristicSufficiency:
-    """Judges by how many turns of tools in a row have brought nothing new.
+    """Judges by what the sources have answered, and how many turns of tools in a row have brought nothing new.
 
     - `said_so`: the model itself said so beside its last calls, and something was found. Firm at once.
     - `nothing_new`: something was found, and then one call brought what was known, or two turns found nothing. Firm
       after twice as much.
+    - `answered`: the sources that the question needs have answered.
     - `nothing_found`: three turns in a row found nothing, and nothing was found before. Firm after six.
     """
 
@@ -74,6 +76,8 @@ class HeuristicSufficiency:
             if gathered.said_sufficient:
                 return Sufficiency("said_so", is_firm=True)
             weight = _KNOWN_WEIGHT * gathered.known_calls + gathered.empty_turns
-            return Sufficiency("nothing_new", is_firm=weight >= _FIRM) if weight >= _ENOUGH else OPEN
+            if weight >= _ENOUGH:
+                return Sufficiency("nothing_new", is_firm=weight >= _FIRM)
+            return ANSWERED if gathered.answers_question else OPEN
         empty = gathered.empty_turns
         return Sufficiency("nothing_found", is_firm=empty >= _FIRM_WITHOUT) if empty >= _ENOUGH_WITHOUT else OPEN

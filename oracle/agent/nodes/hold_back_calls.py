@@ -6,7 +6,7 @@ from bt_runtime.text.phrases import clipped, counted
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import HOLDS_BACK_CALLS
 
-NEEDLESS = "You have what there is to find: answer from it, or name what is missing."
+NEEDLESS = "Answer now from what you have; say what is missing, if anything is."
 
 
 class HoldBackCallsSettings(NodeSettings):
@@ -27,12 +27,14 @@ class HoldBackCallsSettings(NodeSettings):
     flow=leaf(Case("success")),
 )
 class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
-    """Holds back the tool calls of the last turn that can only repeat what is known, once the context suffices.
+    """Holds back tool calls of the last turn that can only repeat what is known, and those that go on beyond enough.
 
-    SUCCESS, always. `run_tools` answers such calls with the reason, and runs the others. Where `judge_context` has not
-    found that the context suffices, none is held back. A call that writes, a read of something that was not read, and
-    a search for names that were found but not searched for are never held back. What is held back counts neither as
-    an action nor as an error.
+    SUCCESS, always. `run_tools` answers such calls with the reason, and runs the others. For what it asks, a call is
+    held back only where `judge_context` has found that the context suffices, and then never one that writes, that
+    reads what was not read, or that searches for names that were found but not searched for. But where the sources
+    have answered, one more call is run, or two with the signal `need_turn`, and further ones only in a group of tools
+    that was not tried yet. After a first turn that has looked in three ways at once, two calls of a turn are run in
+    groups that were tried. What is held back counts neither as an action nor as an error.
 
     ```yaml
     hold_back_calls: "You have what there is to find: answer from it."
@@ -41,8 +43,8 @@ class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
 
     def update(self) -> Status:
         agent = self.agent
-        tools = agent.equipment.tools
-        agent.gathering.hold_back(agent.turn.open_calls, tools, agent.state, words=self.settings.why)
+        tools, signal = agent.equipment.tools, agent.signals.latest
+        agent.gathering.hold_back(agent.turn.open_calls, tools, agent.state, signal=signal, words=self.settings.why)
         return Status.SUCCESS
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the run says it

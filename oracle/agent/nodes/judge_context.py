@@ -14,6 +14,7 @@ _SAYS = {
     "nothing_new": "something was found, and the last tools brought nothing new",
     "said_so": "the model says that it has what it needs",
     "nothing_found": "nothing was found, whatever was tried",
+    "answered": "the sources that the question needs have answered",
 }
 
 
@@ -25,8 +26,8 @@ _SAYS = {
 class JudgeContext(AgentNode[NoSettings]):
     """Judges whether the answer can be given from what the tools have found.
 
-    SUCCESS, always. Writes `sufficient`, why more calls are not expected to bring anything: `nothing_new`, `said_so` or
-    `nothing_found`; empty if they may. A heuristic judges, or what was put in its place.
+    SUCCESS, always. Writes `sufficient`, why more calls are not expected to bring anything: `nothing_new`, `said_so`,
+    `nothing_found` or `answered`; empty if they may. A heuristic judges, or what was put in its place.
 
     ```yaml
     judge_context:

@@ -109,14 +109,10 @@ def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         states
         and node.has(roles.HOLDS_BACK_CALLS)
         and node.place.file == flow.file
-        and not any(_is_judged(flow, state) for state in states)
+        and not any(flow.domain(state, "sufficient").can_be_true for state in states)
     ):
         message = "no call is held back: 'judge_context' has not found before that the context suffices"
         yield warning(flow, node, "no-calls", message, "put judge_context behind the run_tools of each round")
-
-
-def _is_judged(flow: Flow, state: State) -> bool:
-    return flow.domain(state, "sufficient").can_be_true
 
 
 def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
