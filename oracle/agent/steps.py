@@ -11,10 +11,12 @@ from oracle.agent.notes import Note, stronger
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query_with
+from oracle.classify.query import sources_spoken_of
 from oracle.llm.tool_names import wire_name
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
 from prompts import Environment, ToolEntry
 from prompts import compose as compose_segments
+from signals import NeedCapability
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +66,16 @@ def environment(run: AgentRun) -> Environment:
 def tool_entry(tool: Tool) -> ToolEntry:
     """A tool as the prompt lists it."""
     return ToolEntry(wire_name(tool.name), tool.when_to_use, arguments_line(tool.input_schema), tool.writes)
+
+
+def may_be_supplied(run: AgentRun) -> bool:
+    """Whether a reading tool that is not offered may supply what the model's last signal says that it lacks."""
+    signal, tools = run.signals.latest, run.equipment.tools
+    if not isinstance(signal, NeedCapability):
+        return False
+    lacked = f"{signal.capability}. {signal.reason}"
+    fitting = tools_for((), tools, sources=sources_spoken_of(lacked), question=lacked)
+    return not run.withheld.union(run.offered).issuperset(set(fitting).intersection(all_reading(tools)))
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ US2-1 to US2-3 say what a model should emit; only a real one can show that (`mak
 control makes of each of them, through the real SDK.
 """
 
+import re
+
 import pytest
 
 from oracle.core.chunks import Content
-from oracle.core.control_notes import marked
 from signals import SIGNAL_MODELS
 from tests.acceptance.harness import (
     CHAT,
@@ -57,7 +58,7 @@ async def test_020_us2_1_need_turn_gets_another_turn_with_reason_and_confidence_
     (record, _) = answered.agent.signals.audit
     assert (record.type, record.confidence, record.action) == ("need_turn", 0.8, "another_turn")
     assert record.fields == {"reason": "the second half"}
-    assert text_of(answered.bodies[1]["messages"][-1]) == marked("Continue.")
+    assert text_of(answered.bodies[1]["messages"][-1]) == "Continue."
 
 
 async def test_020_us2_2_context_sufficient_completes_with_the_number_of_sources_recorded() -> None:
@@ -112,7 +113,7 @@ def test_020_fr_003_the_six_types_are_all_that_there_are() -> None:
 
 async def test_020_a_missing_capability_is_notified_acknowledged_in_one_sentence_and_completes() -> None:
     gap = signal_xml("need_capability", capability="access to the production logs", reason="they are not here")
-    async with harness([says("The timeout is 5 s." + gap), says("No other tool helps." + gap)]) as it:
+    async with harness([says("The timeout is 5 s." + gap)]) as it:
         answered = await it.ask()
     assert answered.reason == "completed"
     (notice,) = answered.notices
@@ -120,21 +121,23 @@ async def test_020_a_missing_capability_is_notified_acknowledged_in_one_sentence
     assert notice.severity == "warning"
     assert "access to the production logs" in notice.system_message
     sentence = "To answer this fully I would need access to the production logs, which is not available here."
-    assert answered.answer == f"The timeout is 5 s.\n\nNo other tool helps.\n\n{sentence}"
+    assert answered.answer == f"The timeout is 5 s.\n\n{sentence}"
 
 
 async def test_decision_35_a_missing_capability_is_first_met_with_the_reading_tools_that_were_withheld() -> None:
-    gap = signal_xml("need_capability", capability="the notes", reason="they are not code")
-    turns = [says("Not in the code." + gap), says("", calls("vault_list")), answers("In the notes.")]
+    gap = signal_xml("need_capability", capability="the notes", reason="they are not on the web")
+    turns = [says("Sunny." + gap), says("", calls("vault_list")), answers("Packed: hats.")]
     async with harness(turns) as it:
-        answered = await it.ask()
+        answered = await it.ask("What's the weather in Paris?")
     assert answered.reason == "completed"
-    assert answered.answer == "Not in the code.\n\nIn the notes."
+    assert answered.answer == "Sunny.\n\nPacked: hats."
     assert answered.notices == []
     first, second = (body["tools"] for body in answered.bodies[:2])
     assert second[: len(first)] == first
-    assert {"vault_read", "thread_read", "web_search"} <= {tool["name"] for tool in second}
-    assert "More tools are offered" in text_of(answered.bodies[1]["messages"][-1])
+    assert {"vault_read", "thread_read", "search_code"} <= {tool["name"] for tool in second}
+    told = text_of(answered.bodies[1]["messages"][-1])
+    assert "with the tools that are offered now" in told
+    assert {f"{name}(" for name in ("vault_read", "thread_read", "search_code")} <= set(re.findall(r"\w+\(", told))
 
 
 @pytest.mark.parametrize(

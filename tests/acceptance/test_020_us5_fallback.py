@@ -7,7 +7,7 @@ from itertools import repeat
 
 import pytest
 
-from oracle.agent.run import EMPTY_TURN_NOTE
+from oracle.agent.notes import EMPTY_TURN
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
 from tests.acceptance.harness import Answered, ControlName, answers, calls, harness, says, signal_xml, text_of
 
@@ -95,8 +95,8 @@ async def test_020_turns_with_tool_calls_there_get_one_reminder_and_nothing_else
         answered = await it.ask()
     assert reader.asked == []
     assert answered.notices == []
-    reminder = "Go on as needed. Put one signal at the end of your final answer."
-    assert [reminder in told_in(answered, n) for n in range(6)] == [n == 3 for n in range(6)]
+    reminder = "End your final answer with one signal."
+    assert [reminder in told_in(answered, n) for n in range(6)] == [n == 4 for n in range(6)]
     assert answered.reason == "completed"
 
 
@@ -117,14 +117,11 @@ async def test_020_us5_2_fr_020_confidence_below_0_3_consults_the_classifier(
 
 async def test_020_us5_2_a_doubtful_signal_that_the_response_supports_counts() -> None:
     doubtful = signal_xml("need_capability", capability="a shell", reason="r", confidence=0.2)
-    async with harness([says("Hm." + doubtful)] * 2, intents=Says("need_capability")) as it:
+    async with harness([says("Hm." + doubtful)], intents=Says("need_capability")) as it:
         answered = await it.ask()
     assert [notice.system_type for notice in answered.notices] == ["capability_gap"]
     assert "I would need a shell" in answered.answer
-    assert [record.action for record in answered.agent.signals.audit] == [
-        "fallback: another_turn",
-        "fallback: completed",
-    ]
+    assert [record.action for record in answered.agent.signals.audit] == ["fallback: completed"]
 
 
 async def test_020_us5_2_a_doubtful_need_turn_that_the_response_supports_is_granted() -> None:
@@ -245,7 +242,7 @@ async def test_020_an_empty_end_after_words_beside_tool_calls_is_no_answer_eithe
         answered = await it.ask()
     assert answered.reason == "completed"
     assert answered.answer == "Let me look.\n\nHere it is."
-    assert EMPTY_TURN_NOTE in told_in(answered, 2)
+    assert EMPTY_TURN in told_in(answered, 2)
 
 
 async def test_020_after_three_empty_turns_in_a_row_either_control_is_stuck(control: ControlName) -> None:
@@ -272,9 +269,9 @@ async def test_020_a_delegation_without_words_is_no_answer() -> None:
     assert answered.answer == "Too large for me."
 
 
-async def test_020_an_empty_end_is_answered_by_a_block_of_its_own_because_the_results_were_sent_before() -> None:
+async def test_020_an_empty_end_is_answered_by_a_note_behind_the_results_that_were_sent_before() -> None:
     async with harness([says("", calls("list_files")), says(""), answers()]) as it:
         answered = await it.ask()
-    before, after = answered.bodies[1]["messages"][-1]["content"], answered.bodies[2]["messages"][-1]["content"]
-    assert [block["type"] for block in after] == ["tool_result", "text"]
-    assert after[0]["content"] == before[0]["content"]
+    (before,), (results, note) = answered.bodies[1]["messages"][2:], answered.bodies[2]["messages"][2:]
+    assert (results["role"], note["role"]) == ("user", "system")
+    assert results["content"][0]["content"] == before["content"][0]["content"]

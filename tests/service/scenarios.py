@@ -182,12 +182,10 @@ SCENARIOS = (
         "capability-gap",
         lambda: [
             says("It is 5 s." + signal_xml("need_capability", capability="access to the logs", reason="none here")),
-            says("No more." + signal_xml("need_capability", capability="access to the logs", reason="none here")),
         ],
         "completed",
-        "It is 5 s.\n\nNo more.\n\nTo answer this fully I would need access to the logs, which is not available here.",
+        "It is 5 s.\n\nTo answer this fully I would need access to the logs, which is not available here.",
         ("The agent lacks a capability: access to the logs.",),
-        requests=2,  # the tools that were withheld are offered first (decision 35)
     ),
     Scenario(
         "delegation-recommended",

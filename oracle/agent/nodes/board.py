@@ -16,6 +16,7 @@ from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.gathering.sufficiency import REASONS
 from oracle.agent.people import ANSWERS
 from oracle.agent.run import AgentRun
+from oracle.agent.steps import may_be_supplied
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
 from oracle.decision import find_repetition
@@ -100,6 +101,10 @@ def _untried_tools(run: AgentRun) -> tuple[str, ...]:
     return _untried(run.offered, run.state.tools_tried | run.withheld)
 
 
+def _suggestions(run: AgentRun) -> tuple[str, ...]:
+    return tuple(getattr(run.signals.latest, "suggestions", None) or ())
+
+
 def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     """A reader of a field of the last turn's signal."""
     return lambda run: getattr(run.signals.latest, name, otherwise)
@@ -132,6 +137,8 @@ _PENDING_CALLS = "The tool calls of the last turn without a result: maps with th
 _PENDING_WRITES = "Names of the tools among them that change something."
 _SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
 _ANSWERS = "What people have decided, by the id of what they were asked."
+_SUGGESTIONS = "What the model's last signal suggests to try next."
+_MAY_BE_SUPPLIED = "A reading tool that is not offered may supply what a need_capability signal asks for."
 _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
 _SIGNAL = "signals.latest"
@@ -208,7 +215,9 @@ AGENT_KEYS: tuple[Key, ...] = (
     ),
     _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", ""), _SIGNAL),
     _text("capability", "What a need_capability signal asks for.", _of_signal("capability", ""), _SIGNAL),
+    _flag("may_be_supplied", _MAY_BE_SUPPLIED, may_be_supplied, _SIGNAL, "offered", "withheld"),
     _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", ""), _SIGNAL),
+    _list("suggestions", _SUGGESTIONS, _suggestions, _SIGNAL),
     _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
     _list("tools_tried", _TOOLS_TRIED, lambda run: _sorted(run.state.tools_tried), "state.tools_tried"),
     _one_of(

@@ -23,7 +23,10 @@ from oracle.authoring.verifying.ruled import conditions_of, names_in, policies_o
 Arguments = tuple[tuple[str, Any], ...]
 
 _FREE: Final = frozenset(
-    {"question", "signal_reason", "capability", "blocker", "sources", "tokens_used", "pending_calls", "seconds_left"}
+    {
+        *("question", "signal_reason", "capability", "blocker", "suggestions"),
+        *("sources", "tokens_used", "pending_calls", "seconds_left"),
+    }
 )
 """Keys whose values are not all tried."""
 

@@ -21,7 +21,7 @@ OF_THE_TOOLS = frozenset({"nothing_found"})
 OF_ONE_TURN = frozenset(
     {
         *("failed", "tool_calls", "cut_off", "said_nothing", "asks_user", "signal", "confidence"),
-        *("malformed_signal", "signal_reason", "capability", "blocker", "intent"),
+        *("malformed_signal", "signal_reason", "capability", "may_be_supplied", "blocker", "suggestions", "intent"),
     }
 )
 """The keys that say something about the last turn alone."""

@@ -17,7 +17,7 @@ from bt_runtime.language.kind import DeliveryUse, ExpressionUse, KeyUse
 SIGNAL_KEYS = frozenset(
     {
         *("signal", "confidence", "malformed_signal", "turns_without_signal", "same_reason", "intent"),
-        *("signal_reason", "capability", "blocker"),
+        *("signal_reason", "capability", "may_be_supplied", "blocker", "suggestions"),
     }
 )
 

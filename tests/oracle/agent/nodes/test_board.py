@@ -69,6 +69,8 @@ def _changes(run: AgentRun) -> Iterator[Callable[[], object]]:
     yield partial(run.apply_turn, TurnOutcome(fault=ModelFault("provider_failed", "Down.")))
     yield partial(run.apply_side_turn, TurnOutcome(parsed=signals.parse("x"), tokens=300))
     yield partial(setattr, run, "offered", ("search_code", "read_file"))
+    lacking = signal_xml("need_capability", **_SAID["need_capability"])
+    yield partial(run.apply_turn, TurnOutcome(parsed=signals.parse(lacking), stop_reason="end_turn"))
     for number, (tool, is_error) in enumerate((*[("search_code", False)] * 3, *[("read_file", True)] * 3)):
         call = ToolUse(f"c{number}", tool, {"query": "a"})
         action = ToolAction.from_call(tool, call.arguments, is_error=is_error, result_digest="d")
@@ -88,8 +90,8 @@ def _changes(run: AgentRun) -> Iterator[Callable[[], object]]:
 
 
 _SAID = {
-    "stuck": {"attempted": "all", "blocker": "no access"},
-    "need_capability": {"capability": "web", "reason": "news"},
+    "stuck": {"attempted": "all", "blocker": "no access", "suggestions": "the docs"},
+    "need_capability": {"capability": "the notes", "reason": "decisions"},
     "need_turn": {"reason": "more"},
     "context_sufficient": {"confidence": "0.4"},
 }
