@@ -3,15 +3,15 @@
 The rules, all of them here or in the segments' own front matter:
 
 1. `base`, `signals` and `tools-reference` always.
-2. The segment of the query type; below a confidence of 0.6 that of the second type as well.
+2. The segment of the query type, and that of the second type if there is one.
 3. `summarization` if the history is large.
 4. `error-recovery` if the previous query met tool errors.
 5. At most `max_tokens`: above that, segments are dropped, the least important first, never the three of rule 1.
 
 Also: `environment` if its facts are given, and examples of signals if the query type needs them.
 
-Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), so the prompts of
-different queries begin with the same text and a provider's cache can hold it.
+Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), and what differs between
+query types comes last, so the prompts of different queries begin with the same text and a provider's cache can hold it.
 """
 
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from .errors import PromptInputError
+from .errors import PromptError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")
 """The types of queries, each with a segment of its own."""
@@ -35,7 +35,7 @@ class Situation:
 
     Args:
         query_type: the likeliest type.
-        second_query_type: the runner-up if the classification's confidence is low, else `None`.
+        second_query_type: another type whose rules the query needs; `None` if there is none.
         history_tokens: size of the conversation so far.
         previous_errors: the previous query met tool errors.
     """
@@ -143,7 +143,7 @@ class SegmentLibrary:
     """All segments that prompts are composed from, in the order of priority, then id.
 
     Raises:
-        PromptInputError: a required segment is missing or conditional, or an id occurs twice. `load_segments` reports
+        PromptError: a required segment is missing or conditional, or an id occurs twice. `load_segments` reports
             the same with files and lines.
     """
 
@@ -152,10 +152,10 @@ class SegmentLibrary:
     def __post_init__(self) -> None:
         ids = [segment.id for segment in self.segments]
         if len(set(ids)) < len(ids):
-            raise PromptInputError(f"segment ids must be unique, not {sorted(ids)!r}")
+            raise PromptError(f"segment ids must be unique, not {sorted(ids)!r}")
         lacking = [each for each in REQUIRED_IDS if not any(s.id == each and s.when is None for s in self.segments)]
         if lacking:
-            raise PromptInputError(f"required segments are missing or conditional: {', '.join(lacking)}")
+            raise PromptError(f"required segments are missing or conditional: {', '.join(lacking)}")
         object.__setattr__(self, "segments", tuple(sorted(self.segments, key=lambda each: (each.priority, each.id))))
 
     def __iter__(self) -> Iterator[Segment]:
