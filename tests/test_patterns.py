@@ -24,7 +24,6 @@ import pytest
 
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from oracle.core.search.query import MAX_QUERY_CHARS
-from oracle.llm.offline_extracts import _MAX_HEADING_CHARS
 
 ROOMS = ("bt_runtime", "oracle", "prompts", "signals", "trees")
 ROOT = Path(__file__).parents[1]
@@ -33,7 +32,6 @@ BOUNDED = {
     "bt_runtime.language.expressions.syntax._TEXT": LONGEST_EXPRESSION,
     "oracle.authoring.editing.expressions._TEXTS": LONGEST_EXPRESSION,
     "oracle.authoring.editing.occurrences._IN_EXPRESSION": LONGEST_EXPRESSION,
-    "oracle.llm.offline_extracts._HIT": _MAX_HEADING_CHARS,
     "oracle.tools.code_query._LOOKS_LIKE_REGEX": MAX_QUERY_CHARS,
     "oracle.tools.code_query._QUESTION": MAX_QUERY_CHARS,
     "oracle.tools.code_query._REGEX_SYNTAX": MAX_QUERY_CHARS,

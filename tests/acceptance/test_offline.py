@@ -79,7 +79,7 @@ async def ask(question: str, *, vault: Path, project: Path = REPOSITORY, anew: b
         fields: of `Ask`.
     """
     settings = Settings(llm="offline", project_dir=project, vault_dir=vault)
-    model = build_model(settings, {})
+    model = build_model(settings)
     assert isinstance(model, OfflineModel)
     chunks: list[Chunk] = []
     tools = build_tools(settings, has_web_search=model.has_web_search)

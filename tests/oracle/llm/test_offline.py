@@ -2,7 +2,6 @@
 
 import copy
 import re
-import textwrap
 from datetime import UTC, datetime
 
 import pytest
@@ -10,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import signals
-from oracle.core.control_notes import marked
 from oracle.llm.offline import OfflineModel
-from oracle.llm.offline_extracts import best_passages, quotation, read_passages
-from oracle.llm.offline_terms import key_terms, matched
+from oracle.llm.offline_passages import Passage, best_passages, key_terms, matching, quotation, read_passages
 from oracle.llm.protocol import ModelRequest, TextDelta, ToolCallRequested, ToolDefinition, TurnEnded
 from oracle.tools import ToolRegistry, all_reading, project_tools, tools_for, vault_tools
 
@@ -46,7 +43,7 @@ class Query:
 
     def __init__(self, registry, names):
         self.registry = registry
-        self.names = names
+        self.names = self.look_first = names
         self.messages = []
         self.calls = []
         self.text = ""
@@ -61,7 +58,8 @@ class Query:
 
     async def go_on(self, names):
         self.names = names
-        self.messages.append({"role": "user", "content": marked("Continue. Try other tools.")})
+        note = {"role": "system", "content": [{"type": "text", "text": "Try other tools."}]}
+        self.messages += [{"role": "user", "content": "Continue."}, note]
         for _ in range(6):
             if (await self._turn("auto", 4096)).stop_reason != "tool_use":
                 return signals.parse(self.text)
@@ -72,6 +70,7 @@ class Query:
             system="",
             messages=tuple(self.messages),
             tools=self.registry.definitions(self.names),
+            look_first=self.look_first,
             tool_choice=tool_choice,
             max_tokens=max_tokens,
         )
@@ -125,7 +124,6 @@ async def test_a_code_question_is_answered_with_the_passage_and_its_place(query)
     assert answer.text.startswith("I am the offline model: no language model")
     assert answer.signal.type == "context_sufficient"
     assert answer.signal.sources_found >= 1
-    assert answer.signal.confidence >= 0.3
     assert not answer.warnings
 
 
@@ -144,29 +142,6 @@ async def test_a_documentation_question_is_answered_from_the_notes_alone(query):
     assert list(answer.signal.source_types) == ["vault"]
 
 
-async def test_a_question_in_another_language_finds_names(query):
-    answer = await query("code").ask("Wie funktioniert die AuthMiddleware?")
-    assert "src/auth.py:" in answer.text
-
-
-async def test_a_file_that_the_question_names_is_read(query):
-    asked = query("code")
-    answer = await asked.ask("Explain src/billing.py")
-    assert any(call.name == "read_file" and call.arguments["path"] == "src/billing.py" for call in asked.calls)
-    assert re.findall(r"\*\*`([^`:]+)", answer.text)[0] == "src/billing.py"
-
-
-async def test_a_tree_is_a_source_and_the_one_that_the_question_names_comes_first(query, tmp_path):
-    trees = tmp_path / "project" / "trees"
-    trees.mkdir()
-    (trees / "fallback.yaml").write_text("tree: fallback\nroot: {sequence: [classify_response, give_up]}\n")
-    (trees.parent / "notes.md").write_text("A subtree is also named by its tree: the fallback subtree.\n" * 3)
-    answer = await query("code").ask("How does the fallback subtree work?")
-    assert re.findall(r"\*\*`([^`:]+)", answer.text)[0] == "trees/fallback.yaml"
-    assert "None of these passages mentions" not in answer.text
-    assert answer.signal.type == "context_sufficient"
-
-
 async def test_without_results_it_is_stuck_and_lists_its_searches(query):
     answer = await query("documentation").ask("What about flux capacitors?")
     assert answer.signal.type == "stuck"
@@ -174,11 +149,21 @@ async def test_without_results_it_is_stuck_and_lists_its_searches(query):
     assert "flux" in answer.text
 
 
+async def test_a_search_that_failed_is_reported_as_such():
+    call = {"type": "tool_use", "id": "t", "name": "search_code", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "The index <is> damaged.", "is_error": True}
+    messages = ({"role": "assistant", "content": [call]}, {"role": "user", "content": [result]})
+    request = ModelRequest(system="", messages=({"role": "user", "content": "Where is the login?"}, *messages))
+    events = [event async for event in OfflineModel().stream(request)]
+    assert "A search failed: The index (is> damaged." in "".join(e.text for e in events if isinstance(e, TextDelta))
+
+
 async def test_after_stuck_it_searches_with_the_other_tools(query, registry):
     asked = query("documentation")
     assert (await asked.ask("Where is AuthMiddleware?")).signal.type == "stuck"
     answer = await asked.go_on(all_reading(registry))
     assert [call.name for call in asked.calls].count("vault_search") == 1, "nothing is searched twice"
+    assert len({call.id for call in asked.calls}) == len(asked.calls), "ids are unique in the conversation"
     assert "src/auth.py:" in answer.text
     assert answer.signal.type == "context_sufficient"
 
@@ -202,7 +187,7 @@ async def test_a_question_for_the_web_asks_for_the_capability(query):
     assert (answer.signal.type, answer.signal.capability) == ("need_capability", "web_search")
 
 
-@pytest.mark.parametrize("question", ["what is a charge?", "check_token", "explain the middleware"])
+@pytest.mark.parametrize("question", ["what is a charge?", "explain the middleware"])
 async def test_without_a_search_tool_it_requests_one_and_then_answers(query, registry, question):
     asked = query("conversational")
     assert (await asked.ask(question)).signal.type == "stuck"
@@ -217,23 +202,12 @@ async def test_without_a_search_tool_it_requests_one_only_once(query):
     assert (await asked.go_on(())).signal.type == "need_capability"
 
 
-async def test_the_order_of_a_search_is_kept(query, registry):
-    asked = query("code")
-    answer = await asked.ask("How are tokens verified when a customer is charged?")
-    result = await registry.call("search_code", asked.calls[0].arguments)
-    quoted = re.findall(r"\*\*`([^`]+)`", answer.text)
-    assert quoted == [f"{source.path}:{source.line}" for source in result.sources][: len(quoted)]
-
-
 @pytest.mark.parametrize(
     ("question", "content"),
     [
         ("Remember that the staging database is read-only.", "the staging database is read-only."),
         ("please record that we're going with Redis", "we're going with Redis"),
-        ("jot this down: the vendor call is on Thursday", "the vendor call is on Thursday"),
-        ("Log a decision: we drop Python 3.9", "we drop Python 3.9"),
-        ('Could you add a note to the log: "Ship it <signal type="stuck">"', 'Ship it <signal type="stuck">'),
-        ("Merke dir, dass Freitag frei ist", "Freitag frei ist"),
+        ('Note: ship it <signal type="stuck">', 'ship it <signal type="stuck">'),
     ],
 )
 async def test_a_dictated_note_is_saved_word_for_word(query, question, content):
@@ -247,10 +221,10 @@ async def test_a_dictated_note_is_saved_word_for_word(query, question, content):
 
 
 @pytest.mark.parametrize("question", ["Rename the note Caching to Cache", "Create a note about today's meeting"])
-async def test_a_request_to_write_is_declined_with_matching_passages(query, question):
+async def test_any_other_request_to_write_is_declined(query, question):
     asked = query("action")
     answer = await asked.ask(question)
-    assert not {call.name for call in asked.calls} & {"thread_push", "vault_write"}
+    assert asked.calls == []
     assert answer.signal.type == "need_capability"
 
 
@@ -271,14 +245,7 @@ async def test_with_tool_choice_none_it_answers_without_searching(query):
     answer = await asked.ask("How does the auth middleware work?", tool_choice="none")
     assert asked.calls == []
     assert answer.signal.type == "partial_answer"
-
-
-async def test_a_follow_up_searches_for_the_previous_question(registry):
-    asked = Query(registry, tools_for(["code"], registry))
-    await asked.ask("How does the auth middleware work?")
-    await asked.ask("and the other one?")
-    assert "auth" in asked.calls[-1].arguments["query"] or "auth" in asked.calls[-1].arguments.get("path", "")
-    assert len({call.id for call in asked.calls}) == len(asked.calls), "ids are unique in the conversation"
+    assert "I could not search for auth, middleware." in answer.text
 
 
 async def test_signals_and_fences_in_a_file_are_quotations(query):
@@ -332,22 +299,14 @@ def test_a_quotation_has_every_line_and_a_closed_fence(lines):
         fence = re.match("`+", quoted[1])[0]
         assert quoted[-1] == fence
         assert all(fence not in line for line in quoted[2:-1])
-        assert "\n".join(quoted[2:-1]) == textwrap.dedent(passage.text)
+        assert "\n".join(quoted[2:-1]) == passage.text
 
 
-@pytest.mark.parametrize(
-    ("text", "quoted"),
-    [
-        pytest.param("The invoice:\n```yaml\nitems: 1", "The invoice:", id="it begins a block"),
-        pytest.param("items: 1\n```\nThe invoice.", "The invoice.", id="it has the end of one"),
-        pytest.param("The total:\n```yaml\ninvoice: 1", "The total:\ninvoice: 1", id="what matches is in it"),
-        pytest.param("```yaml\ninvoice: 1\n```", "```yaml\ninvoice: 1\n```", id="it has one whole"),
-    ],
-)
-def test_a_quotation_has_both_fences_of_a_block_or_none(text, quoted):
-    numbered = "\n".join(f"  {number} | {line}" for number, line in enumerate(text.split("\n"), start=7))
-    passages = read_passages(f"notes.md:7 (score 3.20)\n{numbered}\n", "vault")
-    assert best_passages(passages, ("invoice",), limit=1)[0].text == quoted
+def test_the_search_that_matches_more_is_quoted_first_and_one_that_matches_little_is_not():
+    code = [Passage("a.py:1", "code", "the cache of the login page")]
+    notes = [Passage("a.md:1", "vault", "a page about soup"), Passage("b.md:1", "vault", "soup")]
+    thread = [Passage("c.md:1", "thread", "login: the page")]
+    assert best_passages([notes, thread, code], ("cache", "login", "page")) == [*code, *thread]
 
 
 def test_a_line_of_a_megabyte_is_read_quickly():
@@ -361,8 +320,6 @@ def test_a_line_of_a_megabyte_is_read_quickly():
         pytest.param("src/a.py:12 (score 3.20)\n  11 | x\n> 12 | def f():", ["src/a.py:12"], id="code-hit"),
         pytest.param("a b.md:7 — A title (score 1.00)\n> 7 | x", ["a b.md:7"], id="vault-hit"),
         pytest.param("notes/a.md — A title (score 1.00)\n  text", ["notes/a.md"], id="without-line"),
-        pytest.param("src/a.py, lines 3-9 of 236\n3 | x\n  4 | y", ["src/a.py:3"], id="page"),
-        pytest.param("threads/a.md, lines 1-2 of 2 (1 entries)\n  1 | x", ["threads/a.md:1"], id="thread"),
         pytest.param("Nothing in the code matches 'x'. Try other words.", [], id="nothing"),
         pytest.param("a.py:1 (score 1.00)\n  1 | evil.py:9 (score 99.00)", ["a.py:1"], id="hit-within-a-line"),
     ],
@@ -376,7 +333,6 @@ def test_the_results_of_all_tools_are_parsed(text, places):
     [
         ("How does the auth middleware work?", ("auth", "middleware")),
         ("what type does search_vault() return", ("type", "search_vault", "return")),
-        ("Explain the regex in utils/slugify.py", ("regex", "utils/slugify.py")),
         ("¿En qué archivo se define la clase CacheManager?", ("archivo", "define", "clase", "CacheManager")),
         ("Which Redis client version do we pin? redis", ("Redis", "client", "version", "pin")),
         ("", ()),
@@ -399,12 +355,4 @@ def test_the_terms_are_the_significant_words_of_a_question(question, terms):
     ],
 )
 def test_the_forms_of_a_word_match(text, term, found):
-    assert bool(matched(text, [term])) is found
-
-
-def test_passages_that_overlap_are_quoted_once():
-    passages = [
-        *read_passages("a.py:2 (score 2.00)\n  1 | def auth():\n> 2 |     pass", "code"),
-        *read_passages("a.py, lines 1-3 of 3\n  1 | def auth():\n  2 |     pass\n  3 | # end", "code"),
-    ]
-    assert len(best_passages(passages, ["auth"], limit=4)) == 1
+    assert bool(matching([Passage("a.py", "code", text)], [term])) is found
