@@ -18,7 +18,7 @@ _READINGS: tuple[tuple[Kind, str], ...] = (
     ("none", r"^more tools are offered|in the next turn|go on exactly where|^continue\.$"),
     ("change", r"another (approach|way)|other (search )?words|a different|rephras"),
     ("change", r"not (been )?(used|tried)|untried|do not repeat|try the tools|call the tools|change the call"),
-    ("conclude", r"(only if|unless) .*\bmissing\b.*\blook\b"),
+    ("conclude", r"(only if|unless) .*\bmissing\b.*\blook\b|\bfurther calls? (is|are) run\b"),
     ("conclude", r"\bif\b[^.:;]*\b(have|found|enough|suffices?)\b[^.:;]*\banswer\b"),
     ("answer", r"\banswer now\b|answer from what|^answer\b|[.:;] answer\b"),
     ("answer", r"(write|give) (the|your|the part of the) answer"),

@@ -7,7 +7,6 @@ from typing import Any
 
 from benchmarks.habits.tasks import Question
 from oracle.agent.tool_calls import NOT_RUN
-from oracle.core.control_notes import notes_in, without_notes
 from oracle.llm.protocol import Message, ModelRequest
 
 
@@ -40,8 +39,7 @@ class View:
         offered: the names of the tools.
         made: the calls of this query.
         replies: its own texts of turns without calls, in this query.
-        notes: what the control says: after which turn, and the text; the notes of one request are the lines of one
-            marked note. Refusals of calls are among them.
+        notes: what the control says: after which turn, and the text. Refusals of calls are among them.
         earlier: the conversation before the question.
         turn: the number of the turn that is asked for, from 1.
         may_call: whether the provider would let it call tools in this turn.
@@ -91,10 +89,10 @@ def view_of(request: ModelRequest, question: Question) -> View:
             replies += [] if used else [_plain(message)]
             continue
         for block in _blocks(message):
-            text = block["content"] if block["type"] == "tool_result" else block["text"]
-            notes += [(turn, line) for note in notes_in(text) for line in note.splitlines()]
-            if block["type"] == "tool_result":
-                call = Made(*calls[block["tool_use_id"]], without_notes(text), block["is_error"])
+            if message["role"] == "system":
+                notes.append((turn, block["text"]))
+            elif block["type"] == "tool_result":
+                call = Made(*calls[block["tool_use_id"]], block["content"], block["is_error"])
                 made.append(call)
                 notes += [] if call.was_run else [(turn, call.text)]
     earlier = "\n".join(_plain(each) for each in request.messages[:begin])

@@ -36,17 +36,6 @@ from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
 from prompts import ComposedPrompt
 
-TOOL_ERROR_NOTE = (
-    "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
-)
-"""For the request after tools have failed: a note, because the prompt is composed only once."""
-
-EMPTY_TURN_NOTE = (
-    "Your last response was empty. If the whole answer stands above, end with one short closing sentence; "
-    "else write the answer now, from what you have."
-)
-"""For the request after an empty turn."""
-
 LOST_CALL = "Not run: the turn that asked for it was lost, and did not ask for it again."
 """The result of a call whose turn has begun anew in another process."""
 

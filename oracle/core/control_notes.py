@@ -23,7 +23,6 @@ _WORDS = (f"[{_INVISIBLE}]*+".join(f"[{c}{chr(ord(c) + 0xFEE0)}]" for c in word)
 _LOOKS_LIKE_THE_TAG = re.compile(
     rf"{_BRACKET}(?=[\s{_SLASHES}{_INVISIBLE}]*+" + rf"[\s{_JOINERS}{_INVISIBLE}]*+".join(_WORDS) + ")", re.IGNORECASE
 )
-_NOTE = re.compile(rf"(?:(?<!\s)\s+)?{_OPENING}((?:(?!{_OPENING}).)*?){_CLOSING}", re.DOTALL)
 
 
 def marked(text: str) -> str:
@@ -41,13 +40,3 @@ def neutralised(text: str) -> str:
         The same text, as long as before; U+2039 in place of the bracket of each tag that looks like the mark.
     """
     return _LOOKS_LIKE_THE_TAG.sub(_NOT_A_BRACKET, text)
-
-
-def without_notes(text: str) -> str:
-    """A text of a request without the notes of the control."""
-    return _NOTE.sub("", text)
-
-
-def notes_in(text: str) -> list[str]:
-    """The notes of the control in a text of a request, in order."""
-    return _NOTE.findall(text)

@@ -13,10 +13,8 @@ from benchmarks.habits.players import PLAYERS
 from benchmarks.habits.playing import Played, play_all
 from benchmarks.habits.tasks import PLAIN, TASKS
 from benchmarks.habits.view import view_of
-from oracle.agent.planning import WRAP_UP_NOTE
-from oracle.agent.run import TOOL_ERROR_NOTE
+from oracle.agent.notes import TOOL_ERROR, WRAP_UP
 from oracle.agent.tool_calls import NO_TURN_LEFT
-from oracle.core.control_notes import marked
 from oracle.llm.protocol import ModelRequest, ToolDefinition
 from oracle.testing import ScriptedCall
 
@@ -24,16 +22,17 @@ TASK = PLAIN[0]
 (QUESTION,) = TASK.questions
 TREE, _, LEGACY = PLAYERS
 NOTES = {
-    WRAP_UP_NOTE: "answer",
-    TOOL_ERROR_NOTE: "change",
+    WRAP_UP: "answer",
+    TOOL_ERROR: "change",
     "Approaching iteration limit (7/10). Consider wrapping up your response.": "conclude",
     "Continue.": "none",
     "More tools are offered from now on: vault_read(path): To see a note when a hit does not answer.": "none",
     "Continue. Take another approach. If nothing is left to try, give what you have.": "change",
     "Answer now from what you have. Only if one thing is missing that you can name, look for it.": "conclude",
+    "Only if the answer would be wrong without it, one further call is run; then the answer is due.": "conclude",
     "If what you have found is enough, answer now.": "conclude",
     "You have what you need.": "answer",
-    "'Go on as needed. Put one signal at the end of your final answer.'": "signal",
+    "End your final answer with one signal.": "signal",
     "Not run: at most 5 tool calls are run in a turn. Ask for the rest in the next turn.": "none",
 }
 
@@ -45,7 +44,7 @@ def test_notes_of_the_control_are_read_by_their_words(note, kind) -> None:
 
 @pytest.mark.parametrize("seed", ["a", "b", "c", "d"])
 def test_who_obeys_half_of_the_notes_obeys_no_other_ones_than_who_obeys_all(seed) -> None:
-    notes = [(1, TOOL_ERROR_NOTE), (2, WRAP_UP_NOTE), (3, TOOL_ERROR_NOTE)]
+    notes = [(1, TOOL_ERROR), (2, WRAP_UP), (3, TOOL_ERROR)]
     none, half, every = (heeded(notes, last_turn=3, seed=seed, obedience=share) for share in (0.0, 0.5, 1.0))
     assert not none.answer
     assert not none.change
@@ -99,8 +98,9 @@ def test_an_agent_reads_a_file_that_a_search_has_named() -> None:
 
 
 def test_notes_and_refusals_are_read_apart_from_results() -> None:
-    noted = view_of(request(ASKED, CALLED, returned("a hit" + "\n\n" + marked("First.\nSecond."))), QUESTION)
-    assert noted.notes == ((1, "First."), (1, "Second."))
+    note = {"role": "system", "content": [{"type": "text", "text": "First."}]}
+    noted = view_of(request(ASKED, CALLED, returned("a hit"), note), QUESTION)
+    assert noted.notes == ((1, "First."),)
     assert "First." not in noted.seen
     refused = view_of(request(ASKED, CALLED, returned(NO_TURN_LEFT)), QUESTION)
     assert refused.notes == ((1, NO_TURN_LEFT),)
