@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from bt_runtime import TreeDefinition, TreeLibrary
+from bt_runtime.text.phrases import counted
 from oracle.authoring.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES, Bounds, Headway
 from oracle.authoring.verifying.report import Report
 from oracle.authoring.verifying.scripts import scenario_file
@@ -32,7 +33,11 @@ NOT_DECIDED: Final = 3
     "--states", default=DEFAULT_STATES, show_default=True, type=click.IntRange(1), help="Stop after so many states."
 )
 @click.option(
-    "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after so long."
+    "--seconds",
+    default=DEFAULT_SECONDS,
+    show_default=True,
+    type=click.FloatRange(0),
+    help="Stop after so much CPU time.",
 )
 @click.option(
     "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at so much memory."
@@ -61,7 +66,8 @@ def verify_(
     """Explore all behaviours of trees, and prove or refute what must hold for each run.
 
     Without a NAME all trees that a question can name are explored. Each property is proven within the printed bounds,
-    refuted by a shortest counterexample, or not decided. At a terminal, standard error shows how far it has come.
+    refuted by a shortest counterexample, or not decided; then the report says for how many turns it holds. Standard
+    error shows how far it has come: at a terminal on one line, elsewhere every ten seconds.
     Ctrl-C stops it, and what was found by then is printed.
 
     \b
@@ -76,7 +82,7 @@ def verify_(
     reports: list[Report] = []
     with ProgressLine() as progress:
         for tree in _chosen(library, names):
-            reports.append(verify(tree, scope, watch=_shown(progress, tree.name, turns)))
+            reports.append(verify(tree, scope, watch=_shown(progress, tree.name)))
             progress.clear()
             if not as_json:
                 click.echo("\n".join(reports[-1].lines()))
@@ -89,14 +95,15 @@ def verify_(
     return progress.code(FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0)
 
 
-def _shown(progress: ProgressLine, name: str, turns: int) -> Callable[[Headway], bool]:
+def _shown(progress: ProgressLine, name: str) -> Callable[[Headway], bool]:
     """Shows how far the exploration of a tree has come, and stops it on an interruption."""
     began_s = time.monotonic()
 
     def line(standing: Headway) -> str:
         refuted = f", refuted: {', '.join(standing.refuted)}" if standing.refuted else ""
         figures = f"{standing.states:,} states ({standing.waiting:,} waiting), {standing.transitions:,} events"
-        return f"{name}: up to {turns} turns, {figures}, {time.monotonic() - began_s:.0f} s{refuted}; Ctrl-C to stop"
+        turns = counted(standing.turns, "turn")
+        return f"{name}: up to {turns}, {figures}, {time.monotonic() - began_s:.0f} s{refuted}; Ctrl-C to stop"
 
     def watch(standing: Headway) -> bool:
         progress.show(line(standing))

@@ -129,7 +129,9 @@ def arguments_for(pattern: EventPattern) -> tuple[Arguments, ...]:
     """Arguments that make the condition of a pattern true, and others that make it false, as far as there are any."""
     names = sorted(names_in(pattern) - {IS_APPROVED})
     condition, found = condition_of(pattern), dict[bool, Arguments]()
-    candidates = _candidates(pattern.where)
+    constants = [each.value for each in ast.walk(parse(pattern.where)) if isinstance(each, ast.Constant)]
+    beside = [value + step for value in constants if isinstance(value, int | float) for step in (1, -1)]
+    candidates = [*dict.fromkeys([*constants, *beside, "something else", True, False])]
     values_of = islice(product(candidates, repeat=len(names)), _MOST_ARGUMENTS)
     for values, is_approved in product(values_of, (False, True)):
         fields = dict(zip(names, values, strict=True))
@@ -139,10 +141,3 @@ def arguments_for(pattern: EventPattern) -> tuple[Arguments, ...]:
             continue
         found.setdefault(holds, tuple(fields.items()))
     return tuple(found.values())
-
-
-def _candidates(where: str) -> list[object]:
-    """The constants of a condition, and values beside them."""
-    constants = [each.value for each in ast.walk(parse(where)) if isinstance(each, ast.Constant)]
-    beside = [value + step for value in constants if isinstance(value, int | float) for step in (1, -1)]
-    return [*dict.fromkeys([*constants, *beside, "something else", True, False])]

@@ -103,15 +103,12 @@ class Options:
         seen = Seen(keys, world.intents.was_asked)
         for reply in self.vocabulary.refined(event.reply, seen):
             yield replace(event, reply=reply)
-        yield from self._with_other_tokens(world, event, ahead)
+        # The same event with more tokens used, if anything is decided by them, now or later.
+        will_work = ahead is not None and ahead.works
+        if will_work or world.tokens.decide(world.agent.state, world.read):
+            yield from (replace(event, reply=reply) for reply in self.vocabulary.on_other_levels(event.reply))
         if world.intents.was_asked:
             yield from (replace(event, reply=reply) for reply in self.vocabulary.read_otherwise(event.reply))
-
-    def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
-        """The same event with more tokens used, if anything is decided by them, now or later."""
-        will_work = ahead is not None and ahead.works
-        if isinstance(event, Replied) and (will_work or world.tokens.decide(world.agent.state, world.read)):
-            yield from (replace(event, reply=reply) for reply in self.vocabulary.on_other_levels(event.reply))
 
     def _ends(self, world: World, request: Request) -> Iterator[Event]:
         """How a request can end by itself."""

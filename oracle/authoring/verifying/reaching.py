@@ -15,7 +15,7 @@ from oracle.authoring.verifying.identity import Ahead
 from oracle.authoring.verifying.options import Options
 from oracle.authoring.verifying.world import Saved, World
 
-SHARE: Final = 8
+SHARE: Final = 4
 """The search plays one event for so many states that the exploration may have: by default it takes a few seconds."""
 
 

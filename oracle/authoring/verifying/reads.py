@@ -99,16 +99,11 @@ def _read_expression(
         keys = names & read
         seen |= keys
         constants: set[object] = {each.value for each in ast.walk(part) if isinstance(each, ast.Constant)}
-        constants |= {
-            node.constants[name] for name in names & node.constants.keys() if _is_scalar(node.constants[name])
-        }
+        named = [node.constants[name] for name in names & node.constants.keys()]
+        constants |= {value for value in named if isinstance(value, str | int | float)}
         for key in keys:
             own = literals.setdefault(node.private.get(key, key), set())
             own |= constants if len(keys) == 1 and constants else {*constants, None}
     for key in read - seen:  # as a condition of its own: what matters is whether it is empty
         literals.setdefault(node.private.get(key, key), set()).add("")
     return frozenset(node.private.get(name, name) for name in read)
-
-
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, str | int | float)

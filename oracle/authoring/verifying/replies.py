@@ -43,6 +43,8 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
     "delegation_recommended": ("reason", "signal_reason"),
 }
 """The field of each signal that a tree can read, and the key that has it."""
+WITHHELD: Final = "web search"
+"""What a model asks for that has it, but was not offered it."""
 OTHER_REASONS: Final = ("there is more to read", "one file is left to check")
 
 PLAIN: Final = "The login is in auth.py, line 12."
@@ -97,11 +99,6 @@ class Reply:
     def fault(self) -> ModelFault | None:
         """What goes wrong at the provider."""
         return _OVERLOADED if self.is_fault else None
-
-
-def plain_reply(text: str) -> Reply:
-    """A response of text alone."""
-    return Reply(text)
 
 
 @lru_cache(maxsize=8192)
@@ -217,6 +214,8 @@ class Vocabulary:
             yield from (replace(reply, confidence=confidence) for confidence in self.confidences[1:])
         if reply.signal == "need_turn" and not reply.same_reason and seen.depends_on({"same_reason"}):
             yield replace(reply, same_reason=True)
+        if reply.signal == "need_capability" and not reply.words and seen.depends_on({"may_be_supplied"}):
+            yield replace(reply, words=WITHHELD)
         _, key = WORDS.get(reply.signal, ("", ""))
         if key and not reply.words and seen.depends_on({key}):
             yield from (replace(reply, words=text) for text in self._reads.texts_of(key) if text)
@@ -228,7 +227,7 @@ class Vocabulary:
             into: the key that gets its text.
         """
         texts = ["Some words.", *(self._reads.texts_of(into) if into else ())]
-        return tuple(dict.fromkeys([*map(plain_reply, texts), Reply(), Reply(is_fault=True), Reply(crashes=True)]))
+        return tuple(dict.fromkeys([*map(Reply, texts), Reply(), Reply(is_fault=True), Reply(crashes=True)]))
 
     def _turns(self, *, can_write: bool) -> Iterator[Reply]:
         for text in (PLAIN, "", QUESTION):

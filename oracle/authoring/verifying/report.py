@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from bt_runtime.text.phrases import counted
 from oracle.authoring.verifying.stories import Counterexample
 
 Verdict = Literal["proven", "refuted", "not_decided"]
@@ -57,11 +58,11 @@ class Report:
     tree: str
     results: tuple[Result, ...]
     turns: int
-    states: int
-    transitions: int
-    ends: int
-    seconds: float
-    megabytes: float
+    states: int = 0
+    transitions: int = 0
+    ends: int = 0
+    seconds: float = 0.0
+    megabytes: float = 0.0
     bound: str = ""
 
     @property
@@ -91,8 +92,8 @@ class Report:
             lines.append(f"  {WORDS[result.verdict]:<11}  {result.name:<{width}}  {result.text}")
             lines += [f"      {line}" for line in result.lines()]
         lines.append(
-            f"  explored: up to {self.turns} turns, {self.states:,} states, {self.transitions:,} transitions, "
-            f"{self.ends:,} ends; {self.seconds:.1f} s, {self.megabytes:.0f} MB; {done}"
+            f"  explored: up to {counted(self.turns, 'turn')}, {self.states:,} states, {self.transitions:,} "
+            f"transitions, {self.ends:,} ends; {self.seconds:.1f} s, {self.megabytes:.0f} MB; {done}"
         )
         return lines
 

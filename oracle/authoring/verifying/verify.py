@@ -1,10 +1,12 @@
 """Verifies one tree: explores all behaviours within bounds, and judges its properties."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime.text.phrases import counted
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.authoring.verifying.events import Start
@@ -72,13 +74,11 @@ def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Wat
     opaque = next((node for node in definition.nodes() if not node.facts.is_storable), None)
     if opaque is not None:
         return _undecided(definition, scope, opaque)
-    exploration = exploration_of(definition, scope)
-    exploration.watch = watch
-    world, reads = exploration.world, reads_of(definition)
-    properties = (*BUILT_IN, *rule_properties(definition))
     with quiet(), collector_paused():
-        explored = exploration.run()
-        results = tuple(_judged(each, explored, world, reads, scope, watch) for each in properties)
+        passes = _explored(definition, scope, watch)
+        properties = (*BUILT_IN, *rule_properties(definition))
+        results = tuple(_judged(each, passes, scope, watch) for each in properties)
+    world, explored = passes[-1]
     return Report(
         tree=definition.name,
         results=results,
@@ -92,6 +92,24 @@ def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Wat
     )
 
 
+def _explored(definition: TreeDefinition, scope: Scope, watch: Watch) -> list[tuple[World, Explored]]:
+    """The explorations for a limit of one turn, of two, and so on, the cheapest first; a bound ends the last one.
+
+    Each takes several times as long as the one before it. Those with fewer turns say for how many turns the
+    properties hold, should the last one not end.
+    """
+    passes: list[tuple[World, Explored]] = []
+    until_s = time.process_time() + scope.bounds.seconds
+    most = exploration_of(definition, scope).world.turn_limit
+    for turns in range(most if scope.stop_early else 1, most + 1):
+        exploration = exploration_of(definition, replace(scope, turns=turns))
+        exploration.watch = watch
+        passes.append((exploration.world, exploration.run(until_s=until_s)))
+        if passes[-1][1].stopped:
+            break
+    return passes
+
+
 def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -> Report:
     """The report on a tree of which nothing can be said, because of a node."""
     problem = f"not decided: what the behaviour at {node.path} ({where(node)}) remembers cannot be stored and restored"
@@ -99,17 +117,7 @@ def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -
         Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
         for each in (*BUILT_IN, *rule_properties(definition))
     )
-    return Report(
-        tree=definition.name,
-        results=results,
-        turns=scope.turns,
-        states=0,
-        transitions=0,
-        ends=0,
-        seconds=0.0,
-        megabytes=0.0,
-        bound="a behaviour of py_trees",
-    )
+    return Report(definition.name, results, scope.turns, bound="a behaviour of py_trees")
 
 
 def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Options] = Options) -> Exploration:
@@ -159,17 +167,26 @@ def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
     return World(definition, config=config, tools=scope.tools, question=question, registry=scope.registry)
 
 
-def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope, watch: Watch) -> Result:
-    """The verdict on one property."""
-    if found := explored.found.get(each.name, ()):
-        story, *others = [_told(each, violation, world) for violation in found]
-        return Result(each.name, each.text, "refuted", found[0].problem, story, each.is_rule, tuple(others))
+def _judged(each: Property, passes: Sequence[tuple[World, Explored]], scope: Scope, watch: Watch) -> Result:
+    """The verdict on one property; where the last exploration was stopped, those with fewer turns count as well."""
+    stopped, definition = passes[-1][1].stopped, passes[-1][0].definition
+    reads = reads_of(definition)
+    for world, explored in reversed(passes if stopped else passes[-1:]):
+        if found := explored.found.get(each.name, ()):
+            story, *others = [_told(each, violation, world) for violation in found]
+            return Result(each.name, each.text, "refuted", found[0].problem, story, each.is_rule, tuple(others))
     if each is REACHABLE:
-        return _reachability(explored, world.definition, reads, scope, watch)
-    if explored.stopped:
-        problem = f"not decided within {explored.stopped}"
+        visited = frozenset[int]().union(*(explored.visited for _, explored in passes))
+        return _reachability(stopped, visited, definition, reads, scope, watch)
+    # Why it is not proven, although nothing has refuted it.
+    rules = {f"rule {rule.name}": rule for rule in definition.rules}
+    own = doubts_of_rule(rules[each.name], definition, reads) if each.is_rule else ()
+    doubts = (*doubts_of(definition, reads), *own)
+    if stopped:
+        held = "" if doubts or len(passes) == 1 else f"; holds for up to {counted(len(passes) - 1, 'turn')}"
+        problem = f"not decided within {stopped}{held}"
         return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
-    if doubts := _doubts(each, world.definition, reads):
+    if doubts:
         return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
 
@@ -178,17 +195,12 @@ def _told(each: Property, found: PropertyViolation, world: World) -> Counterexam
     return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
 
 
-def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:
-    """Why a property is not proven, although nothing has refuted it."""
-    rules = {f"rule {rule.name}": rule for rule in definition.rules}
-    own = doubts_of_rule(rules[each.name], definition, reads) if each.is_rule else ()
-    return (*doubts_of(definition, reads), *own)
-
-
-def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope, watch: Watch) -> Result:
+def _reachability(
+    stopped: str, visited: frozenset[int], definition: TreeDefinition, reads: Reads, scope: Scope, watch: Watch
+) -> Result:
     """The verdict on the nodes: those that the exploration has not reached are looked for in more turns."""
     name, text = REACHABLE.name, REACHABLE.text
-    unreached = Unreached.of(definition, explored.visited, registry=scope.registry)
+    unreached = Unreached.of(definition, visited, registry=scope.registry)
     if unreached.impossible:
         return Result(name, text, "refuted", unreached.refutation)
     turns = _turns_of_search(reads, scope)
@@ -199,8 +211,8 @@ def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, 
         left -= Reaching(wider, reads.keys).reached(left, most=scope.bounds.states // SHARE)
     if not left:
         return Result(name, text, "proven")
-    within = explored.stopped or f"{scope.turns} turns"
-    problem = f"not decided within {within}; a search in {turns} turns has not reached it either"
+    within = stopped or counted(scope.turns, "turn")
+    problem = f"not decided within {within}; a search in {counted(turns, 'turn')} has not reached it either"
     lines = (problem, *doubts_of(definition, reads), *unreached.lines(left))
     return Result(name, text, "not_decided", "\n".join(lines))
 

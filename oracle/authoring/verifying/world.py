@@ -10,17 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from bt_runtime import (
-    Blackboard,
-    BTError,
-    Outcome,
-    Registry,
-    Request,
-    Status,
-    Stepper,
-    TickRecord,
-    TreeDefinition,
-)
+from bt_runtime import Blackboard, BTError, Outcome, Registry, Request, Status, Stepper, TickRecord, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.record.recording import TickInput, describe
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
@@ -35,14 +25,7 @@ from oracle.agent.turn import OpenTurn
 from oracle.authoring.scenarios.model import PersonDecides
 from oracle.authoring.verifying import events
 from oracle.authoring.verifying.memory import Memory, Stored
-from oracle.authoring.verifying.parts import (
-    MODEL,
-    TIMESTAMP,
-    ChosenStore,
-    ChosenTools,
-    NoAudit,
-    disarmed,
-)
+from oracle.authoring.verifying.parts import MODEL, TIMESTAMP, ChosenStore, ChosenTools, NoAudit, disarmed
 from oracle.authoring.verifying.replies import (
     FIELDS,
     OTHER_REASONS,
@@ -569,6 +552,7 @@ class _Known:
     """The reader of a response that was read before: the product's own has read it once."""
 
     def __init__(self, text: str) -> None:
+        self.thoughts: list[str] = []  # no reply has any
         reader = SignalStream()
         self._shown = reader.feed(text)
         self._parsed = reader.close()

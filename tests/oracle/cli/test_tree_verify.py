@@ -31,7 +31,7 @@ def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
     assert "REFUTED      reason" in printed.out
     assert "1. The user asks:" in printed.out
     assert "llm_turn (hasty.yaml:3) SUCCESS" in printed.out
-    assert "explored: up to 1 turns" in printed.out
+    assert "explored: up to 1 turn," in printed.out
 
 
 @pytest.mark.long("explores the shipped tree")

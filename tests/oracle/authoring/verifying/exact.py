@@ -47,7 +47,7 @@ class Exact(Identity):
             tuple(self._pending()),
             frozen({name: world.tree.blackboard[name] for name in world.definition.keys}),
             frozen(agent.state),
-            (agent.offered, agent.withheld, frozen(agent.notes), frozen(agent.turn), frozen(cost)),
+            (agent.offered, agent.withheld, frozen(agent.note), frozen(agent.turn), frozen(cost)),
             (signals.turns_without, signals.same_reason, signals.last_reason, signals.malformed),
             (ending.is_explained, ending.blocker, tuple(ending.node_errors), frozen(ending.fault)),
             (agent.output.is_done, bool(agent.output.answer.strip())),

@@ -1,5 +1,7 @@
 """Properties are proven, or refuted by the shortest story, or not decided."""
 
+from itertools import count
+
 import pytest
 
 from bt_runtime.library.named import read_sources
@@ -255,8 +257,23 @@ def test_a_tree_with_too_many_states_is_stopped_at_the_bound_and_says_so():
 @pytest.mark.long("looks for nodes of the shipped tree")
 def test_no_time_at_all_is_a_bound_too():
     report = verified(shipped(), seconds=0)
-    assert report.bound == "0 s"
+    assert report.bound == "0 s of CPU time"
     assert report.result("saved").verdict == "not_decided"
+
+
+def test_what_is_not_decided_says_for_how_many_turns_it_holds():
+    tree = guarded(
+        "sequence: [{ llm_turn: { tools: false } }, { set: { a: a + turn } }]", "  a: { type: int, default: 0 }"
+    )
+    report = verified(tree, turns=3, states=25)
+    assert report.result("saved").problem == "not decided within 25 states; holds for up to 1 turn"
+
+
+def test_a_machine_with_other_work_changes_no_verdict(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("time.monotonic", count(0, 1_000).__next__)
+        report = verified(guarded("sequence: [{ llm_turn: { tools: false } }, { stop: completed }]"), seconds=60)
+    assert (report.bound, report.verdict) == ("", "proven")
 
 
 RULED = """
