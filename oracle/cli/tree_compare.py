@@ -59,6 +59,11 @@ def compare_(
 
     async def work(archive: Archive) -> list[Replayed]:
         before, after = await _named(old, library, archive), await _named(new, library, archive)
+        for name, tree in ((old, before), (new, after)):
+            if tree.internal:
+                raise CommandError(
+                    f"{name!r} is a part of other trees (internal: true), and queries run whole trees; compare those"
+                )
         records = await queries_of(archive, before.name, runs=runs, run_id=run_id)
         done: list[Replayed] = []
         for record in records:

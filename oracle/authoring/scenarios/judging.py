@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bt_runtime import NodeDefinition, Status, TickRecord
-from bt_runtime.text import Mistake, format_mistakes, visible
+from bt_runtime.text import Mistake, format_mistakes, phrases, visible
 from oracle.authoring.scenarios.expectations import EXPECTATIONS
 from oracle.authoring.scenarios.model import Scenario
 from oracle.authoring.scenarios.nodes import short_name
@@ -87,6 +87,9 @@ def _rules(played: Played) -> Iterator[Deviation]:
     if played.turns_played < played.turns_scripted:
         stated = f"all {played.turns_scripted} turns of the model are played"
         yield Deviation((), stated, f"only {played.turns_played} were asked for")
+    elif len(played.requests) > played.turns_scripted:
+        stated = f"the model is asked {phrases.counted(played.turns_scripted, 'time')}, as scripted"
+        yield Deviation((), stated, f"{len(played.requests)} requests")
 
 
 def _story_of(played: Played) -> list[str]:
@@ -99,8 +102,6 @@ def _story_of(played: Played) -> list[str]:
     done = played.done
     if done is not None:
         lines.append(f"done: {done.termination_reason} after {done.turns} turns, {done.tokens_used:,} tokens")
-    if played.turns_played == played.turns_scripted and len(played.requests) > played.turns_scripted:
-        lines.append(f"the script has {played.turns_scripted} turns, and one more was asked for")
     return lines
 
 

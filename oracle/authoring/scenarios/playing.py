@@ -76,8 +76,8 @@ class Player:
 
         Raises:
             PlayError: it never ends, or names a control that is no tree.
-            UnknownTreeError, TreeFileError: there is no such tree, or it has mistakes.
-            QuestionError: the question cannot be asked.
+            UserError, TreeFileError: there is no such tree, or it has mistakes.
+            UserError: the question cannot be asked.
         """
         loop = asyncio.SelectorEventLoop()  # `asyncio.run` would take twice the time, for the sake of Ctrl-C
         try:

@@ -49,7 +49,7 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
     """The scenario of a run, with what happened as what must happen.
 
     Raises:
-        UnscriptableError: the run was cut off, or its parts ran side by side.
+        UserError: the run was cut off, or its parts ran side by side.
         UnreplayableError: its tree cannot be read any more.
     """
     tree = run.tree(registry)
@@ -79,16 +79,14 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
 def _check(run: RecordedRun, tree: TreeDefinition) -> None:
     failed = [chunk for _, chunk in run.chunks if isinstance(chunk, Failed)]
     if any(chunk.error_type == "interrupted" for chunk in failed):
-        raise UnscriptableError("the run was cut off when its process ended; it cannot be played to its end")
+        raise UserError("the run was cut off when its process ended; it cannot be played to its end")
     if run.record.status != "finished":
-        raise UnscriptableError("the run goes on; wait for its end")
+        raise UserError("the run goes on; wait for its end")
     if any(isinstance(chunk, QuestionAsked) and chunk.interrupt.tool_call_id for _, chunk in run.chunks):
-        raise UnscriptableError("its client has run tools of its own; a scenario has no client")
+        raise UserError("its client has run tools of its own; a scenario has no client")
     for tick in run.ticks:
         if any(key not in tree.keys or not tree.keys[key].deliverable for key, _ in tick.deliveries):
-            raise UnscriptableError(
-                f"an operator has changed it while it ran (tick {tick.tick}); a scenario has no debugger"
-            )
+            raise UserError(f"an operator has changed it while it ran (tick {tick.tick}); a scenario has no debugger")
 
 
 def _name(run: RecordedRun) -> str:

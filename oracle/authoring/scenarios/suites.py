@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.text.yaml_reader import YAML_ENDINGS
-from oracle.agent.control.choosing import UnknownTreeError
-from oracle.agent.query import QuestionError
 from oracle.authoring.scenarios.judging import ScenarioVerdict, judge
 from oracle.authoring.scenarios.model import Scenario
 from oracle.authoring.scenarios.playing import Player, PlayError
 from oracle.authoring.scenarios.reading import ScenarioFileError, from_yaml, read_scenario_text
+from oracle.core.errors import UserError
 
 FOLDER_NAME: Final = "scenarios"
 
@@ -106,7 +105,7 @@ class Suite:
         for scenario in scenarios:
             try:
                 verdicts.append(judge(scenario, player.play(scenario)))
-            except (PlayError, UnknownTreeError, TreeFileError, QuestionError) as error:
+            except (PlayError, UserError, TreeFileError) as error:
                 unplayed.append(Unplayed(scenario, str(error)))
         return FileResult(path, tuple(verdicts), tuple(unplayed), "", text.decode(), time.perf_counter() - started_s)
 

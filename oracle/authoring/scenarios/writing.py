@@ -22,7 +22,7 @@ from oracle.authoring.scenarios.model import (
     Turn,
 )
 from oracle.llm.protocol import ModelFault, Usage
-from oracle.llm.script import ScriptedCall, ScriptedSearch
+from oracle.llm.script import ScriptedSearch
 
 _WIDTH: Final = 118
 
@@ -119,7 +119,7 @@ def _decides(decides: PersonDecides) -> Json:
 def _turn(turn: Turn) -> Json:
     own: dict[str, Callable[[Any], Json]] = {
         "signal": _signal,
-        "calls": _each(_call),
+        "calls": _each(lambda call: {call.name: _plain(call.arguments)} if call.arguments else call.name),
         "searches": _each(_search),
         "usage": _usage,
         "fault": _fault,
@@ -134,10 +134,6 @@ def _signal(signal: SignalLine) -> Json:
     if signal.confidence != DEFAULT_CONFIDENCE:
         given["confidence"] = signal.confidence
     return {signal.type: given} if given else signal.type
-
-
-def _call(call: ScriptedCall) -> Json:
-    return {call.name: _plain(call.arguments)} if call.arguments else call.name
 
 
 def _search(search: ScriptedSearch) -> Json:

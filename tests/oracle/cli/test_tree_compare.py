@@ -64,10 +64,11 @@ def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(orac
     assert found[stuck.id]["difference"]["new"] == "The agent is stuck. Searching elsewhere."
 
 
-def test_a_query_of_another_tree_is_refused(oracle, data):
+def test_a_query_of_another_tree_is_refused(oracle, data, tmp_path):
     folder, (_, _, tool) = data
-    ran = oracle("trees", "compare", "fallback", "oracle", "--data-dir", folder, "--run", tool.id)
-    assert (ran.code, f"{tool.id[:8]} named the tree 'oracle', not 'fallback'" in ran.err) == (1, True)
+    (tmp_path / "other.yaml").write_text("tree: other\nroot: finish\n")
+    ran = oracle("trees", "compare", "other.yaml", "oracle", "--data-dir", folder, "--run", tool.id)
+    assert (ran.code, f"{tool.id[:8]} named the tree 'oracle', not 'other'" in ran.err) == (1, True)
 
 
 def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
@@ -85,13 +86,17 @@ def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
         (("oracle", "my"), "there is no tree 'my'"),
         (("oracle", "./"), "is a folder"),
         (("oracle", "broken.yaml"), "broken.yaml:2:8: there is no node kind 'finsh'"),
-        (("fallback", "oracle"), "there are no recorded queries of the tree 'fallback'"),
+        (("fallback", "oracle"), "'fallback' is a part of other trees (internal: true)"),
+        (("oracle", "fallback"), "'fallback' is a part of other trees (internal: true)"),
+        (("other", "oracle"), "there are no recorded queries of the tree 'other'"),
         (("oracle", "oracle", "--run", "00000000"), "there is no run '00000000'"),
         (("oracle", "oracle", "--runs", "0"), "0 is not in the range"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error_that_says_why(oracle, data, tmp_path, arguments, said):
     (tmp_path / "broken.yaml").write_text("tree: broken\nroot:  finsh\n")
+    arguments = [f"{name}.yaml" if name == "other" else name for name in arguments]
+    (tmp_path / "other.yaml").write_text("tree: other\nroot: finish\n")
     ran = oracle("trees", "compare", *arguments, "--data-dir", data[0])
     assert ran.code in (1, 2)
     assert said in ran.err

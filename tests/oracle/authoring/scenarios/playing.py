@@ -24,11 +24,11 @@ root:
 
 
 @cache
-def player():
-    return Player(TreeLibrary([FOLDER], registry=REGISTRY))
+def player(*folders):
+    return Player(TreeLibrary([*folders, FOLDER], registry=REGISTRY))
 
 
-def played(text):
-    """The verdict on the one scenario of a file."""
+def played(text, *folders):
+    """The verdict on the one scenario of a file, with trees of these folders before those that ship."""
     (scenario,) = from_yaml(text, file="test.yaml")
-    return judge(scenario, player().play(scenario))
+    return judge(scenario, player(*folders).play(scenario))

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from bt_runtime import Monitors, TreeLibrary
-from oracle.agent.control.choosing import UnknownTreeError
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.rules.recorded import events_of
 from oracle.authoring.scenarios import Player, PlayError, from_yaml, judge
+from oracle.core.errors import UserError
 from tests.oracle.authoring.scenarios.playing import WAITING, played
 
 
@@ -198,7 +198,9 @@ def test_a_script_that_is_too_short_or_too_long_is_a_failure():
 scenarios:
   - { name: Short, model: [{ text: More., signal: need_turn }], expect: { reason: completed } }
 """)
-    assert "the script has 1 turns, and one more was asked for" in short.report("")
+    assert [(each.stated, each.got) for each in short.differences if not each.path] == [
+        ("the model is asked 1 time, as scripted", "2 requests")
+    ]
     long = played("""
 scenarios:
   - { name: Long, model: [One., Two.], expect: { reason: completed } }
@@ -206,8 +208,26 @@ scenarios:
     assert [each.got for each in long.differences] == ["only 1 were asked for"]
 
 
+def test_a_request_beyond_the_script_is_a_failure_although_nothing_comes_of_it(tmp_path):
+    (tmp_path / "twice.yaml").write_text("""\
+tree: twice
+blackboard: { thoughts: { type: str, default: "" } }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn: { tools: false }
+    - force_success: { llm_turn: { visible: false, into: thoughts } }
+    - stop: completed
+""")
+    verdict = played(
+        "scenarios: [{ name: Twice, tree: twice, model: [Done.], expect: { reason: completed } }]", tmp_path
+    )
+    assert [each.got for each in verdict.differences] == ["2 requests"]
+
+
 def test_a_tree_that_does_not_exist_is_named():
-    with pytest.raises(UnknownTreeError, match="did you mean 'oracle'"):
+    with pytest.raises(UserError, match="did you mean 'oracle'"):
         played("scenarios: [{ name: No tree, tree: oracel, expect: {} }]")
 
 

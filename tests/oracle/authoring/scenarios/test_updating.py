@@ -22,7 +22,7 @@ scenarios:
       # between
       requests:
         - { note: x }    # first
-        - { note: Continue. }
+        - { sends: Continue. }
       visited: [{ llm_turn: 9 }, finish]
       not_visited: [finish, fallback]
       chunks:
@@ -52,7 +52,7 @@ scenarios:
       # between
       requests:
         - { note: "" }    # first
-        - { note: Continue. }
+        - { sends: Continue. }
       visited: [{ llm_turn: 2 }, finish]
       not_visited: [fallback]
       chunks:
@@ -105,3 +105,12 @@ def test_what_holds_for_every_query_cannot_be_updated_away():
     after = updated(text, verdicts_on(text))
     assert "turns: 1" in after
     assert not verdicts_on(after)[0].passed
+
+
+def test_a_file_that_can_be_played_can_be_updated():
+    """The parser in Python refuses a question mark here, which the one in C reads as text."""
+    text = """scenarios:
+  - { name: A, model: [{ text: Which one?, signal: partial_answer }], expect: { reason: stuck } }
+"""
+    verdicts = [judge(scenario, player().play(scenario)) for scenario in from_yaml(text)]
+    assert updated(text, verdicts) == text.replace("reason: stuck", "reason: completed")
