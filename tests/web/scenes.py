@@ -436,7 +436,7 @@ async def run_paused(it: Gallery) -> AsyncIterator[Scene]:
         made = await client.http.post("/api/debug/breakpoints", json=asked)
         assert made.status_code == 201, made.text
         async with live(there, scripts.POLL, scripts.poll(), limits={"max_iterations": 10}) as (run_id, _):
-            yield Scene(f"/runs/{run_id}", sees(re.compile("^Halted")), at=server.url)
+            yield Scene(f"/runs/{run_id}", sees(re.compile("^Paused")), at=server.url)
 
 
 @scene("run-long")

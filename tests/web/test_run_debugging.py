@@ -21,7 +21,7 @@ def settings():
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def breakpoint_at_start(user):
-    """Runs are halted before their first tick; what a test leaves behind halts no other one."""
+    """runs are paused before their first tick; what a test leaves behind pauses no other one."""
     made = await user.http.post(BREAKPOINTS, json={"kind": "start", "user_id": "local"})
     assert made.status_code == 201, made.text
     yield
@@ -29,7 +29,7 @@ async def breakpoint_at_start(user):
         await user.http.delete(f"{BREAKPOINTS}/{each['id']}")
 
 
-def halted(tab: Tab) -> Locator:
+def paused(tab: Tab) -> Locator:
     return tab.page.get_by_role("status", name="Debugger")
 
 
@@ -38,14 +38,14 @@ def where(tab: Tab) -> Locator:
 
 
 @pytest.mark.usefixtures("breakpoint_at_start")
-async def test_a_run_is_halted_stepped_changed_and_goes_on(tab, user, desk) -> None:
+async def test_a_run_is_paused_stepped_changed_and_goes_on(tab, user, desk) -> None:
     desk.play(says("Look. ", calls("search_code", query="RetryPolicy")), answers("Done."))
     async with user.stream() as stream:
         await tab.go(f"/runs/{stream.run_id}?tab=board")
-        await expect(halted(tab)).to_contain_text("Halted before the first tick")
-        await expect(halted(tab)).to_contain_text("The time limit stands still.")
+        await expect(paused(tab)).to_contain_text("Paused before the first tick")
+        await expect(paused(tab)).to_contain_text("The time limit stands still.")
         await tab.page.keyboard.press("F10")
-        await expect(halted(tab)).to_contain_text("Halted by local after tick 1")
+        await expect(paused(tab)).to_contain_text("Paused by local after tick 1")
         await expect(where(tab)).to_contain_text("Tick 1 of 1")
         assert desk.requests == []  # what the tick asked for has not begun
         board = tab.page.get_by_role("tabpanel")
@@ -57,8 +57,8 @@ async def test_a_run_is_halted_stepped_changed_and_goes_on(tab, user, desk) -> N
         await expect(tab.page.get_by_text("This is not JSON")).to_be_visible()
         await value.fill('"Answer in one sentence."')
         await tab.page.get_by_role("button", name="Give it to the next tick").click()
-        await expect(halted(tab)).to_contain_text('hint = "Answer in one sentence."')
-        await halted(tab).get_by_role("button", name="Go on").click()
+        await expect(paused(tab)).to_contain_text('hint = "Answer in one sentence."')
+        await paused(tab).get_by_role("button", name="Go on").click()
         await stream.rest()
     await expect(tab.page.locator(".run-head").get_by_text("completed")).to_be_visible()
     assert any("Answer in one sentence." in text_of_request(body) for body in desk.bodies)
@@ -71,23 +71,23 @@ async def test_a_condition_halts_a_run_and_a_result_is_forced(tab, user, desk) -
     desk.play(answers("Done."), answers("Again."))
     async with user.stream() as stream:
         await tab.go(f"/runs/{stream.run_id}")
-        await expect(halted(tab)).to_be_visible()
+        await expect(paused(tab)).to_be_visible()
         await tab.page.get_by_role("button", name="Breakpoints…").click()
         await tab.page.get_by_role("textbox", name="Condition").fill("turn >= 1")
         await tab.page.get_by_role("button", name="Add", exact=True).click()
         await expect(tab.page.get_by_role("checkbox").last).to_be_checked()
         await tab.page.keyboard.press("Escape")
-        await halted(tab).get_by_role("button", name="Force a result…").click()
+        await paused(tab).get_by_role("button", name="Force a result…").click()
         nodes = tab.page.get_by_role("combobox", name="Node")
         label = await nodes.locator("option", has_text="warn_near_limits").text_content()
         await nodes.select_option(label=label)
         await tab.page.get_by_role("button", name="Success", exact=True).click()
-        await expect(halted(tab)).to_contain_text("warn_near_limits → success")
-        await halted(tab).get_by_role("button", name="Go on").click()
-        await expect(halted(tab)).to_contain_text("Halted as this became true: turn >= 1")
-        await halted(tab).get_by_role("button", name="Go on").click()
+        await expect(paused(tab)).to_contain_text("warn_near_limits → success")
+        await paused(tab).get_by_role("button", name="Go on").click()
+        await expect(paused(tab)).to_contain_text("Paused as this became true: turn >= 1")
+        await paused(tab).get_by_role("button", name="Go on").click()
         await stream.rest()
-    await expect(halted(tab)).to_have_count(0)
+    await expect(paused(tab)).to_have_count(0)
 
 
 @pytest.mark.usefixtures("breakpoint_at_start")
@@ -95,7 +95,7 @@ async def test_the_service_keeps_breakpoints_at_nodes(tab, user, desk) -> None:
     desk.play(answers("Done."))
     async with user.stream() as stream:
         await tab.go(f"/runs/{stream.run_id}")
-        await expect(halted(tab)).to_contain_text("Halted before the first tick")
+        await expect(paused(tab)).to_contain_text("Paused before the first tick")
         await tab.page.keyboard.press("F10")
         await expect(where(tab)).to_contain_text("Tick 1 of 1")
         await expect(tab.page.get_by_role("tabpanel").locator("[aria-current=step]")).to_be_visible()
@@ -110,7 +110,7 @@ async def test_the_service_keeps_breakpoints_at_nodes(tab, user, desk) -> None:
         await dialog.get_by_role("button", name="Remove the breakpoint").last.click()
         await expect(dialog).not_to_contain_text("llm_turn")
         await tab.page.keyboard.press("Escape")
-        await halted(tab).get_by_role("button", name="Go on").click()
+        await paused(tab).get_by_role("button", name="Go on").click()
         await stream.rest()
     await expect(tab.page.locator(".run-head").get_by_text("completed")).to_be_visible()
 
@@ -123,13 +123,13 @@ async def test_the_tree_beside_the_chat_is_paused_stepped_and_followed(tab, desk
     await tab.page.get_by_role("button", name="Watch the tree").click()
     tree = tab.page.get_by_role("region", name="Tree of the run")
     ticks = tree.get_by_role("group", name="Ticks")
-    await expect(halted(tab)).to_contain_text("Halted before the first tick")
+    await expect(paused(tab)).to_contain_text("Paused before the first tick")
     await expect(ticks.get_by_role("button", name="Pause")).to_have_attribute("aria-pressed", "true")
     await ticks.get_by_role("button", name="Step").click()
-    await expect(halted(tab)).to_contain_text("Halted by local after tick 1")
+    await expect(paused(tab)).to_contain_text("Paused by local after tick 1")
     await expect(tree.get_by_text("Tick 1", exact=True)).to_be_visible()
     assert desk.requests == []
     await ticks.get_by_role("button", name="Follow").click()
     await expect(tree.get_by_text("Ended", exact=True)).to_be_visible()
-    await expect(halted(tab)).to_have_count(0)
+    await expect(paused(tab)).to_have_count(0)
     await expect(tab.page.get_by_role("article").get_by_text("Done.")).to_be_visible()

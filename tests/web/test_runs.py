@@ -52,7 +52,7 @@ def rows(tab: Tab) -> Locator:
 async def test_a_run_is_listed_with_its_end_its_figures_and_its_tree(tab, recorded) -> None:
     await tab.go("/runs")
     files = row(tab, recorded["files"])
-    await expect(files).to_contain_text("iteration limit")
+    await expect(files).to_contain_text("turn limit")
     await expect(files).to_contain_text("Which files are there?")
     await expect(files).to_contain_text("2/2")
     await expect(files).to_contain_text(re.compile(r"oracle@[0-9a-f]{7}"))

@@ -154,7 +154,7 @@ async def test_what_the_tree_caps_is_said_before_a_question_is_asked(tab) -> Non
     await tab.go("/settings")
     await box(tab, "max_iterations").fill("40")
     await expect(tab.page.get_by_text("The tree oracle allows 30 turns (max_turns), so 30 counts.")).to_be_visible()
-    counts = tab.page.get_by_role("complementary", name="What will count")
+    counts = tab.page.get_by_role("complementary", name="Limits in effect")
     await expect(counts.get_by_role("row", name=re.compile("^turns"))).to_have_text(re.compile("30 *tree"))
 
 
@@ -163,7 +163,7 @@ async def test_a_change_can_be_taken_back(tab, user) -> None:
     await box(tab, "max_parallel_tools").fill("9")
     await box(tab, "max_parallel_tools").press("Enter")
     await tab.page.get_by_role("button", name="Undo").click()
-    await expect(bar(tab)).to_contain_text("Saved. Tools side by side 9 → 3.")
+    await expect(bar(tab)).to_contain_text("Saved. Parallel tool calls 9 → 3.")
     await expect(box(tab, "max_parallel_tools")).to_have_value("3")
     assert (await saved(user))["max_parallel_tools"] == 3
 

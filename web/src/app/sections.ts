@@ -1,5 +1,5 @@
 /** The sections of the console. */
-import { ArrowUpIcon, BarsIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
+import { BarsIcon, ChatIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
 
 /** Where what waits for people is counted. */
 export const WAITING = "/waiting";
@@ -8,7 +8,7 @@ export const SECTIONS = [
   {
     href: "/",
     label: "Chat",
-    Icon: ArrowUpIcon,
+    Icon: ChatIcon,
     owns: (path: string) => path === "/" || path.startsWith("/chat"),
   },
   {

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, Outcome>> = {
   completed: { words: "completed", tone: "ok" },
   user_cancelled: { words: "cancelled", tone: "plain" },
   error: { words: "error", tone: "err" },
-  max_iterations: { words: "iteration limit", tone: "warn" },
+  max_iterations: { words: "turn limit", tone: "warn" },
   token_budget: { words: "token budget", tone: "warn" },
   timeout: { words: "time limit", tone: "warn" },
   no_progress: { words: "no progress", tone: "warn" },

@@ -3,7 +3,7 @@ import { compact, number } from "@/parts/format";
 import { Meter } from "@/parts/Meter";
 import { elapsedS, type Progress } from "./progress";
 import { useMedia } from "@/store/media";
-import { useNow } from "./useNow";
+import { useNow } from "@/store/useNow";
 import "./Meters.css";
 
 interface MetersProps {

@@ -6,7 +6,9 @@ import { duration, number, plural } from "@/parts/format";
 import { ChevronLeftIcon } from "@/parts/icons";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
+import { serviceTime } from "@/store/clock";
 import { useMedia } from "@/store/media";
+import { useNow } from "@/store/useNow";
 import { usedBy } from "./figures";
 import "./RunHead.css";
 
@@ -31,7 +33,10 @@ export function RunHead(props: RunHeadProps) {
   const { run } = model;
   const outcome = outcomeOf(run);
   const errors = model.errors.length;
+  const isLive = !model.isComplete && isLinked; // an exported page shows the moment of its export
+  const now = useNow(1_000, isLive);
   const used = usedBy(model);
+  const seconds = isLive ? serviceTime(now) / 1_000 - run.created_at : used.seconds;
   const tree = `${run.tree}${run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}`;
   return (
     <header className="run-head">
@@ -73,7 +78,7 @@ export function RunHead(props: RunHeadProps) {
           unit="tokens"
           label="Tokens"
         />
-        {used.seconds !== null && <Figure value={duration(used.seconds)} unit="" label="Time" />}
+        {seconds !== null && <Figure value={duration(seconds)} unit="" label="Time" />}
         {isWide && run.model !== null && <Figure code value="" unit={run.model} label="Model" />}
         {run.tree !== "" && (
           <div>
@@ -97,7 +102,7 @@ export function RunHead(props: RunHeadProps) {
 
 function liveWords({ model, isFollowing, isPaused, isReconnecting }: RunHeadProps): string {
   if (isReconnecting) return "reconnecting";
-  const state = isPaused ? "halted" : model.waiting.length > 0 ? "waiting" : "live";
+  const state = isPaused ? "paused" : model.waiting.length > 0 ? "waiting" : "live";
   return isFollowing ? state : `${state}: ${plural(model.ticks.length, "tick")} so far`;
 }
 

@@ -6,7 +6,14 @@ import type { RunModel } from "@/run/model";
 import { firstShown, nextAsked, nextError, turnFrom } from "@/run/moves";
 import { sourceOf } from "@/run/source";
 import { titleOf } from "@/run/words";
-import { Overview, SourceView, useRunVersion, type SourceHandle, type TickRange } from "@/source";
+import {
+  Overview,
+  SourceView,
+  useExplained,
+  useRunVersion,
+  type SourceHandle,
+  type TickRange,
+} from "@/source";
 import type { Debugging } from "@/source/debug/useDebugging";
 import { FiguresStrip } from "@/source/FiguresStrip";
 import { Legend } from "@/source/Legend";
@@ -75,12 +82,8 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
   };
   const play = usePlay(model, at, go);
 
-  const wanted = isFollowing ? last : at;
-  const isExplained = model.visits(wanted) !== undefined;
   const isPassing = isFollowing && model.run.status === "finished"; // it has ended, and its ticks are being read
-  useEffect(() => {
-    if (!isExplained && !isPassing && wanted >= 0) explain(wanted);
-  }, [wanted, isExplained, isPassing, explain]);
+  useExplained(model, isPassing ? -1 : isFollowing ? last : at, explain);
 
   const { node } = view;
   const isShown = !view.graph;

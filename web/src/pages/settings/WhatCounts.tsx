@@ -49,12 +49,12 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
     ],
     ["time", `${effective.timeout_seconds} s`, by("timeout_seconds")],
     ["tool calls", `${effective.max_tool_calls_per_turn} a turn`, by("max_tool_calls_per_turn")],
-    ["side by side", number(effective.max_parallel_tools), by("max_parallel_tools")],
+    ["parallel calls", number(effective.max_parallel_tools), by("max_parallel_tools")],
   ];
   return (
     <aside className="what-counts text-sm" aria-labelledby="what-counts">
       <h2 id="what-counts" className="mb-1 text-ink-2 text-xs">
-        What will count
+        Limits in effect
       </h2>
       <table className="w-full border-collapse font-mono">
         <tbody>

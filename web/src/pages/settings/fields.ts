@@ -66,7 +66,7 @@ export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
     page: 5,
   },
   max_parallel_tools: {
-    label: "Tools side by side",
+    label: "Parallel tool calls",
     text: "How many of a turn’s calls run at a time.",
     counted: "calls at a time",
     step: 1,

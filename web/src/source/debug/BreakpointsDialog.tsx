@@ -88,7 +88,7 @@ function NewForm({ model, onAdd }: { model: RunModel; onAdd: (made: NewBreakpoin
         Add
       </Button>
       <p className="debug-scope">
-        It halts the runs of {user_id} on the tree {tree}.
+        It pauses the runs of {user_id} on the tree {tree}.
       </p>
     </form>
   );

@@ -1,4 +1,4 @@
-/** Forces the result of a node of a run that is halted. */
+/** Forces the result of a node of a run that is paused. */
 import { useState } from "react";
 import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";

@@ -1,4 +1,4 @@
-/** Changes a blackboard value of a run that is halted; its next tick gets it. */
+/** Changes a blackboard value of a run that is paused; its next tick gets it. */
 import { useId, useState } from "react";
 import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";

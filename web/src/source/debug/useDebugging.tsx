@@ -8,7 +8,7 @@ import type { KeyMap } from "@/store/keys";
 import type { BreakpointMark } from "../interface";
 import { BreakpointsDialog } from "./BreakpointsDialog";
 import { ForceDialog } from "./ForceDialog";
-import { HaltedStrip } from "./HaltedStrip";
+import { PausedStrip } from "./PausedStrip";
 import { breakpointAt, useBreakpointMarks, useBreakpoints } from "./useBreakpoints";
 import { useDebugger, type Debugger } from "./useDebugger";
 import { ValueDialog } from "./ValueDialog";
@@ -84,7 +84,7 @@ export function useDebugging(model: RunModel, at: number, selectedNode: () => nu
       </>
     ),
     strip: (
-      <HaltedStrip
+      <PausedStrip
         model={model}
         it={it}
         onForce={() =>

@@ -88,7 +88,9 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
               {result.bounds.stopped_at && ` Not everything was explored: ${result.bounds.stopped_at}.`}
             </Remark>
             {turns < ALL_TURNS && (
-              <Button onClick={() => setTurns(ALL_TURNS)}>Explore {plural(ALL_TURNS, "turn")}</Button>
+              <Button className="mx-4 mb-2" onClick={() => setTurns(ALL_TURNS)}>
+                Explore {plural(ALL_TURNS, "turn")}
+              </Button>
             )}
             {onlyRules && shown.length === 0 && <Remark>The tree has no rules.</Remark>}
             <ul>

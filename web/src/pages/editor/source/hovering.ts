@@ -1,6 +1,6 @@
 /** What a word means, by the service. */
 
-import { hoverTooltip } from "@codemirror/view";
+import { type EditorView, hoverTooltip } from "@codemirror/view";
 
 import { described } from "./markup";
 import { type Position, positionAt } from "./positions";
@@ -9,8 +9,9 @@ export type Describe = (source: string, at: Position) => Promise<string | null>;
 
 const WORD = /[\w-]+/g;
 
+/** It closes when something is typed, so that it never covers the line under the hands. */
 export function hovering(describe: Describe) {
-  return hoverTooltip(async (view, at) => {
+  const source = async (view: EditorView, at: number) => {
     const line = view.state.doc.lineAt(at);
     const word = [...line.text.matchAll(WORD)].find(
       (each) => line.from + each.index <= at && at <= line.from + each.index + each[0].length,
@@ -28,5 +29,6 @@ export function hovering(describe: Describe) {
         return { dom };
       },
     };
-  });
+  };
+  return hoverTooltip(source, { hideOnChange: true });
 }

@@ -244,7 +244,7 @@ const problemGutter = gutter({
   initialSpacer: () => marks.error,
 });
 
-const tooltip = hoverTooltip((view, at) => {
+const problemsAt = (view: EditorView, at: number) => {
   const here = view.state.field(problemField).filter((problem) => problem.from <= at && at <= problem.to);
   const first = here[0];
   if (!first) return null;
@@ -265,7 +265,9 @@ const tooltip = hoverTooltip((view, at) => {
       return { dom };
     },
   };
-});
+};
+
+const tooltip = hoverTooltip(problemsAt, { hideOnChange: true });
 
 /** Everything that shows problems. */
 export const problems = [

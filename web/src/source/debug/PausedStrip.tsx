@@ -1,26 +1,26 @@
-/** Says that a run is halted, where and why, and has the buttons that let it go on. */
+/** Says that a run is paused, where and why, and has the buttons that let it go on. */
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import type { RunModel } from "@/run/model";
 import { valueText } from "@/run/words";
 import { titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
-import "./HaltedStrip.css";
+import "./PausedStrip.css";
 
-interface HaltedStripProps {
+interface PausedStripProps {
   model: RunModel;
   it: Debugger;
   onForce: () => void;
 }
 
-export function HaltedStrip({ model, it, onForce }: HaltedStripProps) {
+export function PausedStrip({ model, it, onForce }: PausedStripProps) {
   const { state } = it;
   if (!state || state.state === "running" || state.state === "ended") return null;
   const isPaused = state.state === "paused";
   return (
-    <section className="halted" role="status" aria-label="Debugger">
+    <section className="paused" role="status" aria-label="Debugger">
       <Mark kind="breakpoint" label={null} />
-      <div className="halted-words">
+      <div className="paused-words">
         <p>
           {isPaused ? (
             <Where model={model} it={it} />
@@ -28,13 +28,13 @@ export function HaltedStrip({ model, it, onForce }: HaltedStripProps) {
             <b>{state.state === "pausing" ? PAUSING : STEPPING}</b>
           )}
         </p>
-        <p className="halted-detail">
+        <p className="paused-detail">
           {isPaused &&
             `${state.tick ? `Tick ${String(state.tick)} is over; what it asked for has not begun.` : "No node was asked yet."} The time limit stands still. When this page is closed, the run goes on after ${String(Math.round(state.lease_s ?? 0))} s.`}
         </p>
         <Pending state={state} model={model} />
       </div>
-      <div className="halted-actions">
+      <div className="paused-actions">
         <Button size="small" disabled={!isPaused} onClick={onForce}>
           Force a result…
         </Button>
@@ -59,7 +59,7 @@ export function HaltedStrip({ model, it, onForce }: HaltedStripProps) {
   );
 }
 
-const PAUSING = "Will be halted after its next tick.";
+const PAUSING = "Will be paused after its next tick.";
 const STEPPING = "Steps: the next tick comes when something happens.";
 
 function Where({ model, it }: { model: RunModel; it: Debugger }) {
@@ -68,7 +68,7 @@ function Where({ model, it }: { model: RunModel; it: Debugger }) {
   if (hit === null)
     return (
       <>
-        <b>Halted{by === null ? "" : ` by ${by}`}</b> after tick {it.state?.tick}
+        <b>Paused{by === null ? "" : ` by ${by}`}</b> after tick {it.state?.tick}
       </>
     );
   const node = hit.path === null ? undefined : model.nodes.find((each) => each.path === hit.path);
@@ -79,23 +79,23 @@ function Where({ model, it }: { model: RunModel; it: Debugger }) {
   );
   switch (hit.kind) {
     case "start":
-      return <b>Halted before the first tick</b>;
+      return <b>Paused before the first tick</b>;
     case "condition":
       return (
         <>
-          <b>Halted</b> as this became true: <code>{hit.expression}</code>
+          <b>Paused</b> as this became true: <code>{hit.expression}</code>
         </>
       );
     case "error":
       return (
         <>
-          <b>Halted by an error of {titleOf(node)}</b> {place} {hit.error}
+          <b>Paused by an error of {titleOf(node)}</b> {place} {hit.error}
         </>
       );
     case "node":
       return (
         <>
-          <b>Halted as {titleOf(node)} begins</b> {place}
+          <b>Paused: {titleOf(node)} has begun</b> {place}
         </>
       );
   }
@@ -108,7 +108,7 @@ function Pending({ state, model }: { state: NonNullable<Debugger["state"]>; mode
   if (values.length + results.length === 0) return null;
   const title = (path: string): string => titleOf(model.nodes.find((each) => each.path === path));
   return (
-    <p className="halted-pending">
+    <p className="paused-pending">
       The next tick gets{" "}
       {values.map(([key, value]) => (
         <code key={key}>
