@@ -336,3 +336,39 @@ async def test_the_tree_of_the_run_ticks_beside_the_chat(tab, desk) -> None:
     await tree.get_by_role("button", name="Hide the tree").click()
     await expect(tree).to_have_count(0)
     await expect(tab.page.get_by_role("navigation", name="Conversations")).to_be_visible()
+
+
+async def test_the_tree_of_an_ended_run_can_be_shown_again_and_then_the_next_one_has_it_too(tab, desk) -> None:
+    desk.play(answers("One."), answers("Two."))
+    await tab.go("/")
+    await tab.ask(QUESTION)
+    await answered(tab)
+    await tab.page.reload()
+    await tab.page.get_by_role("button", name="Watch the tree").click()
+    tree = tab.page.get_by_role("region", name="Tree of the run")
+    await expect(tree.get_by_text("Ended", exact=True)).to_be_visible()
+    await tab.page.reload()
+    await expect(tab.page.get_by_role("article").get_by_text("One.")).to_be_visible()
+    await expect(tree).to_have_count(0)
+    await tab.ask("And then?")
+    await expect(tree.locator(".tree-panel-headline")).to_contain_text("the query stops as completed")
+
+
+async def test_code_that_is_wider_than_the_answer_has_a_shade_at_its_edge(tab, desk) -> None:
+    desk.play(answers("```\n" + "x = 1; " * 40 + "\n```\n"))
+    await tab.go("/")
+    await tab.ask(QUESTION)
+    await answered(tab)
+    code = tab.page.get_by_role("article").locator("pre")
+    assert await code.evaluate("it => it.scrollWidth > it.clientWidth")
+    attachments = await code.evaluate("it => getComputedStyle(it).backgroundAttachment")
+    assert attachments.startswith("local, local, scroll, scroll")
+
+
+@pytest.mark.parametrize("size", [PHONE])
+async def test_on_a_phone_the_choices_of_a_question_are_not_cut(tab) -> None:
+    await tab.go("/")
+    chips = tab.page.locator(".composer-row .chip")
+    await expect(chips).to_have_count(3)
+    await expect(chips.last).to_have_text("Limits", use_inner_text=True)
+    assert await chips.evaluate_all("all => all.every((it) => it.scrollWidth <= it.clientWidth)")

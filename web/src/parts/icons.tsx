@@ -27,6 +27,7 @@ function icon(name: string, drawing: ReactNode) {
 }
 
 export const ArrowUpIcon = icon("ArrowUpIcon", <path d="M8 13V3M4 7l4-4 4 4" />);
+export const ChatIcon = icon("ChatIcon", <path d="M2.5 3h11v8H7l-3 2.5V11H2.5z" />);
 export const SearchIcon = icon(
   "SearchIcon",
   <path d="M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.5 10.5 14 14" />,

@@ -70,9 +70,11 @@ export const Row = memo(function Row(props: RowProps) {
       data-row={shown.sign === "+" ? undefined : row.index}
       {...semantics}
     >
-      {guidesOf(row, frame.view, frame.markOf).map((guide, at) => (
-        <Edge key={at} guide={guide} frame={frame} />
-      ))}
+      {guidesOf(shown.beside, frame.view, frame.markOf)
+        .filter((guide) => shown.sign !== "+" || (guide.x < row.x && !guide.isEnd))
+        .map((guide, at) => (
+          <Edge key={at} guide={guide} frame={frame} />
+        ))}
       <Gutter {...props} />
       {shown.sign !== "" && <span className="source-sign">{shown.sign === "-" ? "−" : "+"}</span>}
       {frame.otherLeft !== null && shown.otherMark !== null && shown.otherMark !== Mark.notAsked && (

@@ -2,12 +2,15 @@
 import type { RunModel } from "@/run/model";
 import { Mark } from "@/run/marks";
 import { showRow, showRows, stickyRows, type ShownRow, type TickView } from "@/run/rows";
+import type { SourceRow } from "@/run/source";
 import { versionsOf } from "@/run/versions";
 
 /** A row as it is placed: with a second run, its node there, and whether one of the trees lacks the line. */
 export interface PlacedRow extends ShownRow {
   readonly key: string;
   readonly sign: "" | "-" | "+";
+  /** Whose edges of the tree pass here: its own row, or that of the first run that it stands behind. */
+  readonly beside: SourceRow;
   /** The node of the second run; `null` without one. */
   readonly otherNode: number | null;
   readonly otherMark: Mark | null;
@@ -113,6 +116,7 @@ function place(model: RunModel, options: ArrangeOptions, base: number): Arrangem
     const own: PlacedRow = {
       ...each,
       key: String(each.row.index),
+      beside: each.row,
       sign: isRemoved ? "-" : "",
       otherNode: isRemoved ? null : otherNode,
       otherMark: otherNode === null || isRemoved ? null : markElsewhere(otherNode, other),
@@ -124,6 +128,7 @@ function place(model: RunModel, options: ArrangeOptions, base: number): Arrangem
       return {
         ...fresh,
         key: `+${row.index}`,
+        beside: each.row,
         sign: "+",
         node: null,
         otherNode: fresh.node,

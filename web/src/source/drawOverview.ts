@@ -3,7 +3,8 @@ import type { RunModel } from "@/run/model";
 import { compact, duration } from "@/parts/format";
 import type { TickRange } from "./interface";
 import { stateOf } from "@/parts/interrupts/asking";
-import { addDiamond, drawAsked, drawSeam, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
+import { addDiamond, drawAsked, drawSeam, drawWarning, fillBox, strokeLine, write } from "./pen";
+import type { Pen, Words } from "./pen";
 import type { Palette } from "./palette";
 
 /** Where times and ticks are, in px. A run whose clock stood still has its ticks at equal distances. */
@@ -68,6 +69,7 @@ const TALL: Lanes = { turn: 11, model: 28, tools: 40, notices: 60, limit: 78, fo
 const SHORT: Lanes = { turn: 9, model: 22, tools: 32, notices: 51, limit: 64, foot: 84 };
 const MOST_LANES = 3;
 const MARK_PX = 11;
+const HEAD_PX = 5; // half of the play head
 
 export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   const lanes = drawing.height < 120 ? SHORT : TALL;
@@ -83,11 +85,22 @@ export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   drawPlayHead(pen, drawing);
 }
 
-function drawTurns(
+/** Write words, behind the play head if it would hide them; answers where they end. */
+function writeClear(
   pen: Pen,
-  { model, palette, scale, at, height, now }: OverviewDrawing,
-  lanes: Lanes,
-): void {
+  { palette, scale, at }: OverviewDrawing,
+  text: string,
+  [left, y]: readonly [number, number],
+  words: Words,
+): number {
+  const head = scale.xAt(at);
+  const isHidden = left < head + HEAD_PX && head - HEAD_PX < left + pen.measureText(text).width;
+  const x = isHidden ? head + HEAD_PX + 2 : left;
+  return x + write(pen, palette, text, [x, y], words);
+}
+
+function drawTurns(pen: Pen, drawing: OverviewDrawing, lanes: Lanes): void {
+  const { model, palette, scale, at, height, now } = drawing;
   const shown = model.ticks[at]?.turn;
   const { turns } = model;
   const first = turns[0];
@@ -111,7 +124,7 @@ function drawTurns(
     const label = end - left > 48 ? `Turn ${turn.n}` : end - left > 14 ? String(turn.n) : "";
     if (label !== "" && left >= free) {
       const colour = isShown ? palette.ink : palette["ink-3"];
-      free = left + 8 + write(pen, palette, label, [left + 5, lanes.turn], { colour, isStrong: isShown });
+      free = 3 + writeClear(pen, drawing, label, [left + 5, lanes.turn], { colour, isStrong: isShown });
     }
     const colour = turn.error === "" || turn.error === undefined ? palette["run-fill"] : palette["err-fill"];
     fillBox(pen, colour, [left + 1, lanes.model - 6, Math.max(2, right - left - 2), 12], 2);
@@ -142,7 +155,8 @@ function drawCalls(pen: Pen, { model, palette, scale, now }: OverviewDrawing, la
 }
 
 /** Notices, and what people are asked. */
-function drawNotices(pen: Pen, { model, palette, scale, width }: OverviewDrawing, lanes: Lanes): void {
+function drawNotices(pen: Pen, drawing: OverviewDrawing, lanes: Lanes): void {
+  const { model, palette, scale, width } = drawing;
   const asked = new Map<number, { tick: number; at_s: number; text: string; isAsked: true }>();
   for (const { tick, at_s, interrupt } of model.interrupts) {
     const { words } = stateOf(model.decisionOn(interrupt.id)?.interrupt ?? interrupt);
@@ -171,8 +185,8 @@ function drawNotices(pen: Pen, { model, palette, scale, width }: OverviewDrawing
     pen.font = `11px ${palette.sans}`;
     const room = pen.measureText(text).width;
     if (x + 9 + room > width - 4) return;
-    write(pen, palette, text, [x + 9, lanes.notices], { colour: isAsked ? palette["ink-2"] : palette.warn });
-    free = x + 18 + room;
+    const colour = isAsked ? palette["ink-2"] : palette.warn;
+    free = 9 + writeClear(pen, drawing, text, [x + 9, lanes.notices], { colour });
   });
 }
 
@@ -326,10 +340,10 @@ function drawPlayHead(pen: Pen, { palette, scale, at, height }: OverviewDrawing)
     [x, 0],
     [x, height],
   ]);
-  fillBox(pen, palette.head, [x - 5, 0, 10, 7], 2);
+  fillBox(pen, palette.head, [x - HEAD_PX, 0, 2 * HEAD_PX, 7], 2);
   pen.beginPath();
-  pen.moveTo(x - 5, 6);
-  pen.lineTo(x + 5, 6);
+  pen.moveTo(x - HEAD_PX, 6);
+  pen.lineTo(x + HEAD_PX, 6);
   pen.lineTo(x, 11);
   pen.fill();
 }

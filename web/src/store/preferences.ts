@@ -9,15 +9,15 @@ interface Kept {
   theme: Theme;
   /** Single letters are commands; those with ⌘ or Ctrl always are. */
   singleKeys: boolean;
-  /** The tree stands beside the chat. */
-  treeBesideChat: boolean;
+  /** The tree stands beside the chat; null until it is chosen: where there is much room. */
+  treeBesideChat: boolean | null;
 }
 
 interface Preferences extends Kept {
   change: (changes: Partial<Kept>) => void;
 }
 
-const DEFAULTS: Kept = { theme: "system", singleKeys: true, treeBesideChat: true };
+const DEFAULTS: Kept = { theme: "system", singleKeys: true, treeBesideChat: null };
 
 function read(): Kept {
   try {

@@ -176,7 +176,9 @@ function LimitsChoice({ choices, onChoices }: ChoiceProps) {
   return (
     <>
       <Chip shape="square" className="composer-limits" aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        Limits: {limitsText(choices.limits) || "yours"}
+        <span className="truncate">
+          Limits<span className="composer-which">: {limitsText(choices.limits) || "as in settings"}</span>
+        </span>
       </Chip>
       {isOpen && (
         <LimitsDialog

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useDeferredValue, useRef, useState } from "react";
 import { Button, LinkButton } from "@/parts/Button";
-import { ArrowUpIcon, SearchIcon } from "@/parts/icons";
+import { PlusIcon, SearchIcon } from "@/parts/icons";
 import { Problem } from "@/parts/Problem";
 import { Skeleton } from "@/parts/Skeleton";
 import { useKeys } from "@/store/keys";
@@ -30,7 +30,7 @@ export function ConversationList({ contextId, onChoose }: ConversationListProps)
     <nav className="conversations" aria-label="Conversations">
       {/* eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions -- the link in it is what is pressed */}
       <div className="conversations-new" onClick={onChoose}>
-        <LinkButton href="/" icon={<ArrowUpIcon size={14} />} keys="n">
+        <LinkButton href="/" icon={<PlusIcon size={14} />} keys="n">
           New question
         </LinkButton>
       </div>

@@ -9,7 +9,7 @@ import { Segmented } from "@/parts/Segmented";
 import { Skeleton } from "@/parts/Skeleton";
 import type { RunModel } from "@/run/model";
 import { firstShown, headlineParts } from "@/run/moves";
-import { Overview, SourceView, useRunVersion, type SourceHandle } from "@/source";
+import { Overview, SourceView, useExplained, useRunVersion, type SourceHandle } from "@/source";
 import type { Debugger } from "@/source/debug/useDebugger";
 import { useDebugging } from "@/source/debug/useDebugging";
 import { useRun, type LoadedRun } from "@/source/useRun";
@@ -51,6 +51,10 @@ function CloseButton({ onClose }: { onClose: () => void }) {
   return <Button variant="ghost" icon={<CloseIcon />} aria-label="Hide the tree" onClick={onClose} />;
 }
 
+const ENDED = { tone: "plain", mark: null, children: "Ended" } as const;
+const PAUSED = { tone: "plain", mark: "breakpoint", children: "Paused" } as const;
+const LIVE = { tone: "run", children: "Live" } as const;
+
 interface LiveTreeProps extends Omit<TreePanelProps, "runId"> {
   model: RunModel;
   loaded: LoadedRun;
@@ -67,12 +71,7 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
   useEffect(() => {
     onTurn(turn);
   }, [turn, onTurn]);
-  const { explain } = loaded;
-  const wanted = chosen === null && isLive ? last : at;
-  const isExplained = model.visits(wanted) !== undefined;
-  useEffect(() => {
-    if (!isExplained && wanted >= 0) explain(wanted);
-  }, [wanted, isExplained, explain]);
+  useExplained(model, chosen === null && isLive ? last : at, loaded.explain);
   const source = useRef<SourceHandle>(null);
   const debugging = useDebugging(model, at, () => source.current?.selectedNode() ?? null);
   useKeys(debugging.keys);
@@ -81,18 +80,7 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
       <div className="tree-panel-head">
         <span className="mono truncate">{model.run.tree}.yaml</span>
         <span className="mono tree-panel-version">{model.run.tree_version?.slice(0, 7)}</span>
-        {isLive ? (
-          <Badge
-            tone={debugging.isPaused ? "plain" : "run"}
-            mark={debugging.isPaused ? "breakpoint" : "running"}
-          >
-            {debugging.isPaused ? "Halted" : "Live"}
-          </Badge>
-        ) : (
-          <Badge tone="plain" mark={null}>
-            Ended
-          </Badge>
-        )}
+        <Badge {...(!isLive ? ENDED : debugging.isPaused ? PAUSED : LIVE)} />
         <span className="tree-panel-space" />
         {isLive && (
           <Steering

@@ -4,7 +4,7 @@ import { lazy, Suspense, useCallback, useState } from "react";
 import { useLocation } from "wouter";
 import { useSettings } from "@/api/queries";
 import { Button, LinkButton } from "@/parts/Button";
-import { ArrowUpIcon, ChevronDownIcon, MenuIcon, TreeIcon } from "@/parts/icons";
+import { ChevronDownIcon, MenuIcon, PlusIcon, TreeIcon } from "@/parts/icons";
 import { toast } from "@/parts/Toast";
 import { useStickToEnd } from "@/parts/useStickToEnd";
 import { useKeys } from "@/store/keys";
@@ -22,7 +22,7 @@ import { Empty } from "./Empty";
 import { greatest, LimitsDialog } from "./LimitsDialog";
 import { type LimitField, raised } from "./limits";
 import { Meters } from "./Meters";
-import { forkBefore, runQuery } from "./queries";
+import { forkBefore, runQuery, runsOfQuery } from "./queries";
 import { ReconnectStrip } from "./ReconnectStrip";
 import { useLive } from "./useLive";
 import { useProgress } from "./useProgress";
@@ -48,17 +48,18 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
   const runId = live?.runId ?? null;
   const { data: run } = useQuery({ ...runQuery(runId ?? ""), enabled: runId !== null });
 
-  // The tree of the run that was asked here: beside the chat where there is room, else when it is wanted.
+  // The tree of the run that was asked here, or of the last one before: beside the chat where there is room and it is wanted.
   const [watched, setWatched] = useState<{ contextId: string | null; runId: string } | null>(null);
   if (runId !== null && (watched?.runId !== runId || watched.contextId !== contextId))
     setWatched({ contextId, runId });
   const { treeBesideChat, change } = usePreferences();
-  const [isTreeWanted, setTreeWanted] = useState(false);
   const isNarrow = useMedia("(width < 700px)");
   const hasRoom = useMedia("(width >= 1280px)");
   const isWide = useMedia("(width >= 1500px)");
   const watchedRun = watched?.contextId === contextId ? watched.runId : null;
-  const hasTree = hasRoom && watchedRun !== null && (isTreeWanted || (isWide && treeBesideChat));
+  const hasTree = hasRoom && watchedRun !== null && (treeBesideChat ?? isWide);
+  const { data: runs } = useQuery({ ...runsOfQuery(contextId ?? ""), enabled: contextId !== null });
+  const lastRun = watchedRun ?? runs?.keys().next().value;
   // The tree beside the chat reads the ticks as well: one stream of them is enough.
   const ticked = useProgress(isAnswering && !hasTree ? runId : null);
   const [treeTurn, setTreeTurn] = useState(0);
@@ -67,10 +68,6 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
     ...ticked,
     ...(hasTree && { turn: treeTurn }),
     isPaused: ticked.isPaused || isAsking, // the clock stands still while it waits for a person
-  };
-  const showTree = (isShown: boolean) => {
-    setTreeWanted(isShown);
-    change({ treeBesideChat: isShown });
   };
 
   /** The question of the open conversation that is being edited, with what was said before it. */
@@ -158,7 +155,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
               aria-haspopup="dialog"
               onClick={() => setListOpen(true)}
             />
-            <LinkButton variant="ghost" href="/" icon={<ArrowUpIcon />} aria-label="New question" />
+            <LinkButton variant="ghost" href="/" icon={<PlusIcon />} aria-label="New question" />
           </div>
         )}
         {live && (
@@ -177,12 +174,15 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
         ) : (
           <>
             <div className="chat-view">
-              {hasRoom && !hasTree && watchedRun !== null && (
+              {hasRoom && !hasTree && lastRun !== undefined && (
                 <Button
                   size="small"
                   className="chat-show-tree"
                   icon={<TreeIcon size={13} />}
-                  onClick={() => showTree(true)}
+                  onClick={() => {
+                    setWatched({ contextId, runId: lastRun });
+                    change({ treeBesideChat: true });
+                  }}
                 >
                   Watch the tree
                 </Button>
@@ -240,7 +240,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
             key={watchedRun}
             runId={watchedRun}
             onTurn={setTreeTurn}
-            onClose={() => showTree(false)}
+            onClose={() => change({ treeBesideChat: false })}
           />
         </Suspense>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Button } from "@/parts/Button";
 import { ChevronLeftIcon, ChevronRightIcon } from "@/parts/icons";
@@ -7,7 +7,7 @@ import { Segmented } from "@/parts/Segmented";
 import { StatusBar } from "@/parts/StatusBar";
 import { Tabs } from "@/parts/Tabs";
 import type { RunModel } from "@/run/model";
-import { SourceView, useRunVersion } from "@/source";
+import { SourceView, useExplained, useRunVersion } from "@/source";
 import { downloadExport } from "@/source/exports";
 import { save } from "@/parts/save";
 import { Legend } from "@/source/Legend";
@@ -61,14 +61,12 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
   const last = a.model.ticks.length - 1;
   const at = Math.min(last, Math.max(0, tick - 1));
   const atB = alignedTo(a.model, b.model, at, by);
-  useExplained(a, at);
-  useExplained(b, atB);
+  useExplained(a.model, at, a.explain);
+  useExplained(b.model, atB, b.explain);
   const equal = equalTicks(difference, a.model, b.model);
   const lines = useMemo(() => lineDifferences(a.model.tree, b.model.tree), [a.model.tree, b.model.tree]);
 
-  const go = (to: number) => {
-    setTick(Math.min(last, Math.max(0, to)) + 1);
-  };
+  const go = (to: number) => setTick(Math.min(last, Math.max(0, to)) + 1);
   /** The tick of A beside which a tick of B stands. */
   const goByB = (to: number) => {
     const turn = b.model.ticks[to]?.turn;
@@ -79,24 +77,14 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
     const found = nextDifference(difference, at + 1);
     if (found !== null) setTick(found);
   };
-  const swap = () => {
-    navigate(`/compare/${b.model.run.id}/${a.model.run.id}`);
-  };
+  const swap = () => navigate(`/compare/${b.model.run.id}/${a.model.run.id}`);
   useKeys({
     n: next,
     s: swap,
-    ArrowLeft: () => {
-      go(at - 1);
-    },
-    ArrowRight: () => {
-      go(at + 1);
-    },
-    Home: () => {
-      go(0);
-    },
-    End: () => {
-      go(last);
-    },
+    ArrowLeft: () => go(at - 1),
+    ArrowRight: () => go(at + 1),
+    Home: () => go(0),
+    End: () => go(last),
   });
 
   const question = a.model.run.question || "(the question was deleted)";
@@ -126,12 +114,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
                 save(new Blob([text], { type: "application/json" }), "comparison.json");
               },
             },
-            ...(
-              [
-                ["A", a],
-                ["B", b],
-              ] as const
-            ).flatMap(([letter, { model }]) => [
+            ...Object.entries({ A: a, B: b }).flatMap(([letter, { model }]) => [
               {
                 label: `${letter} as a page (HTML)`,
                 onSelect: () => void downloadExport(model.run.id, "html", null),
@@ -150,10 +133,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
           { letter: "B", model: b.model, at: atB },
         ]}
         equalTicks={equal}
-        onSelectTick={(letter, to) => {
-          if (letter === "A") go(to);
-          else goByB(to);
-        }}
+        onSelectTick={(letter, to) => (letter === "A" ? go(to) : goByB(to))}
       />
       <div className="compare-bar">
         <Button
@@ -162,9 +142,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
           icon={<ChevronLeftIcon />}
           aria-label="Tick before"
           disabled={at <= 0}
-          onClick={() => {
-            go(at - 1);
-          }}
+          onClick={() => go(at - 1)}
         />
         <Button
           variant="ghost"
@@ -172,9 +150,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
           icon={<ChevronRightIcon />}
           aria-label="Tick after"
           disabled={at >= last}
-          onClick={() => {
-            go(at + 1);
-          }}
+          onClick={() => go(at + 1)}
         />
         <strong>
           {parts === 0 ? "They never part" : isParting ? `They part at tick ${tick}` : `Tick ${tick}`}
@@ -242,12 +218,4 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
       </StatusBar>
     </div>
   );
-}
-
-/** Has what explains the tick loaded. */
-function useExplained({ model, explain }: Side, at: number): void {
-  const isExplained = model.visits(at) !== undefined;
-  useEffect(() => {
-    if (!isExplained && at >= 0) explain(at);
-  }, [at, isExplained, explain]);
 }

@@ -127,12 +127,7 @@ export function AnswersPane({ difference }: { difference: Difference }) {
 function TwoTexts({ a, b }: { a: string | null; b: string | null }) {
   return (
     <div className="compare-two">
-      {(
-        [
-          ["A", a],
-          ["B", b],
-        ] as const
-      ).map(([letter, each]) => (
+      {Object.entries({ A: a, B: b }).map(([letter, each]) => (
         <div key={letter}>
           <i className={`strip-letter strip-${letter}`}>{letter}</i>
           {each === null ? (

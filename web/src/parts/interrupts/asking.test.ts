@@ -119,6 +119,13 @@ test("says who answered and when, and what happens where nobody does", () => {
   expect(deadlineOf({ expires_at: "2026-11-27T03:47:00", on_expiry: "refuse" })).toBe(
     "Until 27 Nov, 03:47, then it counts as refused.",
   );
+  expect(
+    deadlineOf({
+      expires_at: "2026-11-27T03:47:00",
+      on_expiry: "default",
+      response_schema: { type: "string", default: "main" },
+    }),
+  ).toBe("Until 27 Nov, 03:47, then the answer is the default: main.");
   expect(deadlineOf({ on_expiry: "fail" })).toBeNull();
   expect(answerText({ a: 1 })).toBe('{\n "a": 1\n}');
 });

@@ -175,7 +175,7 @@ export function mayAnswer(
 
 const AFTERWARDS = {
   refuse: "then it counts as refused",
-  default: "then the answer is the one that was set for that",
+  default: "then the answer is the default",
   fail: "then it counts as not answered",
 } as const;
 
@@ -183,9 +183,11 @@ const AFTERWARDS = {
 export function deadlineOf({
   expires_at,
   on_expiry,
-}: Pick<Interrupt, "expires_at" | "on_expiry">): string | null {
+  response_schema: { default: value } = {},
+}: Pick<Interrupt, "expires_at" | "on_expiry"> & Partial<Pick<Interrupt, "response_schema">>): string | null {
   if (!expires_at) return null;
-  return `Until ${momentOf(expires_at)}, ${AFTERWARDS[on_expiry]}.`;
+  const shown = on_expiry === "default" && value != null ? `: ${labelOf(value)}` : "";
+  return `Until ${momentOf(expires_at)}, ${AFTERWARDS[on_expiry]}${shown}.`;
 }
 
 /** `27 Nov, 03:47` */

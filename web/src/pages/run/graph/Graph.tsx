@@ -41,14 +41,14 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
     return sceneOf(layoutOf(model, open), facts);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the model is the same object when it has changed
   }, [model, at, version, selected, toggled]);
-  const { zoom, fit, centre, scaleBy, dragging } = useZoom(frame, scene);
+  const { zoom, fit, reveal, scaleBy, dragging } = useZoom(frame, scene);
 
   const decision = scene.nodes.find((each) => each.box.node === model.decision(at))?.box;
-  const begin = useRef(() => {
+  useEffect(() => {
     if (decision === undefined) fit();
-    else centre(decision.x - 120, decision.y);
-  });
-  useEffect(() => begin.current(), []);
+    else reveal(decision);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- it leads to a decision once, and stays where it is moved to
+  }, [decision?.node]);
 
   const name = `run-${model.run.id.slice(0, 8)}-tick-${String(model.ticks[at]?.tick ?? 0)}`;
   const savePng = async () => {
@@ -70,6 +70,39 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
   const hasChildren = (each: Drawn) => (model.children[each.box.node]?.length ?? 0) > 0;
   return (
     <div className="graph">
+      <div className="graph-tools" role="group" aria-label="Graph">
+        <Button size="small" aria-label="Smaller" onClick={() => scaleBy(0.8)}>
+          −
+        </Button>
+        <Button size="small" aria-label="Larger" onClick={() => scaleBy(1.25)}>
+          +
+        </Button>
+        <Button size="small" onClick={fit}>
+          Fit
+        </Button>
+        <Button
+          size="small"
+          onClick={() => setToggled(new Map(model.nodes.map((node) => [node.index, true])))}
+        >
+          Unfold all
+        </Button>
+        <Button
+          size="small"
+          onClick={() =>
+            save(new Blob([svgOf(scene, shownColours())], { type: "image/svg+xml" }), `${name}.svg`)
+          }
+        >
+          SVG
+        </Button>
+        <Button size="small" onClick={() => void savePng()}>
+          PNG
+        </Button>
+        {selected !== null && (
+          <Button size="small" variant="primary" onClick={() => onOpen(selected)}>
+            Show in the source
+          </Button>
+        )}
+      </div>
       <svg
         ref={frame}
         className="graph-frame"
@@ -113,39 +146,6 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
           })}
         </g>
       </svg>
-      <div className="graph-tools" role="group" aria-label="Graph">
-        <Button size="small" aria-label="Smaller" onClick={() => scaleBy(0.8)}>
-          −
-        </Button>
-        <Button size="small" aria-label="Larger" onClick={() => scaleBy(1.25)}>
-          +
-        </Button>
-        <Button size="small" onClick={fit}>
-          Fit
-        </Button>
-        <Button
-          size="small"
-          onClick={() => setToggled(new Map(model.nodes.map((node) => [node.index, true])))}
-        >
-          Unfold all
-        </Button>
-        <Button
-          size="small"
-          onClick={() =>
-            save(new Blob([svgOf(scene, shownColours())], { type: "image/svg+xml" }), `${name}.svg`)
-          }
-        >
-          SVG
-        </Button>
-        <Button size="small" onClick={() => void savePng()}>
-          PNG
-        </Button>
-        {selected !== null && (
-          <Button size="small" variant="primary" onClick={() => onOpen(selected)}>
-            Show in the source
-          </Button>
-        )}
-      </div>
     </div>
   );
 }

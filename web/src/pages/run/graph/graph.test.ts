@@ -4,6 +4,7 @@ import { sampleNodes } from "@/run/sample";
 import { svgOf } from "./files";
 import { layoutOf, MOST_UNFOLDED, openNodes, type Box, type Tree } from "./layout";
 import { sceneOf } from "./scene";
+import { offset } from "./useZoom";
 
 function treeOf(parents: readonly (number | null)[], name = (index: number) => `node${String(index)}`): Tree {
   const nodes = sampleNodes(
@@ -51,6 +52,11 @@ describe("the graph", () => {
   test("a run without a tree has an empty graph", () => {
     expect(layoutOf({ nodes: [], children: [] }, new Set()).boxes).toEqual([]);
   });
+});
+
+test("a place is in the middle of the frame, as far as the drawing reaches", () => {
+  expect([50, 400, 790].map((middle) => offset(200, 800, middle))).toEqual([0, -300, -600]);
+  expect(offset(200, 100, 90)).toBe(50);
 });
 
 test("the file shows hostile names as text", () => {

@@ -16,6 +16,10 @@ interface Size {
   readonly height: number;
 }
 
+/** Where a drawing begins in a frame, so that one of its places is in the middle and nothing beside it stays empty. */
+export const offset = (room: number, length: number, middle: number): number =>
+  length <= room ? (room - length) / 2 : Math.max(room - length, Math.min(0, room / 2 - middle));
+
 export function useZoom(frame: RefObject<Element | null>, drawing: Size) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const from = useRef<{ x: number; y: number; zoom: Zoom; moved: boolean } | null>(null);
@@ -65,12 +69,22 @@ export function useZoom(frame: RefObject<Element | null>, drawing: Size) {
     zoom,
     /** Show the whole drawing, or its beginning at half size. */
     fit: () => setZoom(fitted()),
-    /** Bring a place of the drawing to the middle. */
-    centre: (x: number, y: number) =>
+    /** Bring a part of the drawing to the middle, as far as the drawing reaches, unless it is in view. */
+    reveal: (part: Omit<Zoom, "scale"> & Size) =>
       setZoom((before) => {
         const box = frame.current?.getBoundingClientRect();
+        const [width, height] = [box?.width ?? 0, box?.height ?? 0];
         const scale = before?.scale ?? Math.max(0.9, fitted().scale);
-        return { x: (box?.width ?? 0) / 2 - x * scale, y: (box?.height ?? 0) / 2 - y * scale, scale };
+        const left = (before?.x ?? -Infinity) + part.x * scale;
+        const top = (before?.y ?? -Infinity) + part.y * scale;
+        const isSeen =
+          left >= 0 && left + part.width * scale <= width && top >= 0 && top + part.height * scale <= height;
+        if (isSeen) return before;
+        return {
+          x: offset(width, drawing.width * scale, (part.x + part.width / 2) * scale),
+          y: offset(height, drawing.height * scale, (part.y + part.height / 2) * scale),
+          scale,
+        };
       }),
     scaleBy,
     dragging: {
