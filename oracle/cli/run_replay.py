@@ -11,6 +11,7 @@ import click
 from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library.named import read_source, read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
+from oracle.cli.errors import FAILED
 from oracle.cli.named_trees import named_tree
 from oracle.cli.run_sources.local import imported_runs
 from oracle.cli.run_view.tree import evaluated
@@ -22,12 +23,17 @@ from oracle.replay.courses import visits_at
 from oracle.replay.histories.nodes import evaluation_facts
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import RecordedRun, UnreplayableError, read_run
+from oracle.runs.continuing import difference
 from oracle.runs.storage.archive import Archive
-from oracle.runs.storage.errors import UnclearRunError
+from oracle.runs.storage.errors import StoreUnavailableError, UnclearRunError
+from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import tree_library
 
 _ID_CHARS = 8
+_LONGEST_REASON = 700
+_ALL = 2**31 - 1
 
 
 @click.command("replay")
@@ -72,6 +78,48 @@ def replay(*, run: str, tree: str | None, as_json: bool, data_dir: Path | None) 
     return 0 if found.data["is_same"] else 1
 
 
+@click.command("verify")
+@click.option("--parked", is_flag=True, expose_value=False, help="Those that wait for people, which are the default.")
+@DATA_DIR
+def verify(*, data_dir: Path | None) -> int:
+    """Play the runs that have not ended on this version, as they will be when they go on: before it is deployed.
+
+    Run it with the new version and its plugins and settings; the old one may go on serving. Each run is played as
+    `oracle runs replay` plays one: no model is asked, no tool is run, nothing is written. What would end as
+    `not_continued` is printed, with the first place that differs.
+
+    \b
+    Exit codes:
+      0  every run can go on
+      1  one cannot; or the database cannot be read
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    settings = settings_for(log="critical", data_dir=data_dir)
+    registry = tree_library(settings).registry
+
+    async def work(archive: Archive) -> list[str]:
+        parked = await archive.matching(RunFilter(statuses=("parked",)), limit=_ALL)
+        return [await _hindrance(archive, record, registry) for record in parked]
+
+    found = with_archive(settings, work)
+    hindrances = list(filter(None, found))
+    for text in hindrances:
+        click.echo(text)
+    click.echo(f"{len(found) - len(hindrances):,} of {len(found):,} parked runs can go on on this version")
+    return FAILED if hindrances else 0
+
+
+async def _hindrance(archive: Archive, record: RunRecord, registry: Registry) -> str:
+    """Why a run cannot go on; empty if it can."""
+    try:
+        result = _repeated(await read_run(archive, record), registry)
+    except StoreUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever a record does to code that did not write it
+        problem = one_line(f"{type(error).__name__}: {error}", longest=_LONGEST_REASON)
+        return f"{record.id[:_ID_CHARS]}  on {record.tree}: {problem}"
+    return "" if result.data["is_same"] else result.text[0]
+
+
 def _without_log(run: str, settings: Settings, error: UnclearRunError) -> Exception:
     """The error for a run that the database does not have."""
     if error.alike or imported_runs(settings).find(run) is None:
@@ -98,8 +146,11 @@ def _repeated(run: RecordedRun, registry: Registry) -> _Result:
     name = f"{run.record.id[:_ID_CHARS]}  on its own tree {run.version.name}@{run.version.sha[:7]}"
     if at is None:
         return _Result(data, (f"{name}: identical, {_ticks(ticks)} in {{ms}}",))
-    difference = f"{name}: differs from tick {at} of {ticks} on; a node kind does not do today what it did then"
-    return _Result(data, (difference,))
+    recorded = next(each for each in run.ticks if each.tick == at)
+    found = next((each for each in replayed.records if each.tick == at), None)
+    why = difference(found, recorded, run.tree(registry).paths, missing=replayed.missing)
+    data["why"] = str(why)
+    return _Result(data, (f"{name}: {one_line(str(why), longest=_LONGEST_REASON)}",))
 
 
 def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _Result:

@@ -233,7 +233,7 @@ class Continuation:
                 rebuilt.prepare(recorded)
                 repeated = player.play(recorded) if player.is_running or recorded.cause == "end" else None
             if repeated is None or player.missing or not did_the_same(repeated, recorded, paths, paths):
-                raise _difference(repeated, recorded, paths, missing=player.missing)
+                raise difference(repeated, recorded, paths, missing=player.missing)
             if recorded.errors:
                 agent.agent.ending.note_errors(recorded.errors)
             if perf_counter() - since_s > _SLICE_S:
@@ -456,7 +456,7 @@ def _intents(record: Record) -> dict[str, str]:
     return intents
 
 
-def _difference(
+def difference(
     found: TickRecord | None, recorded: TickRecord, paths: Sequence[str], *, missing: Sequence[str]
 ) -> NotContinuedError:
     """Where a tick first differs from its record."""

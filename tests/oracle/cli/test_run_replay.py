@@ -5,8 +5,10 @@ import json
 import re
 
 import pytest
+from sqlalchemy import select, update
 
 import trees
+from oracle.runs.storage import schema
 from oracle.runs.storage.store import open_store
 
 
@@ -115,3 +117,43 @@ def test_a_scenario_is_made_from_both_kinds_of_databases(oracle, stuck, tmp_path
     assert (ran.code, ran.out, ran.err) == (0, "recorded.yaml: written\n", "")
     assert oracle("trees", "test", "recorded.yaml").out.splitlines()[-1] == "1 scenario: 1 passed"
     assert "reason: stuck" in (tmp_path / "recorded.yaml").read_text()
+
+
+def park(url, run_id, change=lambda data: data):
+    """Make a run one that waits for people; `change` its first tick."""
+
+    def work(connection):
+        run, event = schema.run, schema.event
+        connection.execute(update(run).where(run.c.id == run_id).values(status="parked", finished_at=None))
+        ticks = (event.c.run_id == run_id) & (event.c.kind == "tick")
+        seq, data = connection.execute(select(event.c.seq, event.c.data).where(ticks).order_by(event.c.seq)).first()
+        connection.execute(update(event).where(ticks & (event.c.seq == seq)).values(data=change(data)))
+
+    async def write():
+        async with open_store(url, worker="w") as store:
+            await store.write(work)
+
+    asyncio.run(write())
+
+
+def test_runs_that_wait_for_people_are_played_on_this_version_before_it_is_deployed(oracle, database):
+    first, other, damaged, _ended = database.record("stuck twice", "an answer", "an answer", "an answer")
+    park(database.url, first)
+    ran = oracle("runs", "verify", "--parked")
+    assert (ran.code, ran.out) == (0, "1 of 1 parked runs can go on on this version\n")
+    park(database.url, other, lambda data: data.replace(b'"code"', b'"research"', 1))
+    park(database.url, damaged, lambda data: data.replace(b'"at_s":', b'"at":', 1))
+    ran = oracle("runs", "verify", "--parked")
+    assert ran.code == 1
+    *reasons, last = ran.out.splitlines()
+    assert last == "1 of 3 parked runs can go on on this version"
+    by_run = {line[:8]: line for line in reasons}
+    assert by_run.keys() == {other[:8], damaged[:8]}
+    assert "the run differs from its record at tick 1" in by_run[other[:8]]
+    assert "research" in by_run[other[:8]]
+    assert "and now it is" in by_run[other[:8]]
+    assert "UnreplayableError: its log is damaged" in by_run[damaged[:8]]
+    assert oracle("runs", "verify").out == ran.out
+    ran = oracle("runs", "replay", other)
+    assert ran.code == 1
+    assert "at tick 1" in ran.out

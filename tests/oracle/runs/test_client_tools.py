@@ -87,6 +87,17 @@ async def test_a_run_that_waits_for_its_client_is_a_row_and_another_worker_goes_
     assert ended.record.termination_reason == "completed"
 
 
+async def test_a_run_that_waits_is_repeated_from_the_database_as_it_was_recorded(database: str) -> None:
+    async with open_store(database, worker="one") as store, working(store, [ASKS]) as it:
+        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        await until_status(store, live.record.id, "parked")
+    async with open_archive(database) as archive:
+        run = await read_run(archive, await archive.find(live.record.id))
+    repeated = repeat(run, registry=REGISTRY)
+    assert (repeated.diverged_at, repeated.missing) == (None, ())
+    assert len(repeated.records) == len(run.ticks) > 1
+
+
 async def test_a_client_that_is_late_costs_its_call(database: str) -> None:
     async with open_store(database, worker="one") as store, working(store, [ASKS, answers("Nowhere.")]) as it:
         live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
