@@ -10,7 +10,7 @@ from oracle.agent.nodes import REGISTRY
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
-from oracle.cli.run_view.difference import difference_lines
+from oracle.cli.run_view.difference import difference_parts
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.model import History
@@ -45,5 +45,5 @@ def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, data_dir: Pat
         click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
     else:
         screen = Screen(color)
-        screen.write(difference_lines(before, after, found, width=screen.width))
+        screen.write(difference_parts(before, after, found, width=screen.width))
     return 0 if found.is_same else 1

@@ -11,7 +11,7 @@ from oracle.cli.archive import Since
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import ListedRun, RunSource
-from oracle.cli.run_view.listing import run_list
+from oracle.cli.run_view.listing import run_table
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
@@ -75,5 +75,5 @@ def list_(
         click.echo(f"No runs.{hint}", err=True)
         return 0
     screen = Screen(color)
-    screen.write(run_list(rows, width=screen.width, now=time.time(), has_head=screen.is_terminal))
+    screen.write([run_table(rows, width=screen.width, now=time.time(), has_head=screen.is_terminal)])
     return 0

@@ -10,7 +10,7 @@ from oracle.cli.color import COLOR
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
-from oracle.cli.run_view.page import Sections, deciding_tick, run_page
+from oracle.cli.run_view.page import WIDEST, Sections, deciding_tick, run_page
 from oracle.cli.run_view.screen import ColorChoice, Screen
 from oracle.core.encoding import to_json
 from oracle.replay.histories.codec import history_to_json, plain
@@ -26,7 +26,6 @@ from oracle.replay.histories.model import History
 @click.option("--why", is_flag=True, help="The way from the root to the node that decided, in place of the tree.")
 @click.option("--answer", is_flag=True, help="What the user had read by then, in place of the tree.")
 @click.option("--board", "-b", is_flag=True, help="The whole blackboard, in place of the tree.")
-@click.option("--time", "in_time", is_flag=True, help="Columns of equal time, in place of a column for each tick.")
 @click.option("--json", "as_json", is_flag=True, help="Print the history as JSON, or the tick that an option names.")
 @COLOR
 @RUN_SOURCE
@@ -44,8 +43,8 @@ def show(
     """Show what happened in the recorded RUN, and why.
 
     RUN is the run's id, or the first characters of it. By default the tick is shown that decided how the run ended:
-    the lines of the tree that were asked in it, with their marks and the values that they saw, and the marks of all
-    other ticks beside them. A service may go on writing meanwhile.
+    the lines of the tree that were asked in it, with their marks and the values that they saw. A service may go on
+    writing meanwhile.
 
     \b
     Exit codes:
@@ -72,9 +71,9 @@ def show(
             raise CommandError("the run has no recorded ticks")
         click.echo(to_json(plain(history.ticks[position])))
         return 0
-    screen = Screen(color)
+    screen = Screen(color, widest=WIDEST)
     page = run_page(history, position, width=screen.width, sections=Sections(**flags), now=time.time())
-    screen.write(page.lines)
+    screen.write(page.parts)
     return 0
 
 

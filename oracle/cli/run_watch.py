@@ -1,7 +1,6 @@
 """`oracle runs watch`: a run while it is under way."""
 
 import asyncio
-import os
 import time
 from contextlib import aclosing
 from pathlib import Path
@@ -12,8 +11,8 @@ from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
-from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, tick_line
-from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.cli.run_view.page import WIDEST, Sections, deciding_tick, run_page, tick_line
+from oracle.cli.run_view.screen import ColorChoice, Page, Screen
 from oracle.cli.stage import QueryStage
 from oracle.replay.histories.model import History
 
@@ -32,8 +31,8 @@ def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir
     On a terminal the view of `oracle runs show` is redrawn with each tick, and stays when the run has ended. Otherwise
     a line is printed for each tick. A run that has ended is shown as it is.
 
-    With --answer the answer is shown from its beginning, as `oracle ask` shows it. If ORACLE_URL is set, it names the
-    service, as --url does. A connection to a service that is lost is made again.
+    With --answer the answer is shown from its beginning, as `oracle ask` shows it. A
+    connection to a service that is lost is made again.
 
     \b
     Exit codes:
@@ -41,10 +40,8 @@ def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir
       1    there is no such run, or the runs cannot be read
       130  interrupted with Ctrl-C (143: by SIGTERM); the run goes on
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    screen = Screen(color)
+    screen = Screen(color, widest=WIDEST)
     stage = QueryStage(as_json=as_json) if answer or as_json else None
-    if url is None and data_dir is None:
-        url = os.environ.get("ORACLE_URL", "").strip() or None
     with Interrupts() as interrupts:
 
         async def work(source: RunSource) -> int:
@@ -70,11 +67,11 @@ async def _watch(source: RunSource, run: str, screen: Screen) -> None:
     async with aclosing(source.follow(run)) as histories:
         with screen.alternate() as other:
             async for history in histories:
-                screen.draw(other, _page(history, screen).cropped(screen.height))
+                screen.draw(other, _page(history, screen))
                 if history.run.status != "finished":
                     await asyncio.sleep(_FRAME_S)
     if history is not None:
-        screen.write(_page(history, screen).lines)
+        screen.write(_page(history, screen).parts)
 
 
 async def _show_answer(source: RunSource, run: str, stage: QueryStage) -> None:
@@ -98,7 +95,7 @@ async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:
             printed = len(history.ticks)
     if history is not None and history.run.termination_reason is not None:
         page = run_page(history, None, width=screen.width, sections=Sections(), now=time.time())
-        screen.write(page.lines[:2])
+        screen.write(page.head[:2])
 
 
 def _page(history: History, screen: Screen) -> Page:

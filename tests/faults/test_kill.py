@@ -134,7 +134,7 @@ async def explained(database: Path, run_id: str) -> bool:
         assert explainer.history.problem == "", (run_id, length)
         assert explainer.history.end is not None
     for position in (deciding_tick(history), None):
-        assert run_page(history, position, width=100, sections=Sections(), now=0.0).lines
+        assert run_page(history, position, width=100, sections=Sections(), now=0.0).parts
     return any(event.kind == "resumed" for event in events)
 
 

@@ -4,6 +4,7 @@ history = with_source(SourceOptions(data_dir, url), lambda source: source.histor
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ T = TypeVar("T")
 Command = Callable[..., Any]
 
 _URL = click.option(
-    "--url", metavar="URL", help="A running service, in place of the database; its token is read from ORACLE_TOKEN."
+    "--url",
+    metavar="URL",
+    help="A running service, in place of the database; its token is ORACLE_TOKEN. [default: ORACLE_URL, if it is set]",
 )
 
 
@@ -40,7 +43,8 @@ class SourceOptions:
 
     Args:
         data_dir: the folder of the database; `None`: as the settings say.
-        url: of a service; `None`: the database.
+        url: of a service; `None`: the one that ORACLE_URL names. The database is read where it names none, and with
+            `data_dir`.
     """
 
     data_dir: Path | None = None
@@ -62,7 +66,10 @@ def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]
     """
     if options.url is not None and options.data_dir is not None:
         raise click.UsageError("--url and --data-dir exclude each other; give one of them")
-    work_on = _served(options.url, work) if options.url is not None else _local(options.data_dir, work)
+    url = options.url
+    if url is None and options.data_dir is None:
+        url = os.environ.get("ORACLE_URL", "").strip() or None
+    work_on = _served(url, work) if url is not None else _local(options.data_dir, work)
     return asyncio.run(work_on)
 
 

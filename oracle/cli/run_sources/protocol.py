@@ -12,7 +12,7 @@ from oracle.runs.storage.run_pages import RunFilter
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run in a list; `summary` is `None` while it is under way, and for runs of older versions."""
+    """A run in a list; `summary` is `None` while it is under way."""
 
     run: RunFacts
     summary: RunSummary | None = None

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx2
@@ -30,11 +30,11 @@ from oracle.replay.histories import model
 from oracle.replay.histories.codec import history_from_json
 from oracle.replay.histories.model import History
 from oracle.replay.recorded import DELETED
-from oracle.replay.shadow.report import ShadowReport
 from oracle.runs.storage.errors import UnclearRunError
 from oracle.runs.storage.records import Feedback, RunSummary
 from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
-from oracle.runs.storage.shadow_pairs import PairFilter
+
+T = TypeVar("T")
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 URL_VARIABLE: Final = "ORACLE_URL"
@@ -60,7 +60,6 @@ _ITEMS: Mapping[str, TypeAdapter[Any]] = {
     "interrupts": TypeAdapter(list[model.InterruptFacts]),
     "decisions": TypeAdapter(list[model.DecisionFacts]),
 }
-_REPORT = TypeAdapter(ShadowReport)
 _RUN, _TICK, _END = TypeAdapter(model.RunFacts), TypeAdapter(model.TickFacts), TypeAdapter(model.EndFacts | None)
 
 
@@ -133,7 +132,10 @@ class ServedSource:
         while after is not None:
             page = await self._get(f"/api/runs/{run_id}/history", run=run, after=after, limit=1000)
             if page is None:
-                return await self._what_is_left(run_id, run)
+                body = await self._get(f"/api/oracle/runs/{run_id}", run=run)
+                if body is None:
+                    raise UnclearRunError(run)
+                return History(replace(_listed(body).run, kept="gone"), problem=DELETED["gone"])
             if joined:
                 for name in ("ticks", *_LISTS):
                     joined[name] += page.pop(name, [])
@@ -160,13 +162,20 @@ class ServedSource:
                 history.problem = str(event["problem"])
             yield history
 
-    async def shadow_report(self, wanted: PairFilter) -> ShadowReport:
-        """The service's report on shadow runs; its token must be an operator's."""
-        named = {"since": None if wanted.since is None else iso(wanted.since), "tree": wanted.tree}
-        given = {name: value for name, value in named.items() if value is not None}
-        body = await self._get("/api/shadow/report", **given)
+    async def read(self, path: str, reply: TypeAdapter[T], **parameters: Any) -> T:  # noqa: ANN401
+        """What a call of a feature answers.
+
+        Args:
+            path: of the call.
+            reply: reads the answer.
+            parameters: of the query; `None` means not given.
+
+        Raises:
+            CommandError: the service cannot be reached, refuses, or answers something else.
+        """
+        body = await self._get(path, **{name: value for name, value in parameters.items() if value is not None})
         try:
-            return _REPORT.validate_python(body)
+            return reply.validate_python(body)
         except ValidationError as error:
             first = one_line(error.errors()[0]["msg"])
             raise CommandError(f"the answer is not one of an Oracle service ({first}); check --url") from None
@@ -200,12 +209,6 @@ class ServedSource:
         if len(alike) != 1 and beginning not in alike:
             raise UnclearRunError(beginning, alike[:6])
         return quote(beginning if beginning in alike else alike[0], safe="")
-
-    async def _what_is_left(self, run_id: str, run: str) -> History:
-        body = await self._get(f"/api/oracle/runs/{run_id}", run=run)
-        if body is None:
-            raise UnclearRunError(run)
-        return History(replace(_listed(body).run, kept="gone"), problem=DELETED["gone"])
 
     async def _get(self, path: str, *, run: str = "", **parameters: Any) -> dict[str, Any] | None:  # noqa: ANN401
         """The JSON object at a path; `None` if its texts were deleted.

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
-from itertools import zip_longest
 from typing import Final
 
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Column, Table
 from rich.text import Text
 
 from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.tree import SYMBOLS
-from oracle.cli.run_view.words import fitted, outcome, path_end, safe, shortened, tree_label, value_of, wrapped
+from oracle.cli.run_view.words import line, outcome, path_end, safe, tree_label, value_of
 from oracle.cli.text import clean
 from oracle.replay.histories.differences import HistoryDifference, RunParting
 from oracle.replay.histories.model import History, NodeFacts, StatusName, TreeFacts
@@ -22,27 +24,25 @@ _MOST_ANSWER_CHARS: Final = 100_000
 _CODES: Final[Mapping[StatusName | None, str]] = {"SUCCESS": "+", "FAILURE": "-", "RUNNING": ">"}
 
 
-def difference_lines(old: History, new: History, found: HistoryDifference, *, width: int) -> Iterator[Text]:
+def difference_parts(old: History, new: History, found: HistoryDifference, *, width: int) -> Iterator[RenderableType]:
     """The differences of two runs; the first lines say the most."""
     runs = {"A": old, "B": new}
-    parts = [[_head(letter, history) for letter, history in runs.items()], list(_summary(found, len(old.ticks)))]
+    parts: list[list[RenderableType]] = [
+        [_head(letter, history) for letter, history in runs.items()],
+        list(_summary(found, len(old.ticks))),
+    ]
     for name, parting in (("came in", found.input), ("did", found.way)):
         parts.append(list(_parting(name, parting, runs)) if parting is not None else [])
     parts += [list(_nodes(found, runs)), list(_trees(old.tree, new.tree)), list(_answers(old, new, width))]
-    is_first = True
-    for lines in filter(None, parts):
-        if not is_first:
-            yield Text()
-        is_first = False
-        yield from (fitted(line, width) for line in lines)
+    for number, part in enumerate(filter(None, parts)):
+        yield from part if number == 0 else (Text(), *part)
 
 
 def _head(letter: str, history: History) -> Text:
     run = history.run
     facts = f"  {tree_label(run)} · {counted(run.turns, 'turn')} · {counted(run.tokens_used, 'token')}"
-    question = shortened(safe(run.question), 60)
-    return Text.assemble(
-        (f"{letter}  ", "strong"), safe(run.id[:8]), "  ", outcome(run), (facts, "dim"), "  ", question
+    return line(
+        (f"{letter}  ", "strong"), safe(run.id[:8]), "  ", outcome(run), (facts, "dim"), "  ", safe(run.question)
     )
 
 
@@ -61,19 +61,18 @@ def _summary(found: HistoryDifference, ticks: int) -> Iterator[Text]:
 
 def _parting(name: str, parting: RunParting, runs: Mapping[str, History]) -> Iterator[Text]:
     at = f"tick {parting.tick}" if parting.tick else "before the first tick"
-    yield Text.assemble((f"{name}  ", "dim"), (at, "strong"), f"  {path_end(parting.path)}")
+    yield line((f"{name}  ", "dim"), (at, "strong"), f"  {path_end(parting.path)}")
     sides = ((parting.old_node, parting.old), (parting.new_node, parting.new))
     for (letter, history), (index, did) in zip(runs.items(), sides, strict=True):
         lead = Text(f"  {letter}  ", "strong")
         if history.tree is not None and index is not None:
             node = history.tree.nodes[index]
-            place = (f"{safe(node.file)}:{node.line}  ", "dim")
-            yield Text.assemble(lead, place, _code(history.tree, node))
+            yield line(lead, (f"{safe(node.file)}:{node.line}  ", "dim"), _code(history.tree, node))
             lead = Text("     ")
-        yield Text.assemble(lead, safe(did) if did else ("nothing", "dim"))
+        yield line(lead, safe(did) if did else ("nothing", "dim"))
     is_said = parting.kind == "outcome" and len(parting.values) == 1  # in the lines above
     for value in () if is_said else parting.values[:_MOST_NODES]:
-        yield Text.assemble(f"     {safe(value.name)}  ", value_of(value.old), ("  |  ", "dim"), value_of(value.new))
+        yield line(f"     {safe(value.name)}  ", value_of(value.old), ("  |  ", "dim"), value_of(value.new))
 
 
 def _code(tree: TreeFacts, node: NodeFacts) -> str:
@@ -81,7 +80,7 @@ def _code(tree: TreeFacts, node: NodeFacts) -> str:
     return safe(lines[node.line - 1].strip() if 0 < node.line <= len(lines) else node.label)
 
 
-def _nodes(found: HistoryDifference, runs: Mapping[str, History]) -> Iterator[Text]:
+def _nodes(found: HistoryDifference, runs: Mapping[str, History]) -> Iterator[RenderableType]:
     """The nodes that returned something else: each with the first tick, and in how many."""
     first: dict[str, tuple[int, str, str]] = {}
     counts: dict[str, int] = {}
@@ -96,10 +95,12 @@ def _nodes(found: HistoryDifference, runs: Mapping[str, History]) -> Iterator[Te
     places = {node.path: f"{safe(node.file)}:{node.line}" for tree in trees for node in tree.nodes}
     said = f"{counted(len(counts), 'node')} returned something else, in {counted(ticks, 'tick')}"
     yield Text.assemble((said, "strong"), ("  first tick, A B", "dim"))
+    table = Table.grid("", Column(justify="right", style="dim"), "", "", Column(style="dim"), padding=(0, 2, 0, 0))
     for path, (tick, was, now) in list(first.items())[:_MOST_NODES]:
         times = f"  {counted(counts[path], 'tick')}" if counts[path] > 1 else ""
-        rest = (f"  {places.get(path, '')}{times}", "dim")
-        yield Text.assemble((f"  {tick:>6}  ", "dim"), SYMBOLS[was], " ", SYMBOLS[now], f"  {path_end(path)}", rest)
+        marks = Text.assemble(SYMBOLS[was], " ", SYMBOLS[now])
+        table.add_row("", str(tick), marks, line(path_end(path)), line(f"{places.get(path, '')}{times}"))
+    yield table
     if len(first) > _MOST_NODES:
         yield Text(f"  … and {counted(len(first) - _MOST_NODES, 'node')} more", "dim")
 
@@ -124,36 +125,32 @@ def _file(file: str, old: str, new: str) -> Iterator[Text]:
         changed = [("-", "fail", at, was[at]) for at in range(first, last)]
         changed += [("+", "ok", at, now[at]) for at in range(begin, end)]
         for sign, style, at, source in changed:
-            yield Text.assemble((f"  {sign} ", style), (f"{safe(file)}:{at + 1}  ", "dim"), safe(source.strip()))
+            yield line((f"  {sign} ", style), (f"{safe(file)}:{at + 1}  ", "dim"), safe(source.strip()))
 
 
-def _answers(old: History, new: History, width: int) -> Iterator[Text]:
+def _answers(old: History, new: History, width: int) -> Iterator[RenderableType]:
     """What the users could read: side by side where there is room, else below each other."""
-    was, now = _answer(old), _answer(new)
+    was, now = ("".join(each.text for each in run.texts if each.type == "content").strip() for run in (old, new))
     if was == now:
         if was:
             yield Text(f"the same answer, {counted(len(was), 'character')}", "strong")
-        return
-    if width < _SIDE_BY_SIDE:
-        for letter, answer, history in (("A", was, old), ("B", now, new)):
+    elif width >= _SIDE_BY_SIDE:
+        table = Table(box=None, header_style="strong", pad_edge=False, padding=(0, 3, 0, 0), expand=True)
+        table.add_column("answer A", ratio=1)
+        table.add_column("answer B", ratio=1)
+        table.add_row(_shown(was, old), _shown(now, new))
+        yield table
+    else:
+        for letter, answer, run in (("A", was, old), ("B", now, new)):
             yield Text(f"answer {letter}", "strong")
-            yield from (Text.assemble("  ", line) for line in _paragraphs(answer, history, width - 2))
-        return
-    half = (width - 3) // 2
-    yield Text.assemble(fitted(Text("answer A", "strong"), half), "   ", ("answer B", "strong"))
-    for left, right in zip_longest(_paragraphs(was, old, half), _paragraphs(now, new, half)):
-        yield Text.assemble(fitted(left or Text(), half), (" │ ", "dim"), right or "")
+            yield Padding(_shown(answer, run), (0, 0, 0, 2))
 
 
-def _answer(history: History) -> str:
-    return "".join(piece.text for piece in history.texts if piece.type == "content").strip()
-
-
-def _paragraphs(answer: str, history: History, width: int) -> list[Text]:
-    """The lines of an answer, or what stands in its place."""
+def _shown(answer: str, history: History) -> Text:
+    """The first lines of an answer, or what stands in its place."""
     if not answer:
-        return [Text("(none)" if history.run.kept == "whole" else "(its texts were deleted)")]
-    shown = clean(answer[:_MOST_ANSWER_CHARS]).split("\n")
-    lines = [part for each in shown for part in wrapped(each, width) or [Text()]]
+        return Text("(none)" if history.run.kept == "whole" else "(its texts were deleted)")
+    lines = clean(answer[:_MOST_ANSWER_CHARS]).split("\n")
     more = len(lines) - _MOST_ANSWER_LINES
-    return lines if more <= 0 else [*lines[:_MOST_ANSWER_LINES], Text(f"… and {counted(more, 'line')} more")]
+    note = [f"… and {counted(more, 'line')} more"] if more > 0 else []
+    return Text("\n".join([*lines[:_MOST_ANSWER_LINES], *note]))

@@ -1,62 +1,58 @@
 """A list of runs: a line for each, with how it ended, what it used, and its shape."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from rich.table import Table
 from rich.text import Text
 
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.cli.run_view.words import age, cells, cut, fitted, outcome, safe, seconds, thousands
+from oracle.cli.run_view.words import age, cells, line, outcome, safe, seconds, thousands
 from oracle.runs.storage.records import RunSummary
 
 _SHORTEST_ID = 8
 _FILLS_S = 60.0
 """A run of this duration fills the column of its shape; the width grows with the root of the time."""
 _NARROWEST = 4
-_AGE, _OUTCOME, _TURNS, _TOKENS, _TIME = 6, 14, 5, 6, 8
-"""Of columns, in cells."""
 
 
-def run_list(rows: Sequence[ListedRun], *, width: int, now: float, has_head: bool) -> Iterator[Text]:
-    """The lines of a list.
+def run_table(rows: Sequence[ListedRun], *, width: int, now: float, has_head: bool) -> Table:
+    """The table of a list.
 
     Args:
         rows: the runs, in the order in which they are listed.
-        width: how many cells a line may have.
+        width: how many cells a line has.
         now: seconds since the epoch.
         has_head: whether the first line names the columns.
     """
-    gap = Text(" " if width < 100 else "  ")
-    id_width, shape_width = _unique(rows), max(8, min(36, (width - 60) // 3))
-    taken = id_width + _AGE + _OUTCOME + _TURNS + _TOKENS + _TIME + shape_width + 7 * len(gap)
-    asked_width = max(12, width - taken)
-    if has_head:
-        names = (
-            f"{'run':<{id_width}}",
-            f"{'age':>{_AGE}}",
-            f"{'question':<{asked_width}}",
-            f"{'end':<{_OUTCOME}}",
-            f"{'turns':>{_TURNS}}",
-            f"{'tokens':>{_TOKENS}}",
-            f"{'time':>{_TIME}}",
-            "shape",
-        )
-        yield Text(gap.plain.join(names), "dim")
+    gap, shape_width = 1 if width < 100 else 2, max(8, min(36, (width - 60) // 3))
+    table = Table(
+        box=None, show_header=has_head, header_style="dim", pad_edge=False, padding=(0, gap, 0, 0), expand=True
+    )
+    table.add_column("run", style="dim", no_wrap=True)
+    table.add_column("age", justify="right", no_wrap=True)
+    table.add_column("question", ratio=1)
+    table.add_column("end", no_wrap=True)
+    for name in ("turns", "tokens", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("shape", width=shape_width)
+    id_width = _unique(rows)
     for row in rows:
         run = row.run
         lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
         is_known = run.status == "finished" or run.turns > 0  # a database has them in the row when the run has ended
         question = safe(run.question) if run.kept != "gone" else "(its texts were deleted)"
-        columns = (
-            Text(f"{safe(run.id)[:id_width]:<{id_width}}", "dim"),
-            Text(f"{age(now - run.created_at):>{_AGE}}", "dim"),
-            fitted(Text(question, "" if run.question else "dim"), asked_width),
-            _ended(row),
-            Text(f"{run.turns if is_known else '':>{_TURNS}}"),
-            Text(f"{thousands(run.tokens_used) if is_known else '':>{_TOKENS}}"),
-            Text(f"{seconds(lasted_s):>{_TIME}}"[:_TIME]),
+        has_raised = row.summary is not None and row.summary.node_errors > 0
+        table.add_row(
+            safe(run.id)[:id_width],
+            age(now - run.created_at),
+            line((question, "" if run.question else "dim")),
+            Text.assemble(outcome(run), (" ◆", "err") if has_raised else ""),
+            str(run.turns) if is_known else "",
+            thousands(run.tokens_used) if is_known else "",
+            seconds(lasted_s),
             _shape(row.summary, lasted_s, shape_width),
         )
-        yield gap.join(columns)
+    return table
 
 
 def _unique(rows: Sequence[ListedRun]) -> int:
@@ -65,13 +61,6 @@ def _unique(rows: Sequence[ListedRun]) -> int:
     longest = max(map(len, ids), default=_SHORTEST_ID)
     sizes = range(_SHORTEST_ID, longest)
     return next((size for size in sizes if len({each[:size] for each in ids}) == len(ids)), longest)
-
-
-def _ended(row: ListedRun) -> Text:
-    """How the run ended, and whether a node has raised an exception."""
-    mark = Text(" ◆" if row.summary and row.summary.node_errors else "", "err")
-    ended = outcome(row.run)
-    return fitted(Text.assemble(cut(ended, _OUTCOME - len(mark)), mark), _OUTCOME)
 
 
 def _shape(summary: RunSummary | None, lasted_s: float, width: int) -> Text:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.console import RenderableType
+from rich.table import Column, Table
 from rich.text import Text
 
 from bt_runtime.text.phrases import counted
@@ -17,10 +19,8 @@ _GAP = 3
 _WARNED_AT = 0.7
 
 
-def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Text]:
+def head(run: RunFacts, *, lasted_s: float) -> list[RenderableType]:
     """Which run, what was asked, how it ended; what drove it and what it has used."""
-    ended = words.outcome(run)
-    room = width - 16 - ended.cell_len
     question = words.safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else "")
     about = (
         words.tree_label(run),
@@ -31,11 +31,9 @@ def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Text]:
         words.moment(run.created_at),
         f"rated {run.feedback.rating}" if run.feedback else "",
     )
-    asked = words.fitted(Text(question, "strong"), room)
-    return [
-        Text.assemble((f"run {words.safe(run.id)[:8]}  ", "dim"), asked, "  ", ended),
-        Text(words.shortened(" · ".join(part for part in about if part), width), "dim"),
-    ]
+    first = Table.grid(Column(no_wrap=True), Column(ratio=1), Column(no_wrap=True), padding=(0, 2, 0, 0), expand=True)
+    first.add_row(Text(f"run {words.safe(run.id)[:8]}", "dim"), words.line((question, "strong")), words.outcome(run))
+    return [first, words.line((" · ".join(part for part in about if part), "dim"))]
 
 
 def so_far(history: History) -> RunFacts:
@@ -67,7 +65,7 @@ def overview(history: History, tick: TickFacts | None, width: int, *, end_s: flo
     lanes += [(name, _marked(marks, room, end_s)) for name, marks in marked if marks]
     limits = _limits(history, tick, room)
     lanes += [("limits", limits)] if limits.plain else []
-    return [words.fitted(Text.assemble((f"  {name:<{_LABEL - 2}}", "dim"), lane), width) for name, lane in lanes]
+    return [words.line((f"  {name:<{_LABEL - 2}}", "dim"), lane) for name, lane in lanes]
 
 
 class _Lane:

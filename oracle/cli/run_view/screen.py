@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TextIO
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.text import Text
+from rich.segment import Segment, SegmentLines
 from rich.theme import Theme
 
 from oracle.core.logs.configuring import is_interactive, wants_colour
@@ -34,17 +35,42 @@ _ASCII: Final = str.maketrans("✓✗━╸·◆▸◂▼▲▪█▄│…→�
 """For streams that cannot have the marks themselves; each has one cell, so that nothing moves."""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A view of a run in parts: those above the rows of its tree, the rows, those below.
+
+    Args:
+        focus: the position of the row of the node that decided; 0 if there is none.
+    """
+
+    head: Sequence[RenderableType]
+    rows: Sequence[RenderableType] = ()
+    foot: Sequence[RenderableType] = ()
+    focus: int = 0
+
+    @property
+    def parts(self) -> list[RenderableType]:
+        """All of them."""
+        return [*self.head, *self.rows, *self.foot]
+
+
 class Screen:
     """Where a command writes its lines.
 
     Args:
         color: whether in colours; `auto`: on a terminal, unless NO_COLOR is set.
+        widest: how many cells a line may have, however wide the terminal is.
         stream: what is written to; standard output if it is left out.
         environ: where `COLUMNS` is looked up.
     """
 
     def __init__(
-        self, color: ColorChoice = "auto", *, stream: TextIO | None = None, environ: Mapping[str, str] = os.environ
+        self,
+        color: ColorChoice = "auto",
+        *,
+        widest: int = 10_000,
+        stream: TextIO | None = None,
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.stream: Any = sys.stdout if stream is None else stream
         self.is_terminal = is_interactive(self.stream)
@@ -58,22 +84,18 @@ class Screen:
             emoji=False,
             force_terminal=True if has_colour else None,
             color_system=system if has_colour else None,
+            _environ=environ,
         )
         has_width = self.is_terminal or environ.get("COLUMNS", "").isdigit()
-        self.width = max(_NARROWEST, self._console.width) if has_width else _PIPED_WIDTH
+        self.width = min(widest, max(_NARROWEST, self._console.width) if has_width else _PIPED_WIDTH)
+        self._console.width = self.width
 
-    @property
-    def height(self) -> int:
-        """Of the terminal, in lines."""
-        return self._console.height
-
-    def write(self, lines: Iterable[Text]) -> None:
-        """Write the lines."""
+    def write(self, parts: Iterable[RenderableType]) -> None:
+        """Write the parts below each other, without the blanks that tables have at the ends of lines."""
         with self._console.capture() as painted:
-            for line in lines:
-                line.rstrip()
-                self._console.print(line, soft_wrap=True)
-        text, encoding = painted.get(), getattr(self.stream, "encoding", None) or "utf-8"
+            self._console.print(Group(*parts), crop=False)  # in a group, because a text alone would wrap
+        text = "\n".join(line.rstrip(" ") for line in painted.get().split("\n"))
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
         try:
             text.encode(encoding)
         except (UnicodeEncodeError, LookupError):
@@ -89,9 +111,19 @@ class Screen:
         ) as live:
             yield live
 
-    def draw(self, live: Live, lines: Iterable[Text]) -> None:
-        """Draw the lines on the other screen, over what is there; no more of them than its height."""
-        live.update(Group(*lines), refresh=True)
+    def draw(self, live: Live, page: Page) -> None:
+        """Draw the page on the other screen, over what is there: head and foot, and the rows around the decision."""
+        live.update(SegmentLines(self.cropped(page, self._console.height), new_lines=True), refresh=True)
+
+    def cropped(self, page: Page, height: int) -> list[list[Segment]]:
+        """As many lines of the page as a screen of that height has."""
+        head, rows, foot = (self._console.render_lines(Group(*part)) for part in (page.head, page.rows, page.foot))
+        room = height - len(head) - len(foot)
+        if room < 1 or not rows:
+            return [*head, *rows, *foot][:height]
+        focus = len(self._console.render_lines(Group(*page.rows[: page.focus])))
+        start = max(0, min(focus - room // 2, len(rows) - room))
+        return [*head, *rows[start : start + room], *foot]
 
     def restore(self) -> None:
         """Leave the other screen without taking any lock: the interrupted code may hold it."""

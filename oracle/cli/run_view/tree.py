@@ -1,16 +1,17 @@
-"""The tree at one tick, and to its right the marks of all ticks.
+"""The tree at one tick: its lines with marks and values.
 
 What was asked stands open; what was not asked, or said no, is one folded line.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from bt_runtime.text.phrases import counted
-from oracle.cli.run_view.words import cells, cut, fitted, safe, seconds, shortened, value_of
+from oracle.cli.run_view.words import line, safe, seconds, value_of
 from oracle.replay.histories.layout import children_of
 from oracle.replay.histories.model import (
     EvaluationFacts,
@@ -34,11 +35,9 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     " ": (" ", ""),
 }
 """By the characters of `TickFacts.marks`; a blank: the node's parent was not asked either."""
-_WEIGHTS = " .=>/o+-!"  # of several marks in one column the last one here is shown
 _TONES = {"yes": "ok", "no": "fail", "error": "err", "none": ""}
 _PAIRS = {"}": "{", "]": "["}
 _MOST_UNASKED = 5  # neighbours that were not asked and stand in lines of their own
-_MOST_IN_COLUMN = 16  # ticks; a column that has more is mostly of one mark
 
 
 def mark_of(tree: TreeFacts, tick: TickFacts, node: int) -> str:
@@ -57,84 +56,6 @@ def decision_of(history: History, tick: TickFacts) -> int | None:
     return node if tree is not None and node is not None and 0 <= node < len(tree.nodes) else None
 
 
-class Matrix(NamedTuple):
-    """Columns of marks: a column for each tick, or for each part of the time.
-
-    Args:
-        columns: the ticks of each, from left to right.
-        tick: the one that is looked at; its column has its marks alone.
-        head: the position of that column.
-        turns: the number of the turn that begins in a column.
-        before: ticks that are left of the first column.
-        after: ticks that are right of the last one.
-    """
-
-    columns: Sequence[Sequence[TickFacts]]
-    tick: TickFacts
-    head: int
-    turns: Mapping[int, int]
-    before: int = 0
-    after: int = 0
-
-    def heading(self, seams: Collection[int] = ()) -> tuple[Text, Text]:
-        """The numbers of the turns above their first columns; the tick, and whether ticks are cut off at the sides.
-
-        Args:
-            seams: the ticks before which another worker has gone on.
-        """
-        width = len(self.columns)
-        numbers, pointer = [" "] * width, [" "] * width
-        for column, turn in sorted(self.turns.items()):
-            label = str(turn)
-            end = column + len(label)
-            if end <= width and set(numbers[max(0, column - 1) : end]) == {" "}:
-                numbers[column:end] = label
-        if width:
-            pointer[0], pointer[-1] = "◂" if self.before else " ", "▸" if self.after else " "
-            for column, ticks in enumerate(self.columns):
-                pointer[column] = "╎" if any(tick.tick in seams for tick in ticks) else pointer[column]
-            pointer[self.head] = "▼"
-        return Text("".join(numbers), "dim"), Text("".join(pointer), "dim")
-
-    def row(self, tree: TreeFacts, node: int | None) -> Text:
-        """The row of a node; `None`: an empty one."""
-        drawn: list[tuple[str, str]] = []
-        code = " "
-        for column, ticks in enumerate(self.columns):
-            marks = [mark_of(tree, tick, node) for tick in ticks] if node is not None else []
-            shown = max(marks, key=_WEIGHTS.index, default="=" if code == ">" else " ")
-            if node is not None and column == self.head:
-                shown = mark_of(tree, self.tick, node)
-            code = marks[-1] if marks else code
-            drawn.append(SYMBOLS[shown])
-        return cells(drawn)
-
-
-def equal(ticks: Sequence[TickFacts], at: int, *, width: int) -> Matrix:
-    """A column for each tick; of more ticks than columns those around the tick `at`."""
-    shown = min(len(ticks), width)
-    first = max(0, min(at - shown // 2, len(ticks) - shown))
-    window = ticks[first : first + shown]
-    before = [0, *(tick.turn for tick in window)]
-    turns = {column: tick.turn for column, tick in enumerate(window) if tick.turn and tick.turn != before[column]}
-    return Matrix([[tick] for tick in window], ticks[at], at - first, turns, first, len(ticks) - first - shown)
-
-
-def in_time(ticks: Sequence[TickFacts], at: int, *, width: int, end_s: float) -> Matrix:
-    """Columns of equal time, the whole run; that of the tick `at` has its marks alone."""
-    columns: dict[int, list[TickFacts]] = defaultdict(list)
-    turns: dict[int, int] = {}
-    places = [min(width - 1, max(0, int(tick.at_s / end_s * width))) if end_s > 0 else 0 for tick in ticks]
-    turn = 0
-    for tick, place in zip(ticks, places, strict=True):
-        columns[place].append(tick)
-        if tick.turn and tick.turn != turn:
-            turns.setdefault(place, tick.turn)
-        turn = tick.turn
-    shown = [columns[column][-_MOST_IN_COLUMN:] for column in range(width)]
-    return Matrix(shown, ticks[at], places[at], turns)
-
-
 class Row(NamedTuple):
     """A line of a file, with a node on it.
 
@@ -144,10 +65,9 @@ class Row(NamedTuple):
         depth: below the first row.
         mark: the character of its mark in `SYMBOLS`.
         code: the text of the line, with the marks of other nodes on it.
-        note: what the node saw and did; may be shortened.
-        verdict: what came of it; may not.
+        note: what the node saw and did.
+        verdict: what came of it.
         errors: exceptions of the node.
-        matters: it leads to the decision, or was asked beside a node that does; what it saw is not left out.
         is_decision: a node of the line decided the tick.
     """
 
@@ -159,7 +79,6 @@ class Row(NamedTuple):
     note: str = ""
     verdict: Text | None = None
     errors: Sequence[str] = ()
-    matters: bool = False
     is_decision: bool = False
 
 
@@ -245,8 +164,7 @@ class _Rows:
             if start > 0 and shown[start:].startswith(facts.kind):
                 code = Text.assemble(code[:start], SYMBOLS[self._mark(other)], code[start:])
         errors = [error for member in line for error in self._errors(member)]
-        matters = not self._path.isdisjoint(line) or node.parent in self._path
-        return Row(index, node.line, depth, self._mark(index), code, note, verdict, errors, matters, is_decision)
+        return Row(index, node.line, depth, self._mark(index), code, note, verdict, errors, is_decision)
 
     def _note(self, line: Sequence[int], *, is_leaf: bool) -> tuple[str, Text | None]:
         """What the row says: the words of the innermost node on it that has some."""
@@ -370,48 +288,18 @@ def _own(value: str) -> str:
     return value
 
 
-def heading(
-    matrix: Matrix, width: int, *, digits: int, title: str, aside: str, seams: Collection[int] = ()
-) -> list[Text]:
-    """The two lines above the rows."""
-    left = width - len(matrix.columns) - 1
-    numbers, pointer = matrix.heading(seams)
-    names = fitted(Text(f"{'line':>{digits + 2}}   {title}", "dim"), left - 2 - len(aside)).append(aside, "dim")
-    return [_joined(names, numbers, left), _joined(Text(), pointer, left)]
-
-
-def lines_of(tree: TreeFacts, row: Row, matrix: Matrix, width: int, *, digits: int) -> Iterator[Text]:
-    """The line of a row, and what stands below it."""
-    left = width - len(matrix.columns) - 1
-    indent = digits + 5 + min(row.depth, left // 3)
-    room = left - 1 - indent
-    behind, below = _placed(row, room)
-    start = Text.assemble(
+def lines_of(row: Row, width: int, *, digits: int) -> Iterator[RenderableType]:
+    """The line of a row, and below it what does not fit there."""
+    indent = digits + 5 + min(row.depth, width // 3)
+    start = line(
         ("▸ " if row.is_decision else "  ", "strong"),
         (f"{row.number:>{digits}} ", "strong" if row.is_decision else "dim"),
         SYMBOLS[row.mark],
         " " * (indent - digits - 4),
+        row.code,
     )
-    code, most = row.code, room - behind.cell_len
-    code = fitted(code, most) if code.cell_len > most else code
-    yield _joined(Text.assemble(start, code, behind), matrix.row(tree, row.node), left)
-    for text in below:
-        yield _joined(Text.assemble(" " * (indent + 2), text), matrix.row(tree, None), left)
-
-
-def _joined(row: Text, marks: Text, left: int) -> Text:
-    return Text.assemble(fitted(row, left - 1), (" │", "dim"), marks)
-
-
-def _placed(row: Row, room: int) -> tuple[Text, list[Text]]:
-    """What stands behind the text of a row, and the lines below it."""
-    below = [Text(f"◆ {error}", "err") for error in row.errors]
-    if not row.note and row.verdict is None:
-        return Text(), below
-    note = Text(row.note, "dim")
-    end = Text.assemble(" " if row.note and row.verdict else "", row.verdict or "")
-    code = row.code.cell_len
-    if row.matters and code + 2 + note.cell_len + end.cell_len > room:
-        return Text(), [Text.assemble(cut(note, room - 2 - end.cell_len), end), *below]
-    least = min(code, max(room // 2, room - 2 - note.cell_len - end.cell_len))
-    return Text.assemble("  ", (shortened(row.note, room - least - 2 - end.cell_len), "dim"), end), below
+    note = Text.assemble((row.note, "dim"), " " if row.note and row.verdict else "", row.verdict or "")
+    below = [note] if note.plain and start.cell_len + 2 + note.cell_len > width else []
+    yield start if below else start.append("  ").append_text(note)
+    for text in [*below, *(Text(f"◆ {error}", "err") for error in row.errors)]:
+        yield Padding(text, (0, 0, 0, indent + 2))

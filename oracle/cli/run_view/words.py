@@ -3,14 +3,12 @@
 Text from outside is shown by `safe` alone, which keeps it on one line and shows control characters as escapes.
 """
 
-import io
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from bt_runtime.text import visible
@@ -32,7 +30,6 @@ _REASONS: Mapping[str, str] = {
 _UNDER_WAY: Mapping[str, str] = {"queued": "· queued", "running": "━ running", "parked": "? waiting"}
 _ENDS: Mapping[str, tuple[str, str]] = {"completed": ("✓", "ok"), "user_cancelled": ("╸", "dim"), "error": ("◆", "err")}
 _LIMIT = re.compile(r"\(([\d,]+)/([\d,]+)( tokens| s)?\)")
-_MEASURES = Console(file=io.StringIO())
 
 
 def safe(value: str) -> str:
@@ -40,30 +37,16 @@ def safe(value: str) -> str:
     return visible(" ".join(value[:_LONGEST].split()))
 
 
-def fitted(text: Text, width: int) -> Text:
-    """The text, exactly that wide: shortened with `…`, or filled with blanks."""
-    cut(text, width).pad_right(width - text.cell_len)
-    return text
-
-
-def cut(text: Text, width: int) -> Text:
-    """The text, at most that wide: shortened with `…`."""
-    if text.cell_len > width:
-        text.truncate(max(0, width - 1), overflow="crop")
-        text.rstrip()
-        text.append("…" if width > 0 else "")
-    return text
+def line(*parts: str | Text | tuple[str, str]) -> Text:
+    """One line of these parts with their styles; what does not fit on it is `…`."""
+    return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
 
 
 def shortened(value: str, width: int) -> str:
     """The text if it fits into that many cells, else its beginning and `…`."""
-    return cut(Text(value), width).plain
-
-
-def wrapped(text: Text | str, width: int) -> list[Text]:
-    """The text in lines of at most that many cells, broken at blanks where there are any."""
-    whole = Text(text) if isinstance(text, str) else text
-    return list(whole.wrap(_MEASURES, max(1, width))) if whole.plain else []
+    text = Text(value)
+    text.truncate(width, overflow="ellipsis")
+    return text.plain
 
 
 def cells(drawn: Iterable[tuple[str, str]]) -> Text:

@@ -9,7 +9,7 @@ from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, value_of
 from oracle.agent.nodes.turn_words import turn_sentence
 from oracle.replay.histories import naming
-from oracle.replay.histories.model import History, TickFacts, TurnFacts, VisitFacts
+from oracle.replay.histories.model import History, TickFacts, TurnFacts
 from oracle.replay.histories.people import answers_sentence
 
 MOST_CHARACTERS = 400
@@ -121,12 +121,8 @@ def _decided(history: History, tick: TickFacts) -> str:
     if not path or path[-1].errors:  # these are said already
         return ""
     last = path[-1]
-    if _is_structural(history, last):
+    node = naming.node_of(history, last.node)
+    if node is not None and node.category in ("composite", "decorator"):
         last = next((visit for visit in reversed(path) if visit.status == "RUNNING"), last)
         return f"{naming.title_of(history, last.node)}: {naming.lowered(naming.sentence_of(history, last))}"
     return naming.with_because(naming.sentence_of(history, last), "" if last.evaluations else paths.because(path))
-
-
-def _is_structural(history: History, visit: VisitFacts) -> bool:
-    node = naming.node_of(history, visit.node)
-    return node is not None and node.category in ("composite", "decorator")

@@ -33,15 +33,6 @@ def stuck_once() -> History:
     return replace(history, **own)
 
 
-def long(ticks: int) -> History:
-    """The same ticks again and again."""
-    history = stuck_once()
-    again = [history.ticks[number % 20 + 1] for number in range(ticks)]
-    history.ticks = [replace(tick, tick=number, at_s=number / 10) for number, tick in enumerate(again, 1)]
-    history.end = None
-    return history
-
-
 def with_error() -> History:
     """The same run; a node has raised an exception in tick 13."""
     history = stuck_once()

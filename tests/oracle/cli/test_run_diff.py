@@ -31,9 +31,9 @@ def test_it_says_where_runs_part_and_with_which_values(oracle, database, columns
     assert "The same until tick 1, then different. A ends as stuck, B as no_progress." in lines
     at = lines.index("did  tick 2  …/subtree/sequence/condition")
     assert lines[at + 1 : at + 6] == [
-        "  A  use_tools.yaml:14  - condition: tool_calls > 0",
+        "  A  use_tools.yaml:22  - condition: tool_calls > 0",
         "     The condition is not true: tool_calls 0.",
-        "  B  use_tools.yaml:14  - condition: tool_calls > 0",
+        "  B  use_tools.yaml:22  - condition: tool_calls > 0",
         "     The condition is true: tool_calls 1.",
         "     tool_calls  0  |  1",
     ]

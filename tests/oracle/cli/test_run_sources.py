@@ -21,6 +21,7 @@ from oracle.replay.histories.model import History
 from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.errors import UnclearRunError
 from oracle.runs.storage.run_pages import RunFilter
+from oracle.server.settings.reading import misspelt_variables
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.conftest import (  # noqa: F401  fixtures
     ALICE,
@@ -251,3 +252,18 @@ async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
         await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
         await asked.rest()
         assert (await source.history(asked.run_id)).problem == ""
+
+
+def test_the_service_that_the_environment_names_is_read_unless_a_data_folder_is_given(oracle, monkeypatch, tmp_path):
+    monkeypatch.setenv("ORACLE_URL", "http://127.0.0.1:9")
+    ran = oracle("runs", "list")
+    assert (ran.code, "127.0.0.1:9" in ran.err) == (1, True)
+    local = oracle("runs", "list", "--data-dir", tmp_path)
+    assert "127.0.0.1:9" not in local.err
+
+
+def test_what_clients_set_is_no_misspelt_setting_of_a_service():
+    assert list(misspelt_variables({"ORACLE_TOKEN": "t", "ORACLE_URL": "http://127.0.0.1:8000"})) == []
+    assert list(misspelt_variables({"ORACLE_TOKNES": "t"})) == [
+        "ORACLE_TOKNES is not a setting and has no effect; did you mean ORACLE_TOKENS?"
+    ]

@@ -69,7 +69,6 @@ def test_each_option_shows_its_part(oracle, data):
     assert "Still" not in shown("--answer", "--tick", 2)
     assert "Still" in shown("--answer")
     assert "strategies" in shown("--board")
-    assert "a column" in shown("--time")
     whole = json.loads(shown("--json"))
     assert (whole["format"], len(whole["ticks"])) == ("oracle-run", 5)
     assert json.loads(shown("--json", "--tick", 4)) == whole["ticks"][3]

@@ -103,6 +103,8 @@ def hostile(history: History) -> History:
         tick["writes"] = [[f"{key}{HOSTILE}", HOSTILE] for key, _ in tick["writes"]]
         for visit in tick["visits"]:
             visit["text"] = visit["sentence"] = HOSTILE
+            for each in visit["evaluations"]:  # a clause is a part of the text, which is another one now
+                each["clauses"] = [clause for clause in each["clauses"] if clause["end"] <= len(each["text"])]
     data["end"]["sentence"] = HOSTILE
     return history_from_json(json.dumps(data))
 

@@ -1,13 +1,18 @@
 """What a recording of a debugged run is good for afterwards."""
 
+from io import StringIO
+
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.recorded import UnscriptableError, scenario_of
+from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.cli.run_view.page import Sections, cause_of, run_page, tick_line, values_before
+from oracle.cli.run_view.screen import Screen
+from oracle.core.errors import UserError
 from oracle.replay.exports.redaction import without_texts
 from oracle.replay.histories.codec import history_from_json, history_to_json
 from oracle.replay.histories.debugged import debug_words
+from oracle.replay.histories.model import History
 from oracle.replay.histories.reading import read_history
 from oracle.replay.recorded import read_run
 from oracle.runs.record.figures import LogFigures
@@ -16,6 +21,14 @@ from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers
 from tests.oracle.runs.debugging.sessions import LLM_TURN, Operator
 from tests.oracle.runs.running import managed
+
+
+def shown(history: History, position: int) -> str:
+    """The view of a run at a tick, as it is printed."""
+    stream = StringIO()
+    page = run_page(history, position, width=160, sections=Sections(), now=0.0)
+    Screen("never", stream=stream, environ={"COLUMNS": "160"}).write(page.parts)
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
@@ -34,7 +47,7 @@ async def test_a_scenario_is_made_of_a_run_that_was_paused_and_not_of_one_that_w
     async with open_archive(url) as archive:
         run = await read_run(archive, record)
     if is_changed:
-        with pytest.raises(UnscriptableError, match=r"an operator has changed it while it ran \(tick 2\)"):
+        with pytest.raises(UserError, match=r"an operator has changed it while it ran \(tick 2\)"):
             scenario_of(run, registry=REGISTRY)
     else:
         assert scenario_of(run, registry=REGISTRY).expect["notices"] == []
@@ -65,12 +78,8 @@ async def test_the_history_and_the_view_of_a_debugged_run_say_what_the_operator_
     ]
     assert {each.tick for each in history.debug} == {2}
     assert history_from_json(history_to_json(history)) == history
-    sections = Sections()
-    shown = "\n".join(line.plain for line in run_page(history, 1, width=160, sections=sections, now=0.0).lines)
-    assert 'Before this tick: paused by a breakpoint at llm_turn; hint set to "Be brief." by olga;' in shown
-    assert "hint set to" not in "\n".join(
-        line.plain for line in run_page(history, 0, width=160, sections=sections, now=0.0).lines
-    )
+    assert 'Before this tick: paused by a breakpoint at llm_turn; hint set to "Be brief." by olga;' in shown(history, 1)
+    assert "hint set to" not in shown(history, 0)
     assert "forced to failure by olga" in tick_line(history, tick).plain
     assert "olga" not in history_to_json(without_texts(history)).decode()
     assert all(each.visits for each in history.ticks)
