@@ -10,7 +10,7 @@
 
 from .composition import ComposedPrompt, SegmentUse, compose
 from .environment import Environment
-from .errors import PromptError, PromptFilesError, PromptInputError, PromptSizeError
+from .errors import PromptError, PromptFilesError
 from .library import load_segments
 from .segment import (
     MAX_PROMPT_TOKENS,
@@ -30,8 +30,6 @@ __all__ = [
     "Environment",
     "PromptError",
     "PromptFilesError",
-    "PromptInputError",
-    "PromptSizeError",
     "Segment",
     "SegmentCondition",
     "SegmentLibrary",

@@ -21,7 +21,7 @@ from functools import cached_property
 from bt_runtime.text import estimate_tokens
 
 from .environment import Environment, render_environment
-from .errors import PromptInputError, PromptSizeError, suggest
+from .errors import PromptError, suggest
 from .library import own_segments
 from .segment import (
     ENVIRONMENT_ID,
@@ -108,7 +108,7 @@ def compose(
 
     Args:
         query_type: one of `QUERY_TYPES`.
-        second_query_type: the runner-up, given if the classification's confidence is below 0.6.
+        second_query_type: another type whose rules the query needs; `None` if there is none.
         tools: the tools offered for this query, in the order to list them in.
         history_tokens: size of the conversation that is sent along.
         previous_errors: the previous query of this conversation met tool errors.
@@ -117,8 +117,8 @@ def compose(
         max_tokens: bound on the whole prompt.
 
     Raises:
-        PromptInputError: a query type is unknown, a number is out of range, or a tool is given twice.
-        PromptSizeError: the three required segments alone exceed `max_tokens`.
+        PromptError: a query type is unknown, a number is out of range, or a tool is given twice.
+        PromptError: the three required segments alone exceed `max_tokens`.
     """
     _check_inputs(query_type, second_query_type, history_tokens, max_tokens)
     situation = Situation(query_type, second_query_type, history_tokens, previous_errors)
@@ -134,10 +134,10 @@ def compose(
 def _check_inputs(query_type: str, second_query_type: str | None, history_tokens: int, max_tokens: int) -> None:
     for name, value in (("query_type", query_type), ("second_query_type", second_query_type)):
         if value not in QUERY_TYPES and not (value is None and name == "second_query_type"):
-            raise PromptInputError(f"{name} {value!r} is unknown; {suggest(str(value), QUERY_TYPES)}")
+            raise PromptError(f"{name} {value!r} is unknown; {suggest(str(value), QUERY_TYPES)}")
     for name, number, least in (("history_tokens", history_tokens, 0), ("max_tokens", max_tokens, 1)):
         if number < least:
-            raise PromptInputError(f"{name} must be at least {least}, not {number!r}")
+            raise PromptError(f"{name} must be at least {least}, not {number!r}")
 
 
 def _candidates(
@@ -168,13 +168,13 @@ def _fit(wanted: list[_Candidate], max_tokens: int) -> tuple[list[_Candidate], l
         What is kept, in order, and what was dropped, in the order of dropping.
 
     Raises:
-        PromptSizeError: only segments that may not be dropped are left.
+        PromptError: only segments that may not be dropped are left.
     """
     kept, dropped = list(wanted), []
     while _size(kept) > max_tokens:
         victim = next((each for each in reversed(kept) if not each.segment.required), None)
         if victim is None:
-            raise PromptSizeError(_describe_excess(kept, max_tokens))
+            raise PromptError(_describe_excess(kept, max_tokens))
         kept.remove(victim)
         dropped.append(victim)
     return kept, dropped

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from .errors import PromptInputError
+from .errors import PromptError
 
 ENVIRONMENT_PLACEHOLDER: Final = "{{environment}}"
 """Where the facts go in `environment`."""
@@ -33,7 +33,7 @@ class Environment:
         calls_per_turn: the maximum number of tool calls run in one turn.
 
     Raises:
-        PromptInputError: `calls_per_turn` is less than 1.
+        PromptError: `calls_per_turn` is less than 1.
     """
 
     today: date
@@ -44,7 +44,7 @@ class Environment:
 
     def __post_init__(self) -> None:
         if self.calls_per_turn < 1:
-            raise PromptInputError(f"calls_per_turn must be at least 1, not {self.calls_per_turn!r}")
+            raise PromptError(f"calls_per_turn must be at least 1, not {self.calls_per_turn!r}")
 
 
 def render_environment(text: str, environment: Environment) -> str:

@@ -1,9 +1,7 @@
 """Errors of this package, by who must act.
 
-PromptError
-├── PromptFilesError   the prompt author or operator: files that cannot be used, all mistakes together
-├── PromptSizeError    the prompt author or operator: the required segments exceed the bound
-└── PromptInputError   us: `compose` was called with an invalid value
+PromptError            the prompt author, the operator, or us: sizes, or values that `compose` cannot use
+└── PromptFilesError   the prompt author or operator: files that cannot be used, all mistakes together
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,15 +10,7 @@ from bt_runtime.text import Mistake, Place, did_you_mean, format_mistakes
 
 
 class PromptError(Exception):
-    """Base of the errors that this package raises."""
-
-
-class PromptSizeError(PromptError):
-    """The segments that are always included exceed the bound; the message names the sizes."""
-
-
-class PromptInputError(PromptError, ValueError):
-    """`compose` was given a value that it cannot use."""
+    """Required segments exceed the bound, or `compose` was given a value that it cannot use; the message says which."""
 
 
 class PromptFilesError(PromptError):

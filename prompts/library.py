@@ -13,7 +13,7 @@ from typing import Final
 
 from bt_runtime.text import Mistake, estimate_tokens
 
-from .errors import PromptFilesError, PromptSizeError, whole_file
+from .errors import PromptError, PromptFilesError, whole_file
 from .segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary
 from .segment_file import MAX_FILE_BYTES, read_segment
 
@@ -35,7 +35,7 @@ def load_segments(
 
     Raises:
         PromptFilesError: the folder or files in it cannot be used; all mistakes at once.
-        PromptSizeError: the required segments alone exceed `max_tokens`.
+        PromptError: the required segments alone exceed `max_tokens`.
     """
     found = _prompt_files(files(__package__) / _SUBFOLDER)
     for each in (*further, *(() if folder is None else (folder,))):
@@ -136,6 +136,6 @@ def _check_size(library: SegmentLibrary, max_tokens: int) -> None:
     sizes = {each.id: estimate_tokens(len(each.without_tools or each.text)) for each in library if each.required}
     if sum(sizes.values()) > max_tokens:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-        raise PromptSizeError(
+        raise PromptError(
             f"the required segments need {sum(sizes.values()):,} tokens, over the limit of {max_tokens:,} ({listed})"
         )

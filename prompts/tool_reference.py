@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .errors import PromptInputError
+from .errors import PromptError
 from .segment import Segment
 
 TOOLS_PLACEHOLDER: Final = "{{tools}}"
@@ -34,11 +34,11 @@ def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
     """The text of `tools-reference` for the tools offered; one line if there are none.
 
     Raises:
-        PromptInputError: a tool is given twice.
+        PromptError: a tool is given twice.
     """
     twice = [name for name, count in Counter(tool.name for tool in tools).items() if count > 1]
     if twice:
-        raise PromptInputError(f"tools must have distinct names, given more than once: {', '.join(map(repr, twice))}")
+        raise PromptError(f"tools must have distinct names, given more than once: {', '.join(map(repr, twice))}")
     if not tools:
         return segment.without_tools
     return segment.text.replace(TOOLS_PLACEHOLDER, "\n".join(_line(tool) for tool in tools))

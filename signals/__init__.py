@@ -11,7 +11,7 @@ package of this project.
 """
 
 from .audit import Outcome, SignalAudit, SignalRecord, records_of
-from .errors import SignalError, StreamClosedError
+from .errors import SignalError
 from .markup import as_plain_text
 from .model import (
     SIGNAL_MODELS,
@@ -45,7 +45,6 @@ __all__ = [
     "SignalRecord",
     "SignalStream",
     "SignalType",
-    "StreamClosedError",
     "Stuck",
     "as_plain_text",
     "parse",

@@ -19,7 +19,7 @@ It does no I/O, and its clock is its only source of time. Rules:
 import re
 from dataclasses import replace
 
-from .errors import StreamClosedError
+from .errors import SignalError
 from .fenced import Wrapping, only_signal
 from .leaks import THOUGHT_END, Leak, find_leak, is_beginning_of_leak
 from .markdown import CodeContext, ends_paragraph, find_span_end
@@ -86,7 +86,7 @@ class SignalStream:
         """Take the next piece of the response; return what may be shown now.
 
         Raises:
-            StreamClosedError: `close` was called before.
+            SignalError: `close` was called before.
         """
         if "<" not in delta and "`" not in delta and "~" not in delta:
             if self._plain and (("\n" not in delta and "\r" not in delta) or (self._idle and delta[-1] > " ")):
@@ -106,10 +106,10 @@ class SignalStream:
             cut_off: the response did not end by itself: what may have become a signal at its end is dropped.
 
         Raises:
-            StreamClosedError: it was called before.
+            SignalError: it was called before.
         """
         if self._closed:
-            raise StreamClosedError("close() after close(): a SignalStream reads one response; make a new one")
+            raise SignalError("close() after close(): a SignalStream reads one response; make a new one")
         self._closed = True
         self._plain = self._idle = False
         drops_end = cut_off and (is_beginning(self._buffer, self._at) or is_beginning_of_leak(self._buffer, self._at))
@@ -134,7 +134,7 @@ class SignalStream:
 
     def _feed_with_care(self, delta: str) -> str:
         if self._closed:
-            raise StreamClosedError("feed() after close(): a SignalStream reads one response; make a new one")
+            raise SignalError("feed() after close(): a SignalStream reads one response; make a new one")
         self._buffer += delta
         if self._until not in delta and len(self._buffer) - self._at < WINDOW_CHARS:
             return ""

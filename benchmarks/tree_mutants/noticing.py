@@ -11,11 +11,11 @@ from benchmarks.tree_mutants.mutating import Mutant
 from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
 from bt_runtime.analysis import warnings_of
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.query import QuestionError
 from oracle.agent.rules.recorded import events_of
 from oracle.authoring.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
 from oracle.authoring.scenarios.suites import folders_beside, scenario_files
 from oracle.authoring.verifying.verify import Scope, verify
+from oracle.core.errors import UserError
 from trees import FOLDER
 
 ENTRY: Final = "oracle"
@@ -131,7 +131,7 @@ def _warnings(tree: TreeDefinition) -> frozenset[tuple[str, str]]:
 def _of_scenario(player: Player, scenario: Scenario) -> Iterator[tuple[str, str]]:
     try:
         played = player.play(scenario)
-    except (PlayError, QuestionError) as error:
+    except (PlayError, UserError) as error:
         yield "scenarios", f"{scenario.name}: {error}"
         return
     for rule in _broken_rules(played):

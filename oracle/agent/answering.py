@@ -345,7 +345,7 @@ class Oracle:
         """Load a control and return its own turn limit, `None` if it has none.
 
         Raises:
-            UnknownTreeError: there is no such tree.
+            UserError: there is no such tree.
             TreeFileError: the tree has mistakes.
             DecisionTreeError: the decision tree cannot be made.
         """
@@ -355,9 +355,7 @@ class Oracle:
         """Check a question and load its control.
 
         Raises:
-            QuestionError: it is empty, too long, or not text.
-            ConfigError: a limit is unknown or out of bounds.
-            UnknownTreeError: there is no such tree.
+            UserError: it is empty, too long, or not text; a limit is out of bounds; there is no such tree.
             TreeFileError: the tree has mistakes.
             DecisionTreeError: the decision tree cannot be made, or has no limits.
             ClientToolError: a tool of the client cannot be offered.
@@ -406,7 +404,7 @@ class Oracle:
 
         Raises:
             UnknownConversationError: there is no such conversation.
-            QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError, ClientToolError: as `check`.
+            UserError, TreeFileError, DecisionTreeError: as `check`.
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
         ask, trace = checked.ask, trace or self.begin_trace(checked)

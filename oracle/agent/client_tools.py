@@ -49,6 +49,10 @@ _NOBODY: Final = "Not answered: the user's application is not asked any more."
 class ClientToolError(UserError, ValueError):
     """A tool of the client cannot be offered."""
 
+    loc = ("body", "tools")
+    n: int | None = None
+    """Its index among the tools of the question; `None`: not known, or all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClientTool:

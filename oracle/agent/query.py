@@ -11,10 +11,7 @@ from oracle.llm.protocol import Message
 
 LONGEST_QUESTION = 20_000
 """Characters (the HTTP contract)."""
-
-
-class QuestionError(UserError, ValueError):
-    """A question that cannot be asked."""
+_LOC = ("body", "question")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +53,13 @@ def checked_question(text: str) -> str:
     """The question as it may be asked.
 
     Raises:
-        QuestionError: it is empty, too long, or not text.
+        UserError: it is empty, too long, or not text.
     """
     if "\0" in text:
-        raise QuestionError("the question contains NUL characters: it looks like binary data, not text")
+        raise UserError("the question contains NUL characters: it looks like binary data, not text", loc=_LOC)
     clean = text.encode("utf-8", errors="replace").decode("utf-8")
     if not clean.strip():
-        raise QuestionError("the question is empty: ask something, in 1 to 20,000 characters")
+        raise UserError("the question is empty: ask something, in 1 to 20,000 characters", loc=_LOC)
     if len(clean) > LONGEST_QUESTION:
-        raise QuestionError(f"the question has {len(clean):,} characters; at most {LONGEST_QUESTION:,} are read")
+        raise UserError(f"the question has {len(clean):,} characters; at most {LONGEST_QUESTION:,} are read", loc=_LOC)
     return clean

@@ -27,8 +27,9 @@ from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.comparing import compared
-from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError
+from oracle.authoring.errors import NO_TREE, TreeConflictError, TreeFolderError, TreeRefusedError
 from oracle.authoring.saving import PreparedFile, locked
+from oracle.core.errors import NotFoundError
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.trees import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 
@@ -107,11 +108,11 @@ class TreeEditor:
         """A tree as it is served.
 
         Raises:
-            NoSuchTreeError: there is none of this name.
+            NotFoundError: there is none of this name.
         """
         found = next((state for state in self.trees.states() if state.name == name), None)
         if found is None:
-            raise NoSuchTreeError(name)
+            raise NotFoundError(NO_TREE)
         return found
 
     def is_shipped(self, state: TreeState) -> bool:
@@ -139,11 +140,11 @@ class TreeEditor:
         """The versions of a tree, newest first; also of one that is no longer there.
 
         Raises:
-            NoSuchTreeError: there never was one of this name.
+            NotFoundError: there never was one of this name.
         """
         found = await self._edits.of(name) if TREE_NAME.fullmatch(name) else []
         if not found:
-            raise NoSuchTreeError(name)
+            raise NotFoundError(NO_TREE)
         return found
 
     async def figures(self) -> dict[str, EditFigures]:
@@ -154,11 +155,11 @@ class TreeEditor:
         """The text of a former version, or of the present one.
 
         Raises:
-            NoSuchTreeError: the tree has no such version.
+            NotFoundError: the tree has no such version.
         """
         text = await self._edits.text(name, sha) if TREE_NAME.fullmatch(name) else None
         if text is None:
-            raise NoSuchTreeError(name)
+            raise NotFoundError(NO_TREE)
         return text
 
     async def check(self, text: str, *, name: str | None = None) -> CheckedText:

@@ -1,14 +1,14 @@
 """The errors of changing trees; `oracle.core.errors` has the tree by who must act."""
 
+import logging
 from collections.abc import Sequence
+from typing import Final
 
 from bt_runtime import Mistake
 from oracle.core.errors import OperatorError, TreeAuthorError, UserError
 from oracle.runs.storage.trees import TreeEdit
 
-
-class NoSuchTreeError(UserError):
-    """There is no tree, or no version of it, of this name."""
+NO_TREE: Final = "There is no such tree, or no such version of it."
 
 
 class TreeRefusedError(TreeAuthorError):
@@ -40,9 +40,10 @@ class TreeConflictError(UserError):
         self.difference = difference
 
 
-class TrialError(UserError):
-    """A trial of a text has no result; the message says why."""
-
-
 class TreeFolderError(OperatorError):
     """The folder of trees cannot be read or written."""
+
+    status = 409
+    detail = None
+    log_event = "tree.not_saved"
+    log_level = logging.WARNING

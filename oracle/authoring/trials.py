@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
@@ -25,8 +25,9 @@ from pydantic import Field, TypeAdapter
 
 from bt_runtime import ReloadingTrees
 from bt_runtime.language.reading.loading import TreeSource
-from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
+from oracle.authoring.errors import NO_TREE, TreeFolderError
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
+from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.histories.answers import Replayed
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ _SCENARIO_FILES: TypeAdapter[tuple[ScenarioFile, ...]] = TypeAdapter(tuple[Scena
 _VERIFICATION: TypeAdapter[TreeVerification] = TypeAdapter(TreeVerification)
 
 
+@dataclass(eq=False)
 class Trials:
     """Compares trees on recorded runs, plays their scenarios, and verifies them.
 
@@ -102,19 +104,12 @@ class Trials:
         most_megabytes: how much memory the process of a verification may have when it stops exploring.
     """
 
-    def __init__(
-        self,
-        trees: ReloadingTrees,
-        *,
-        environment: Mapping[str, str],
-        longest_s: float = LONGEST_S,
-        most_megabytes: int = MOST_MEGABYTES,
-    ) -> None:
-        self._trees = trees
-        self._environment = environment
-        self._longest_s = longest_s
-        self._most_megabytes = most_megabytes
-        self._one = asyncio.Semaphore(1)
+    trees: ReloadingTrees
+    _: KW_ONLY
+    environment: Mapping[str, str]
+    longest_s: float = LONGEST_S
+    most_megabytes: int = MOST_MEGABYTES
+    _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1), init=False)
 
     async def compare(
         self, name: str, text: str, *, of: str, runs: int, run_id: str | None = None
@@ -129,8 +124,8 @@ class Trials:
             run_id: this query alone.
 
         Raises:
-            NoSuchTreeError: there is none of this name.
-            TrialError: the text has mistakes, nothing is recorded, or it took too long.
+            NotFoundError: there is none of this name.
+            UserError: the text has mistakes, nothing is recorded, or it took too long.
         """
         async with self._copies(name, text) as folder:
             return await self._answer(ReplayRequest(folder=folder, of=of, runs=runs, run_id=run_id), _REPLAYED)
@@ -139,11 +134,11 @@ class Trials:
         """Play all scenarios with this text in place.
 
         Raises:
-            NoSuchTreeError: there is none of this name.
-            TrialError: there are no scenarios, or it took too long.
+            NotFoundError: there is none of this name.
+            UserError: there are no scenarios, or it took too long.
         """
-        if not any((folder / SCENARIOS).is_dir() for folder in self._trees.library.folders):
-            raise TrialError(f"there are no scenarios; put them into {SCENARIOS!r} in the folder of trees")
+        if not any((folder / SCENARIOS).is_dir() for folder in self.trees.library.folders):
+            raise UserError(f"there are no scenarios; put them into {SCENARIOS!r} in the folder of trees", status=409)
         async with self._copies(name, text) as folder:
             return await self._answer(ScenariosRequest(folder=folder), _SCENARIO_FILES)
 
@@ -158,10 +153,10 @@ class Trials:
             states: where the exploration stops. It also stops in time for an answer.
 
         Raises:
-            NoSuchTreeError: there is none of this name.
-            TrialError: the text has mistakes, or it took too long.
+            NotFoundError: there is none of this name.
+            UserError: the text has mistakes, or it took too long.
         """
-        seconds, megabytes = self._longest_s * _SHARE, self._most_megabytes
+        seconds, megabytes = self.longest_s * _SHARE, self.most_megabytes
         async with self._copies(name, text) as folder:
             request = VerifyRequest(
                 folder=folder, of=of, turns=turns, states=states, seconds=seconds, megabytes=megabytes
@@ -182,18 +177,18 @@ class Trials:
     def _furnish(self, folder: Path, name: str, text: str) -> None:
         """Copy the trees to `OLD`, and to `NEW` with the text in place and the scenarios next to them."""
         try:
-            found = self._trees.read_files().found
+            found = self.trees.read_files().found
         except OSError as error:
             raise TreeFolderError(f"the folder of trees cannot be read: {error}") from None
         if name not in found:
-            raise NoSuchTreeError(name)
+            raise NotFoundError(NO_TREE)
         texts = {each: source.text for each, source in found.items() if isinstance(source, TreeSource)}
         for place, changed in ((OLD, texts), (NEW, {**texts, name: text})):
             (folder / place).mkdir()
             for each, content in changed.items():
                 data = content.encode() if isinstance(content, str) else content
                 (folder / place / f"{each}.yaml").write_bytes(data)
-        for source in reversed(self._trees.library.folders):  # the operator's files last: they take precedence
+        for source in reversed(self.trees.library.folders):  # the operator's files last: they take precedence
             if (source / SCENARIOS).is_dir():
                 shutil.copytree(source / SCENARIOS, folder / NEW / SCENARIOS, dirs_exist_ok=True)
 
@@ -203,23 +198,23 @@ class Trials:
         process = await asyncio.create_subprocess_exec(
             # -P: a folder `oracle` where the service was started must not take the package's place.
             *(sys.executable, "-P", "-m", _WORKER),
-            env={**_harmless(), **self._environment, "ORACLE_TREES_DIR": str(folder / NEW)},
+            env={**_harmless(), **self.environment, "ORACLE_TREES_DIR": str(folder / NEW)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
         try:
-            async with asyncio.timeout(self._longest_s):
+            async with asyncio.timeout(self.longest_s):
                 output, problems = await _both(process, REQUEST.dump_json(request))
         except TimeoutError:
-            raise TrialError(f"this took longer than {self._longest_s:g} s; try fewer runs") from None
+            raise UserError(f"this took longer than {self.longest_s:g} s; try fewer runs", status=409) from None
         finally:
             with suppress(ProcessLookupError, PermissionError):  # macOS refuses where it has ended already
                 os.killpg(process.pid, signal.SIGKILL)  # with what it has started: it leads a session
             await process.wait()
         if process.returncode != 0:
-            raise TrialError(_without(folder, problems).strip()[:_MOST_WORDS] or "the trial failed")
+            raise UserError(_without(folder, problems).strip()[:_MOST_WORDS] or "the trial failed", status=409)
         return results.validate_json(_without(folder, output))
 
 
@@ -240,7 +235,7 @@ async def _read(stream: asyncio.StreamReader) -> bytes:
     while part := await stream.read(_PART_BYTES):
         found += part
         if len(found) > _MOST_BYTES:
-            raise TrialError("there is more to say than an answer holds; try fewer runs")
+            raise UserError("there is more to say than an answer holds; try fewer runs", status=409)
     return bytes(found)
 
 

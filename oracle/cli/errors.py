@@ -5,13 +5,13 @@ from typing import IO, Any, Final
 import click
 
 from oracle.cli.text import clean
-from oracle.core.errors import OperatorError, ToolAuthorError, TreeAuthorError, UpstreamError, UserError
+from oracle.core.errors import OperatorError, ToolDefinitionError, TreeAuthorError, UpstreamError, UserError
 
 FAILED: Final = 1
 INTERRUPTED: Final = 128
 """Plus the number of the signal, as shells count: 130 for Ctrl-C, 143 for SIGTERM, 141 for a closed pipe."""
 
-REPORTED: Final = (UserError, OperatorError, TreeAuthorError, ToolAuthorError, UpstreamError)
+REPORTED: Final = (UserError, OperatorError, TreeAuthorError, ToolDefinitionError, UpstreamError)
 """Errors that are reported as a `CommandError`; an `InternalError` keeps its traceback."""
 
 

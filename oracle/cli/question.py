@@ -20,7 +20,7 @@ def read_question(given: str | None) -> str:
 
     Raises:
         CommandError: there is no question, or it cannot be read.
-        QuestionError: it is invalid.
+        UserError: it is invalid.
     """
     if given not in (None, "-"):
         return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))

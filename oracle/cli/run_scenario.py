@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from bt_runtime import TreeFileError, TreeLibrary
-from oracle.agent.control.choosing import UnknownTreeError
 from oracle.authoring.scenarios import Player, PlayError, Scenario, judge, to_yaml
 from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.setup import settings_for
+from oracle.core.errors import UserError
 from oracle.replay.recorded import read_run
 from oracle.runs.storage.archive import Archive
 from oracle.server.wiring.agent import tree_library
@@ -53,7 +53,7 @@ async def _try(found: Scenario, library: TreeLibrary) -> None:
     """Play the scenario, and note where it fails: its tree may have been changed since the run."""
     try:
         verdict = judge(found, await Player(library).play_async(found))
-    except (PlayError, UnknownTreeError, TreeFileError) as error:
+    except (PlayError, UserError, TreeFileError) as error:
         click.echo(f"Note: with the trees of today it cannot be played: {error}", err=True)
         return
     what = sorted({str(each.path[0]) if each.path else "the turns" for each in verdict.differences})

@@ -30,6 +30,8 @@ _LONGEST_QUOTE = 80
 class ConfigError(UserError, ValueError):
     """Limits that cannot be used; the message names every field, its value and its bounds."""
 
+    loc = ("body", "limits")
+
 
 def _spellings(name: str) -> AliasChoices:
     return AliasChoices(name, to_camel(name))

@@ -17,10 +17,16 @@ import anthropic
 import httpx2
 import structlog
 
-from oracle.core.traces.spans import trace_headers
-from oracle.llm.anthropic_bytes import IDENTITY, EncodedAnswerError, events_of, refuse_encoded
+from oracle.core.errors import UpstreamError
+from oracle.core.traces import trace_headers
+from oracle.llm.anthropic_bytes import IDENTITY, events_of, refuse_encoded
 from oracle.llm.anthropic_events import MessageReader, decode_event
-from oracle.llm.anthropic_faults import ProviderError, failure, fault_of, key_fault
+from oracle.llm.anthropic_faults import (
+    ProviderError,
+    failure,
+    fault_of,
+    key_fault,
+)
 from oracle.llm.anthropic_refusals import Refusals
 from oracle.llm.anthropic_request import DEFAULT_MODEL, drop_cache_marks, request_body, without_thinking
 from oracle.llm.anthropic_retry import Attempts, RetryPolicy, retry_after_s
@@ -28,7 +34,12 @@ from oracle.llm.anthropic_turn import ProviderTurn
 from oracle.llm.blocks import without_thinking_blocks
 from oracle.llm.load import OnLoad
 from oracle.llm.marked_notes import with_marked_notes
-from oracle.llm.protocol import ModelError, ModelEvent, ModelFault, ModelRequest
+from oracle.llm.protocol import (
+    ModelError,
+    ModelEvent,
+    ModelFault,
+    ModelRequest,
+)
 from oracle.llm.thinking import ThinkingSettings, thinking_settings
 from oracle.llm.tool_names import own_names
 
@@ -229,7 +240,7 @@ class AnthropicModel:
         except anthropic.APIStatusError as error:
             raise self._refused(error, model) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-            if isinstance(error.__cause__, EncodedAnswerError):
+            if isinstance(error.__cause__, UpstreamError):
                 raise _AttemptFailedError(failure("unreadable", str(error.__cause__), model=model)) from None
             reason = type(error.__cause__ or error).__name__
             raise _AttemptFailedError(failure("unreachable", reason, model=model), is_retryable=True) from None

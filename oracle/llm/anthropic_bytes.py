@@ -26,19 +26,15 @@ _PIECE_BYTES: Final = 16_384
 _LONGEST_S: Final = 0.005  # without yielding to the event loop
 
 
-class EncodedAnswerError(UpstreamError):
-    """The provider, or a proxy in front of it, sent a compressed response."""
-
-
 async def refuse_encoded(response: httpx2.Response) -> None:
     """Refuse a compressed response; a hook of the HTTP client, called before the body is read.
 
     Raises:
-        EncodedAnswerError: the body is compressed.
+        UpstreamError: the body is compressed.
     """
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
-        raise EncodedAnswerError(f"an answer in the encoding {encoding[:40]!r}, which was not asked for")
+        raise UpstreamError(f"an answer in the encoding {encoding[:40]!r}, which was not asked for")
 
 
 async def events_of(body: AsyncIterator[bytes], *, most_bytes: int = MOST_BYTES) -> AsyncGenerator[str, None]:

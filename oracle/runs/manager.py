@@ -21,7 +21,7 @@ from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.client_tools import kept_tools
 from oracle.agent.notices import waits_for_place
 from oracle.core.chunks import Done, SystemNotice, write_chunk
-from oracle.core.errors import OracleError
+from oracle.core.errors import OracleError, UserError
 from oracle.core.metrics import Metrics
 from oracle.core.retry import pause
 from oracle.core.traces.spans import RunTrace
@@ -373,7 +373,7 @@ class RunManager:
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
-            raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
+            raise UserError("The service is stopping and takes no new queries; come back in a moment.", status=503)
 
     async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace | None, started_s: float) -> LiveRun:
         places = self._places()

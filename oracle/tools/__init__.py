@@ -4,9 +4,10 @@
 and `tool` makes further ones out of functions (see `docs/tools.md`).
 """
 
+from oracle.core.errors import ToolDefinitionError
 from oracle.tools.code import project_tools
 from oracle.tools.code_files import top_folders
-from oracle.tools.errors import ToolDefinitionError, ToolError, ToolSetupError
+from oracle.tools.errors import ToolError, ToolSetupError
 from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.keys import CallKey, call_key
 from oracle.tools.paths import Root

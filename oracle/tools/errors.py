@@ -1,6 +1,6 @@
 """The errors of the tools; `oracle.core.errors` has the tree by who must act."""
 
-from oracle.core.errors import OperatorError, ToolAuthorError, UpstreamError
+from oracle.core.errors import OperatorError, UpstreamError
 
 
 class ToolError(UpstreamError):
@@ -10,6 +10,5 @@ class ToolError(UpstreamError):
 class ToolSetupError(OperatorError):
     """Tools cannot be made as configured; the message is written for the operator."""
 
-
-class ToolDefinitionError(ToolAuthorError):
-    """A function or a set of tools is not well defined; the message is written for the tool author."""
+    detail = "Your notes cannot be reached for now; the operator finds the reason in the log."
+    log_event = "tools.refused"

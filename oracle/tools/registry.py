@@ -14,8 +14,9 @@ import structlog
 
 from bt_runtime.text import near
 from oracle.core.chunks import Source, SourceType
+from oracle.core.errors import ToolDefinitionError
 from oracle.llm.protocol import ToolDefinition
-from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.suggest import did_you_mean

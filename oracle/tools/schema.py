@@ -20,7 +20,8 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
 from bt_runtime.text import near
-from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.core.errors import ToolDefinitionError
+from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
 from oracle.tools.query_types import served

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from oracle.agent.answering import Ask
-from oracle.agent.control.choosing import UnknownTreeError
+from oracle.core.errors import UserError
 from tests.acceptance.harness import answers, harness
 
 PART = "tree: part\ninternal: true\nparameters: {of: str}\nroot: {set: {hint: of}}\n"
@@ -16,7 +16,7 @@ WHOLE = "tree: whole\nroot: {sequence: [{subtree: {tree: part, with: {of: brief}
 async def test_a_part_of_other_trees_is_refused_like_a_tree_that_there_is_not(name: str) -> None:
     async with harness([answers()], wire=False) as it:
         it.write_tree("part", PART)
-        with pytest.raises(UnknownTreeError) as refused:
+        with pytest.raises(UserError, match="there is no tree") as refused:
             await it.ask(tree=name)
     known = str(refused.value).partition("; ")[2]
     assert str(refused.value).startswith(f"there is no tree {name!r}; ")
@@ -35,7 +35,7 @@ async def test_a_part_can_be_included_in_every_tree() -> None:
 async def test_a_part_with_mistakes_stays_a_part() -> None:
     async with harness(wire=False) as it:
         it.write_tree("part", PART.replace("set:", "sett:"))
-        with pytest.raises(UnknownTreeError):
+        with pytest.raises(UserError, match="there is no tree"):
             await it.ask(tree="part")
 
 
@@ -45,5 +45,5 @@ async def test_an_operator_lists_what_can_be_named_besides_the_default_tree(name
         it.write_tree("whole", "tree: whole\nroot: {sequence: [llm_turn]}\n")
         assert (await it.ask()).reason == "completed"
         assert (await it.ask(tree=named[0])).reason == "completed"
-        with pytest.raises(UnknownTreeError, match=f"there are {', '.join(sorted([*named, 'oracle']))}"):
+        with pytest.raises(UserError, match=f"there are {', '.join(sorted([*named, 'oracle']))}"):
             it.oracle.check(Ask("Why?", tree=refused))

@@ -13,7 +13,6 @@ from prompts import (
     REQUIRED_IDS,
     PromptError,
     PromptFilesError,
-    PromptSizeError,
     Segment,
     compose,
     load_segments,
@@ -334,7 +333,7 @@ def test_required_segments_that_exceed_the_bound_are_an_error_when_loading(tmp_p
         a_file(front="id: base\ndescription: x\npriority: 0\nalways: true", body="word " * 10_000)
     )
     with pytest.raises(
-        PromptSizeError, match=r"over the limit of 8,000 \(base 12,500, signals [\d,]+, tools-reference \d+\)"
+        PromptError, match=r"over the limit of 8,000 \(base 12,500, signals [\d,]+, tools-reference \d+\)"
     ):
         load_segments(tmp_path)
 
@@ -365,7 +364,6 @@ def test_any_front_matter_gives_a_segment_or_mistakes(front):
 
 def test_every_error_is_a_prompt_error():
     assert issubclass(PromptFilesError, PromptError)
-    assert issubclass(PromptSizeError, PromptError)
 
 
 @pytest.mark.parametrize("query_type", ["code", "conversational"])

@@ -20,14 +20,6 @@ DEFAULT_TREE = "oracle"
 Chosen = TreeDefinition | DecisionTree
 
 
-class UnknownTreeError(UserError, ValueError):
-    """No tree of that name exists, or a question may not name it; the message lists the names."""
-
-    def __init__(self, message: str, *, name: str) -> None:
-        super().__init__(message)
-        self.name = name
-
-
 class Controls:
     """The trees of a library, and the decision trees in Python.
 
@@ -52,7 +44,7 @@ class Controls:
         """Load the control of that name; a registered decision tree has precedence over a YAML tree.
 
         Raises:
-            UnknownTreeError: it does not exist, is internal, or is not among those that the operator has listed.
+            UserError: it does not exist, is internal, or is not among those that the operator has listed.
             TreeFileError: the tree has mistakes.
         """
         if name == DEFAULT_TREE and self._default == "loop":
@@ -65,7 +57,7 @@ class Controls:
                 return tree
         known = self.names()
         hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
-        raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
+        raise UserError(f"there is no tree {name!r}; {hint}", loc=("body", "tree"), value=name)
 
     def names(self) -> tuple[str, ...]:
         """All names that a question may give, sorted."""

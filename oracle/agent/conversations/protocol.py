@@ -7,17 +7,19 @@ from typing import Any, Literal, Protocol
 from oracle.agent.conversations.steps import ConversationStep, notices_of, tool_calls_of
 from oracle.classify import QueryClassification
 from oracle.core.chunks import ErrorType, Source
-from oracle.core.errors import UserError
+from oracle.core.errors import NotFoundError
 
 Role = Literal["user", "assistant", "system"]
 
 
-class UnknownConversationError(UserError, ValueError):
+class UnknownConversationError(NotFoundError, ValueError):
     """The user has no conversation of this name.
 
     Args:
         context_id: the name.
     """
+
+    detail = "There is no such conversation."
 
     def __init__(self, context_id: str) -> None:
         super().__init__(f"there is no conversation {context_id!r}; leave it out to begin one")

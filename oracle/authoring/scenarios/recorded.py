@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bt_runtime import Outcome, Registry, TreeDefinition
+from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
-from oracle.agent.people import ANSWERS
 from oracle.authoring.scenarios.model import (
     GROUPS,
     Earlier,
@@ -39,10 +39,6 @@ _LONGEST_NAME: Final = 80
 _NEVER_S: Final = 1e6
 """When a person decides for whom the run has not waited, in seconds after it was asked."""
 _QUIET_KINDS: Final = frozenset({"condition", "set"})
-
-
-class UnscriptableError(UserError):
-    """A run that cannot be played again; the message says why."""
 
 
 def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:

@@ -24,7 +24,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
-from oracle.core.traces import TraceSetupError, names
+from oracle.core.errors import OperatorError
+from oracle.core.traces import names
 from oracle.core.traces.spans import REMADE, Traces
 
 log = structlog.get_logger(__name__)
@@ -151,7 +152,7 @@ async def exporting(
         environ: where OpenTelemetry's own variables are checked; it reads them from the process's environment.
 
     Raises:
-        TraceSetupError: one of them cannot be used.
+        OperatorError: one of them cannot be used.
     """
     check_environment(environ)
     counts = SpanCounts()
@@ -170,22 +171,22 @@ def check_environment(environ: Mapping[str, str]) -> None:
     """Refuse what would export nothing.
 
     Raises:
-        TraceSetupError: a variable asks for what there is not, or is no address.
+        OperatorError: a variable asks for what there is not, or is no address.
     """
     exporter = environ.get(_EXPORTER, "").strip().lower()
     if exporter not in ("", "otlp", "none"):
-        raise TraceSetupError(f"{_EXPORTER} must be 'otlp' or 'none', not {exporter[:100]!r}")
+        raise OperatorError(f"{_EXPORTER} must be 'otlp' or 'none', not {exporter[:100]!r}")
     for name in _PROTOCOLS:
         protocol = environ.get(name, "").strip().lower()
         if protocol not in ("", _PROTOCOL):
-            raise TraceSetupError(
+            raise OperatorError(
                 f"{name} must be {_PROTOCOL!r}, not {protocol[:100]!r}: spans are sent over HTTP alone (port 4318 of a "
                 "collector)"
             )
     for name in _ENDPOINTS:
         endpoint = environ.get(name, "").strip()
         if endpoint and not _is_address(endpoint):
-            raise TraceSetupError(f"{name} must be an address like 'http://localhost:4318', not {endpoint[:100]!r}")
+            raise OperatorError(f"{name} must be an address like 'http://localhost:4318', not {endpoint[:100]!r}")
 
 
 def _is_address(endpoint: str) -> bool:
@@ -200,14 +201,14 @@ def _otlp_exporter() -> OTLPSpanExporter:
     try:
         return OTLPSpanExporter()
     except (ValueError, OSError) as error:
-        raise TraceSetupError(f"an OTEL_EXPORTER_OTLP_… variable cannot be used: {error}") from None
+        raise OperatorError(f"an OTEL_EXPORTER_OTLP_… variable cannot be used: {error}") from None
 
 
 def _processor(exporter: CountedExporter, counts: SpanCounts, environ: Mapping[str, str]) -> CountedProcessor:
     try:
         return CountedProcessor(exporter, counts, room=int(environ.get(_QUEUE_SIZE) or _DEFAULT_QUEUE_SIZE))
     except ValueError as error:
-        raise TraceSetupError(f"an OTEL_BSP_… variable cannot be used: {error}") from None
+        raise OperatorError(f"an OTEL_BSP_… variable cannot be used: {error}") from None
 
 
 def _resource() -> Resource:

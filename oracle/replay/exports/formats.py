@@ -15,10 +15,6 @@ ExportFormat = Literal["json", "html", "svg", "dot", "mermaid"]
 EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = get_args(ExportFormat)
 
 
-class UnknownTickError(UserError):
-    """The run has no such tick, or no picture; the message says why."""
-
-
 def render_run(history: History, format: ExportFormat, *, tick: int | None = None, registry: Registry) -> bytes:  # noqa: A002
     """A run as a file.
 
@@ -29,8 +25,8 @@ def render_run(history: History, format: ExportFormat, *, tick: int | None = Non
         registry: the node kinds, for pictures.
 
     Raises:
-        UnknownTickError: there is no such tick, or the tree cannot be drawn.
-        PageNotBuiltError: a page is asked for, and has not been built here.
+        UserError: there is no such tick, or the tree cannot be drawn.
+        OperatorError: a page is asked for, and has not been built here.
     """
     shown = chosen_tick(history, tick)
     match format:
@@ -46,13 +42,13 @@ def chosen_tick(history: History, tick: int | None) -> TickFacts | None:
     """The tick of that number, else the one that decided the end, else the last; `None` if the run has no ticks.
 
     Raises:
-        UnknownTickError: there is no tick of that number.
+        UserError: there is no tick of that number.
     """
     wanted = tick if tick is not None else history.end and history.end.tick
     found = next((each for each in history.ticks if each.tick == wanted), None)
     if found is None and tick is not None:
         numbers = f"it has the ticks 1 to {history.ticks[-1].tick}" if history.ticks else "it has no ticks"
-        raise UnknownTickError(f"the run {history.run.id} has no tick {tick}; {numbers}")
+        raise UserError(f"the run {history.run.id} has no tick {tick}; {numbers}")
     return found or (history.ticks[-1] if history.ticks else None)
 
 
@@ -71,12 +67,12 @@ def statuses_at(history: History, tick: TickFacts) -> Mapping[str, str]:
 
 def _picture(history: History, format: Picture, shown: TickFacts | None, *, registry: Registry) -> bytes:  # noqa: A002
     if history.tree is None:
-        raise UnknownTickError(f"the run {history.run.id} has no tree to draw: {history.problem or 'it is not known'}")
+        raise UserError(f"the run {history.run.id} has no tree to draw: {history.problem or 'it is not known'}")
     texts = {file.removesuffix(".yaml"): text for file, text in history.tree.files.items()}
     try:
         definition = read_sources(texts, name=history.tree.name, registry=registry)
     except (TreeFileError, TreeNotFoundError) as error:
         first = str(error).partition("\n")[0]
-        raise UnknownTickError(f"the tree of the run {history.run.id} cannot be drawn any more: {first}") from None
+        raise UserError(f"the tree of the run {history.run.id} cannot be drawn any more: {first}") from None
     statuses = statuses_at(history, shown) if shown else {}
     return f"{render(definition, format, statuses)}\n".encode()

@@ -20,10 +20,6 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _MOST_LIKE_IT: Final = 5
 
 
-class ImportFolderError(OperatorError):
-    """The folder of imported runs, or a file to import, cannot be read or written; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What has become of a file that was imported.
@@ -54,7 +50,7 @@ class ImportedRuns:
 
         Raises:
             DamagedHistoryError: it is no export of a run, or damaged.
-            ImportFolderError: another export of the run is there already, or the folder cannot be written.
+            OperatorError: another export of the run is there already, or the folder cannot be written.
         """
         history = history_from_json(data)
         if not _ID.fullmatch(history.run.id):
@@ -66,11 +62,11 @@ class ImportedRuns:
             if path.exists():
                 if path.read_bytes() != data:
                     message = f"another export of the run {history.run.id} was imported; delete {str(path)!r} first"
-                    raise ImportFolderError(message)
+                    raise OperatorError(message)
                 return Kept(history, path, "same")
             _write(path, data)
         except OSError as error:
-            raise ImportFolderError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+            raise OperatorError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
         return Kept(history, path, "new")
 
     def find(self, beginning: str) -> History | None:
@@ -79,7 +75,7 @@ class ImportedRuns:
         Raises:
             UnclearRunError: more than one begins so.
             DamagedHistoryError: its file was changed since.
-            ImportFolderError: its file cannot be read.
+            OperatorError: its file cannot be read.
         """
         alike = [each for each in self.ids() if each.startswith(beginning)] if _ID.fullmatch(beginning) else []
         if beginning in alike:
@@ -113,14 +109,14 @@ def read_export(path: Path) -> bytes:
     """The bytes of an exported file.
 
     Raises:
-        ImportFolderError: it cannot be read, or is too large to be an export.
+        OperatorError: it cannot be read, or is too large to be an export.
     """
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_BYTES + 1)
     except OSError as error:
-        raise ImportFolderError(f"{str(path)!r} cannot be read: {error.strerror or error}") from None
+        raise OperatorError(f"{str(path)!r} cannot be read: {error.strerror or error}") from None
     if len(data) > LARGEST_BYTES:
         limit = LARGEST_BYTES // 1024 // 1024
-        raise ImportFolderError(f"{str(path)!r} has more than {limit} MiB; no export of a run is that large")
+        raise OperatorError(f"{str(path)!r} has more than {limit} MiB; no export of a run is that large")
     return data

@@ -5,12 +5,13 @@ digests are in its content security policy. All data of the run is JSON in which
 the script shows it as text only.
 """
 
+import logging
 from html import escape
 from typing import Any, Final
 
 from oracle.console.built import EXPORT_PAGE
 from oracle.core.encoding import to_json
-from oracle.replay.exports.errors import PageNotBuiltError
+from oracle.core.errors import OperatorError
 from oracle.replay.histories.codec import plain
 from oracle.replay.histories.model import History
 
@@ -27,14 +28,16 @@ def render_page(history: History, *, tick: int | None) -> str:
         tick: that is shown first; `None`: the run has none.
 
     Raises:
-        PageNotBuiltError: it is made of a file that has not been built.
+        OperatorError: it is made of a file that has not been built.
     """
     try:
         page = EXPORT_PAGE.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise PageNotBuiltError(
+        raise OperatorError(
             "the page is built with the web console, which has not been built here: "
-            "with Node.js 20.19 or newer and npm, `python web/tasks.py build` builds both; other formats need neither"
+            "with Node.js 20.19 or newer and npm, `python web/tasks.py build` builds both; other formats need neither",
+            detail=None,
+            log_level=logging.WARNING,
         ) from None
     question = " ".join(history.run.question.split())[:_LONGEST_TITLE]
     title = escape(f"{history.run.id[:8]} {question}".strip())

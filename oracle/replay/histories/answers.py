@@ -57,10 +57,6 @@ class Replayed:
         return found
 
 
-class NothingRecordedError(UserError):
-    """No query is recorded that could be replayed on a tree."""
-
-
 async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | None = None) -> list[RunRecord]:
     """The recorded queries that named a tree.
 
@@ -71,7 +67,7 @@ async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | No
         run_id: the beginning of a query's id, which is returned alone.
 
     Raises:
-        NothingRecordedError: there is none, or the one has named another tree.
+        UserError: there is none, or the one has named another tree.
         UnclearRunError: no query, or more than one, has an id that begins so.
     """
     if run_id is None:
@@ -80,9 +76,9 @@ async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | No
         records = [await archive.find(run_id)]
         if records[0].tree != tree:
             message = f"the query {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {tree!r}"
-            raise NothingRecordedError(message)
+            raise UserError(message)
     if not records:
-        raise NothingRecordedError(f"there are no recorded queries of the tree {tree!r}")
+        raise UserError(f"there are no recorded queries of the tree {tree!r}")
     return records
 
 

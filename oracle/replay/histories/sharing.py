@@ -19,6 +19,9 @@ KEPT_BYTES = 2_000_000
 class TooManyPassesError(UserError):
     """As many runs are being explained as may be at a time."""
 
+    status = 503
+    detail = "As many runs are being explained as may be at a time; come back in a moment, or close other views."
+
 
 class Passes:
     """The passes of this process.

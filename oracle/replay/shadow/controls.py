@@ -19,10 +19,6 @@ _SHOWN: Final = 12
 _VERSION: Final = re.compile(r"(?P<tree>[^@]+)@(?P<sha>[0-9a-f]{6,64})")
 
 
-class ShadowControlError(OperatorError, ValueError):
-    """The control for shadow runs does not exist; the message says what would be right."""
-
-
 @dataclass(frozen=True, slots=True)
 class ShadowControl:
     """What drives shadows.
@@ -56,8 +52,8 @@ async def shadow_control(wanted: str, *, controls: Controls, store: Store, regis
         registry: the kinds of nodes.
 
     Raises:
-        ShadowControlError: there is no such control.
-        UnknownTreeError: there is no such tree.
+        OperatorError: there is no such control.
+        UserError: there is no such tree.
         TreeFileError: the tree has mistakes.
         StoreUnavailableError: the database cannot be read at present.
     """
@@ -73,7 +69,7 @@ async def shadow_control(wanted: str, *, controls: Controls, store: Store, regis
 async def _recorded(name: str, sha: str, *, store: Store, registry: Registry) -> TreeDefinition:
     version = await store.trees.find_alike(sha)
     if version is None or version.name != name:
-        raise ShadowControlError(
+        raise OperatorError(
             f"ORACLE_SHADOW_CONTROL names the version {sha!r} of {name!r}, which no recorded run has used, or more "
             "than one begins so; `oracle runs list` shows the versions that runs have used"
         )
@@ -81,4 +77,4 @@ async def _recorded(name: str, sha: str, *, store: Store, registry: Registry) ->
         return read_sources(version.source, name=name, registry=registry)
     except (TreeFileError, TreeNotFoundError) as error:
         first = str(error).partition("\n")[0]
-        raise ShadowControlError(f"the version {sha!r} of {name!r} cannot be read any more: {first}") from None
+        raise OperatorError(f"the version {sha!r} of {name!r} cannot be read any more: {first}") from None

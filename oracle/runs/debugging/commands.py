@@ -16,6 +16,8 @@ from oracle.runs.storage.breakpoints import Breakpoint
 class DebugRefusedError(UserError):
     """The run cannot be debugged so, as it stands."""
 
+    status = 409
+
 
 class WrongCommandError(UserError):
     """A part of a command or of a breakpoint is wrong.

@@ -77,7 +77,7 @@ class Breakpoints:
         """Keep a breakpoint.
 
         Raises:
-            TooManyBreakpointsError: there are too many.
+            UserError: there are too many.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
         await self._writer.write(partial(_add, new=new))
@@ -109,6 +109,6 @@ class Breakpoints:
 
 def _add(connection: Connection, *, new: Breakpoint) -> None:
     if connection.execute(select(func.count()).select_from(breakpoint_)).scalar_one() >= MOST_BREAKPOINTS:
-        raise TooManyBreakpointsError(f"there are {MOST_BREAKPOINTS} breakpoints, the most that are kept; remove some")
+        raise UserError(f"there are {MOST_BREAKPOINTS} breakpoints, the most that are kept; remove some", status=409)
     row = {name: getattr(new, name) for name in breakpoint_.c.keys()}  # noqa: SIM118  not a mapping
     connection.execute(insert(breakpoint_), row)

@@ -1,8 +1,11 @@
 """What can go wrong in the store; `oracle.core.errors` has the tree by who must act."""
 
+import logging
 from collections.abc import Sequence
 
 from oracle.core.errors import InternalError, OperatorError, OracleError, UserError
+
+_NO_STORE = "The service cannot reach its store for now; come back in a moment."
 
 
 class StorageError(OracleError):
@@ -16,9 +19,17 @@ class StoreSetupError(StorageError, OperatorError):
 class StoreUnavailableError(StorageError, OperatorError):
     """The database cannot be used at present."""
 
+    detail = _NO_STORE
+    log_level = logging.WARNING
+
 
 class RunLostError(StorageError, InternalError):
     """Another worker has taken the run over; nothing more of it can be written here."""
+
+    status = 503
+    detail = _NO_STORE
+    log_event = "request.refused"
+    log_level = logging.WARNING
 
 
 class RunBrokenError(StorageError, InternalError):
@@ -28,17 +39,21 @@ class RunBrokenError(StorageError, InternalError):
 class ConversationBusyError(StorageError, UserError):
     """The conversation is answering another query."""
 
-
-class ConversationWaitsError(ConversationBusyError):
-    """The query that the conversation is answering waits for a person; the message names what is open."""
+    status = 409
+    detail: str | None = "The conversation is answering another query; wait for its end, or cancel it."
 
 
 class TooManyRunsError(StorageError, UserError):
     """The user has reached the number of concurrent runs."""
 
+    status = 429
+    detail = "You have as many runs under way as you may; wait until one has ended, or cancel one."
+
 
 class KeyReusedError(StorageError, UserError):
     """The key of a request was used for another one."""
+
+    loc = ("header", "Idempotency-Key")
 
 
 class AlreadyBegunError(StorageError, InternalError):

@@ -17,9 +17,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.core.errors import NotFoundError, UserError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import ForgottenRunError, NotOperatorError, UnknownRunError
+from oracle.server.api.errors import ForgottenRunError
 from oracle.server.api.parts import ServiceParts
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -41,10 +42,10 @@ async def operator_of(caller: Annotated[Caller, Depends(caller_of)]) -> Caller:
     """The user who sent the request, if an operator.
 
     Raises:
-        NotOperatorError: is none.
+        UserError: it is none.
     """
     if not caller.is_operator:
-        raise NotOperatorError("only operators may do this")
+        raise UserError("Only operators may do this; ORACLE_OPERATORS names them.", status=403)
     return caller
 
 
@@ -63,11 +64,11 @@ async def find_run(run_id: str, parts: ServiceParts, *, user_id: str | None) -> 
     """The user's run of this name; with `None` the run of any user.
 
     Raises:
-        UnknownRunError: it does not exist, or is another user's.
+        NotFoundError: it does not exist, or is another user's.
     """
     run = await parts.store.runs.find(run_id, user_id=user_id) if is_id(run_id) else None
     if run is None:
-        raise UnknownRunError(run_id)
+        raise NotFoundError("There is no such run.")
     return run
 
 

@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from bt_runtime import TreeFileError
 from oracle.agent.control.choosing import DEFAULT_TREE
+from oracle.core.errors import UserError
 from oracle.decision import AgentConfig, DecisionTreeError, bounds
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Limits
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.replies import AgentSettings
 from oracle.server.api.user_limits import config_of
@@ -37,7 +37,7 @@ async def read_settings(
 ) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
     if tree != DEFAULT_TREE and not parts.oracle.may_name(tree):
-        raise InvalidRequestError(f"there is no tree {tree!r} to ask", loc=("query", "tree"), value=tree)
+        raise UserError(f"there is no tree {tree!r} to ask", loc=("query", "tree"), value=tree)
     return json_answer(_values(parts, await config_of(parts, caller.user_id), tree))
 
 

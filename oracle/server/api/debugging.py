@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.text import iso
+from oracle.core.errors import NotFoundError
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_breakpoint
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.storage.breakpoints import Breakpoint
@@ -18,7 +19,6 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import BreakpointChange, BreakpointNew, DebugRequest
 from oracle.server.api.debug_replies import BreakpointBody, BreakpointList, DebugBody
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import UnknownBreakpointError, UnknownRunError
 from oracle.server.api.parts import ServiceParts
 
 router = APIRouter(tags=["debugging"], route_class=DescribedRoute)
@@ -28,7 +28,7 @@ async def debugger_of(parts: Parts, _: Annotated[Caller, Depends(operator_of)]) 
     """The debugger, for operators.
 
     Raises:
-        NotOperatorError: the caller is none.
+        UserError: the caller is none.
         DebugRefusedError: live debugging is off.
     """
     if parts.runs.debugger is None:
@@ -110,7 +110,7 @@ async def change_breakpoint(
     """One that is off pauses nothing."""
     changed = await parts.store.breakpoints.set_enabled(breakpoint_id, enabled=body.enabled)
     if changed is None:
-        raise UnknownBreakpointError(breakpoint_id)
+        raise NotFoundError("There is no such breakpoint.")
     await debugger.announce(changed)
     return json_answer(await _breakpoint(changed, debugger, parts))
 
@@ -126,7 +126,7 @@ async def remove_breakpoint(breakpoint_id: str, debugger: DebuggerNow, parts: Pa
     """Runs that it has paused stay paused."""
     removed = await parts.store.breakpoints.remove(breakpoint_id)
     if removed is None:
-        raise UnknownBreakpointError(breakpoint_id)
+        raise NotFoundError("There is no such breakpoint.")
     await debugger.announce(removed)
     return Response(status_code=204)
 
@@ -175,7 +175,7 @@ async def _check(each: Breakpoint, debugger: Debugger, parts: ServiceParts) -> N
     if each.run_id is not None:
         try:
             run = await find_run(each.run_id, parts, user_id=None)
-        except UnknownRunError:
+        except NotFoundError:
             raise WrongCommandError("there is no such run", field="run_id", value=each.run_id) from None
         definition = await debugger.definition_of(run)
         for field, meant, found in (("tree", each.tree, run.tree), ("user_id", each.user_id, run.user_id)):

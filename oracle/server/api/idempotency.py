@@ -15,9 +15,9 @@ from fastapi import Header
 from starlette.requests import Request
 
 from oracle.core.encoding import to_json
-from oracle.runs.storage.records import RequestKey
+from oracle.core.errors import UserError
+from oracle.runs.storage.request_keys import RequestKey
 from oracle.server.api.bodies import QueryRequest
-from oracle.server.api.errors import InvalidRequestError
 
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
@@ -43,14 +43,14 @@ def key_of(request: Request, user_id: str, body: QueryRequest, *, is_detached: b
         is_detached: its run needs no reader.
 
     Raises:
-        InvalidRequestError: the header is not a valid key.
+        UserError: the header is not a valid key.
     """
     given = request.headers.getlist(HEADER)
     if not given:
         return None
     key = given[0]
     if len(given) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
-        raise InvalidRequestError(
+        raise UserError(
             f"an {HEADER} is one header of 1-{LONGEST_KEY} printable ASCII characters that differs for each request, "
             "such as a UUID",
             loc=("header", HEADER),

@@ -13,11 +13,13 @@ Rules:
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import structlog
 
-from oracle.core.errors import UserError
+from oracle.core.errors import AnswerFields, UserError
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +35,10 @@ _WEIGHT: Final = 0.25  # of the latest measurement
 _COUNTED_S: Final = 2.0  # the most that a measurement counts
 
 
-class OverloadedError(UserError):
-    """The process is late and takes no new queries for now."""
+_LATER: Final[AnswerFields] = {
+    "status": 503,
+    "detail": "The service has more to do than it can; come back in a moment.",
+}
 
 
 class LoopLoad:
@@ -69,4 +73,27 @@ class LoopLoad:
             UserError: the process is late, or as many queries as may wait to be opened.
         """
         if self.is_overloaded:
-            raise OverloadedError(f"the event loop is {self.lag_s:.1f} s late, at most {MOST_LAG_S} s are allowed")
+            raise UserError(f"the event loop is {self.lag_s:.1f} s late, at most {MOST_LAG_S} s are allowed", **_LATER)
+        if self._openings >= MOST_OPENINGS + MOST_WAITING:
+            raise UserError(f"{MOST_WAITING} queries wait to be opened, and no more may", **_LATER)
+
+    @asynccontextmanager
+    async def opening(self) -> AsyncIterator[None]:
+        """Let a new query in when it is its turn; it is being opened while this is entered.
+
+        Raises:
+            UserError: it is refused, or it is not its turn in time.
+        """
+        self.admit()
+        self._openings += 1
+        waiting = asyncio.timeout(self._most_wait_s)
+        try:
+            async with waiting, self._places:
+                waiting.reschedule(None)
+                yield
+        except TimeoutError:
+            if not waiting.expired():
+                raise
+            raise UserError(f"the query has waited {self._most_wait_s} s for others to be opened", **_LATER) from None
+        finally:
+            self._openings -= 1

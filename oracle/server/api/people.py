@@ -12,13 +12,13 @@ from starlette.responses import Response
 from bt_runtime.text import iso
 from oracle.core.chunks import Decision, Interrupt
 from oracle.core.encoding import to_json
+from oracle.core.errors import NotFoundError
 from oracle.core.json_schemas import DEEPEST, is_deeper
 from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.server.api.access import CallerNow, Parts, ReadableRun
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Note, RequestBody, Text
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import UnknownGrantError
 from oracle.server.api.parameters import TEXT
 from oracle.server.api.replies import ErrorAnswer, ReplyBody
 
@@ -197,5 +197,5 @@ async def list_grants(parts: Parts, caller: CallerNow) -> Response:
 async def revoke_grant(grant_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Queries that begin later in its conversation ask again."""
     if not await parts.store.interrupts.revoke(grant_id, user_id=caller.user_id):
-        raise UnknownGrantError(grant_id)
+        raise NotFoundError("There is no such grant.")
     return Response(status_code=204)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from oracle.agent.answering import Ask
 from oracle.agent.client_tools import read_tools
 from oracle.agent.control.choosing import DEFAULT_TREE
+from oracle.core.errors import UserError
 from oracle.core.traces import SpanContext
 from oracle.core.traces.spans import place_of
 from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
@@ -20,7 +21,6 @@ from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import QueryRequest
 from oracle.server.api.described import DescribedRoute, event_stream, refusals
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.idempotency import KeyHeader, key_of
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
@@ -177,7 +177,7 @@ def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:
     """What tools may hand on of a request.
 
     Raises:
-        InvalidRequestError: one of the headers was sent twice, is too long, or is not plain text.
+        UserError: one of the headers was sent twice, is too long, or is not plain text.
     """
     found = {name: request.headers.getlist(name) for name in parts.pass_headers if name in request.headers}
     for name, values in found.items():
@@ -185,7 +185,7 @@ def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:
             message = (
                 f"this header is handed on to tools: send it once, with up to {_LONGEST_HANDED:,} plain characters"
             )
-            raise InvalidRequestError(message, loc=("header", name))
+            raise UserError(message, loc=("header", name))
     return {name: values[0] for name, values in found.items()}
 
 
@@ -209,16 +209,14 @@ def checked_model(name: str | None, parts: ServiceParts) -> str | None:
     """The model that a request names, if it may.
 
     Raises:
-        InvalidRequestError: it may not be used here.
+        UserError: it may not be used here.
     """
     if name is None:
         return None
     loc = ("body", "model")
     if not parts.provider_answers:
-        raise InvalidRequestError(
-            "no model can be named where the offline model answers; leave `model` out", loc=loc, value=name
-        )
+        raise UserError("no model can be named where the offline model answers; leave `model` out", loc=loc, value=name)
     if not name.strip() or not parts.settings.allows_model(name):
         known = ", ".join(dict.fromkeys((parts.settings.model, *parts.settings.models)))
-        raise InvalidRequestError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
+        raise UserError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
     return name

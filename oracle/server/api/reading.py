@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from oracle.core.chunks import Chunk, Done, Failed, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json
+from oracle.core.errors import UserError
 from oracle.runs.storage.records import ChunkPage, RunRecord, StoredChunk
 from oracle.server.api.access import own_run, with_texts
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.sse import EventStreamResponse, chunk_events, whole_stream
 
@@ -46,14 +46,14 @@ def last_seen(header: str | None, after: str | None) -> int:
     """The number of the last chunk that a client has, from `Last-Event-ID` or, if that is not there, `after`.
 
     Raises:
-        InvalidRequestError: it is no number.
+        UserError: it is no number.
     """
     # An empty header is what a browser's EventSource holds before its first id: there is none.
     text, loc = (header, ("header", "Last-Event-ID")) if header else (after, ("query", "after"))
     if text is None:
         return 0
     if not (text.isascii() and text.isdigit()):
-        raise InvalidRequestError("the last id is a whole number from 0", loc=loc, value=text)
+        raise UserError("the last id is a whole number from 0", loc=loc, value=text)
     return GREATEST_ID if len(text) > 10 else min(int(text), GREATEST_ID)
 
 
@@ -61,7 +61,7 @@ async def resume_stream(parts: ServiceParts, run_id: str, *, caller: Caller, aft
     """The run's chunks after a number, however long ago the run was; 204 if there are none and will be none.
 
     Raises:
-        UnknownRunError: the user has no such run.
+        NotFoundError: the user has no such run.
         ForgottenRunError: its texts were deleted.
     """
     # What has ended needs nothing but its chunks: one read, and often one write.

@@ -15,16 +15,18 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from oracle.core.errors import NotFoundError
 from oracle.runs.record.reading import read_sources
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import OwnRun, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import UnknownSourceError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import SourceText
 from oracle.tools import Around, ToolError
+
+_GONE = "The run has cited no such source, or it is gone."
 
 router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
@@ -46,12 +48,12 @@ async def read_source(
 ) -> Response:
     """Lines of a source that an own run has cited, as the file is now; of very long lines fewer."""
     if not await _is_cited(run, parts, path=path, source_type=source_type):
-        raise UnknownSourceError(path)
+        raise NotFoundError(_GONE)
     around = Around(line, before, after)
     try:
         found = await parts.oracle.tools_for(run.user_id).excerpt(source_type, path, around)
     except ToolError as error:
-        raise UnknownSourceError(path) from error
+        raise NotFoundError(_GONE) from error
     return json_answer(
         {
             "run_id": run.id,

@@ -15,9 +15,10 @@ from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.text import iso
 from oracle.authoring.counting import TreeAnswers
 from oracle.authoring.editor import Save, text_of, version_of
-from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeRefusedError, TrialError
+from oracle.authoring.errors import NO_TREE, TreeConflictError, TreeRefusedError
 from oracle.authoring.results import is_served
 from oracle.authoring.trial_results import TreeVerification
+from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.histories.answers import Replayed
 from oracle.runs.storage.archive import Archive
 from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
@@ -25,7 +26,7 @@ from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import TreePresent, TreeProof, TreeReplay, TreeSave, TreeVersionNow
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.api.errors import bounded
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.tree_bodies import figures_for, mistake_bodies
 from oracle.server.api.tree_replies import (
@@ -121,7 +122,7 @@ async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: Operat
 async def read_tree(name: str, parts: Parts, caller: CallerNow) -> Response:
     """Its text, its version, and a picture of what new runs use."""
     if not _may_see(parts, caller, parts.trees.state(name)):
-        raise NoSuchTreeError(name)
+        raise NotFoundError(NO_TREE)
     return await _tree(parts, name, caller)
 
 
@@ -129,7 +130,7 @@ async def read_tree(name: str, parts: Parts, caller: CallerNow) -> Response:
 async def save_tree(name: str, body: TreeSave, parts: Parts, caller: OperatorNow) -> Response:
     """Save a text; new runs use it at once, runs under way end on theirs. If anything is wrong nothing is changed."""
     if not TREE_NAME.fullmatch(name):
-        raise InvalidRequestError(
+        raise UserError(
             "a tree's name begins with a lower-case letter; letters, digits, '_' and '-' follow, 60 at most",
             loc=("path", "name"),
             value=name,
@@ -209,7 +210,7 @@ def _text(body: TreePresent, state: TreeState) -> str:
     """The text of a request, or else that of the present file."""
     text = body.source if body.source is not None else text_of(state)
     if text is None:
-        raise TrialError(f"the file of the tree {state.name!r} cannot be read")
+        raise UserError(f"the file of the tree {state.name!r} cannot be read", status=409)
     return text
 
 

@@ -12,11 +12,11 @@ from fastapi import APIRouter, Header, Query
 from pydantic import Field
 from starlette.responses import Response
 
+from oracle.core.errors import UserError
 from oracle.runs.storage.usage import DayUsage
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parameters import TEXT
 from oracle.server.api.replies import ReplyBody
 from oracle.server.settings.prices import Prices
@@ -98,7 +98,7 @@ async def read_usage(
     days = (last - first).days + 1
     if not 0 < days <= MOST_DAYS or first < _EPOCH:
         told = f"{first} to {last}"
-        raise InvalidRequestError(f"1 to {MOST_DAYS} days from 1970 on, not {told}", loc=("query", "from"), value=told)
+        raise UserError(f"1 to {MOST_DAYS} days from 1970 on, not {told}", loc=("query", "from"), value=told)
     own = caller.reads_runs_of
     is_of_another = own is not None and user not in (None, own)
     found: list[DayUsage] = []
@@ -107,7 +107,7 @@ async def read_usage(
         found = await parts.store.usage.by_day(*bounds, user_id=own or user, limit=MOST_ROWS + 1)
     if len(found) > MOST_ROWS:
         message = f"these days have more than {MOST_ROWS:,} rows; ask for fewer days, or for one user"
-        raise InvalidRequestError(message, loc=("query", "from"), value=str(first))
+        raise UserError(message, loc=("query", "from"), value=str(first))
     rows = [_row(each, parts.prices) for each in found]
     if (format or ("csv" if _wants_csv(accept) else "json")) == "csv":
         return _as_csv(rows, parts.prices.currency, name=f"usage-{first}-{last}.csv")

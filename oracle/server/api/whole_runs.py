@@ -10,7 +10,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from oracle.replay.exports.formats import ExportFormat, UnknownTickError, render_run
+from oracle.core.errors import UserError
+from oracle.replay.exports.formats import ExportFormat, render_run
 from oracle.replay.exports.redaction import without_texts
 from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.encoding import encode
@@ -22,7 +23,6 @@ from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, find_run, with_figures
 from oracle.server.api.answers import raw_json
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.history_replies import RunComparison
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
@@ -117,8 +117,9 @@ async def export_run(
             history.end = replace(history.end, cause="")
         try:
             data = await asyncio.to_thread(render, history)
-        except UnknownTickError as error:
-            raise InvalidRequestError(str(error), loc=("query", "tick"), value=tick) from None
+        except UserError as error:
+            error.loc, error.value = ("query", "tick"), tick
+            raise
     return Response(
         data,
         media_type=MEDIA_TYPES[format],
@@ -133,10 +134,10 @@ async def _require_short(run: RunRecord, parts: ServiceParts, *, loc: tuple[str,
     """Check that a run can be handled as a whole.
 
     Raises:
-        InvalidRequestError: it has too many ticks; the message names the command that takes it.
+        UserError: it has too many ticks; the message names the command that takes it.
         ForgottenRunError: its texts were deleted.
     """
     ticks = await parts.store.log.count(with_figures(run).id, kind=Ticked.kind, up_to_seq=GREATEST_ID)
     if ticks > MOST_TICKS:
         message = f"it has {ticks:,} ticks, and runs of up to {MOST_TICKS:,} are {done} here; use `{command}`"
-        raise InvalidRequestError(message, loc=loc, value=run.id)
+        raise UserError(message, loc=loc, value=run.id)

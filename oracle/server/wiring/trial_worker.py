@@ -12,13 +12,12 @@ from pydantic import TypeAdapter
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.library.named import read_source
-from oracle.authoring.errors import TrialError
 from oracle.authoring.scenarios.suites import Suite, scenario_files
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.authoring.trials import NEW, OLD, REQUEST, SCENARIOS, ReplayRequest, ScenariosRequest, VerifyRequest
 from oracle.authoring.verifying.exploring import Bounds
 from oracle.authoring.verifying.verify import Scope, verify
-from oracle.core.errors import OracleError
+from oracle.core.errors import OracleError, UserError
 from oracle.core.logs.configuring import configure_logging
 from oracle.replay.histories.answers import Replayed, queries_of, replay_query
 from oracle.runs.storage.archive import open_archive
@@ -58,7 +57,7 @@ async def _replay(request: ReplayRequest, library: TreeLibrary, database: str) -
 def _play(request: ScenariosRequest, library: TreeLibrary) -> list[ScenarioFile]:
     files = list(scenario_files([request.folder / NEW / SCENARIOS]))
     if not files:
-        raise TrialError("there are no scenario files; see docs/scenarios.md")
+        raise UserError("there are no scenario files; see docs/scenarios.md", status=409)
     suite = Suite(library)
     return [ScenarioFile.model_validate(suite.run(file).to_json()) for file in files]
 

@@ -7,8 +7,8 @@ import pytest
 from bt_runtime import ReloadingTrees, TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring import trials as trials_module
-from oracle.authoring.errors import NoSuchTreeError, TrialError
 from oracle.authoring.trials import Trials
+from oracle.core.errors import NotFoundError, UserError
 from oracle.runs.storage.store import open_store
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
@@ -55,7 +55,7 @@ def trials(folder, **options):
 
 
 async def test_without_scenarios_there_is_no_trial(folder):
-    with pytest.raises(TrialError, match="there are no scenarios; put them into 'scenarios' in the folder of trees"):
+    with pytest.raises(UserError, match="there are no scenarios; put them into 'scenarios' in the folder of trees"):
         await trials(folder).test("some", TREE)
 
 
@@ -73,13 +73,13 @@ async def test_a_trial_gets_no_keys_and_no_tokens(monkeypatch):
 
 
 async def test_a_tree_that_does_not_exist_cannot_be_tried(folder, temporary):
-    with pytest.raises(NoSuchTreeError):
+    with pytest.raises(NotFoundError, match="no such tree"):
         await trials(folder).compare("other", TREE, of="other", runs=1)
     assert list(temporary.iterdir()) == []
 
 
 async def test_a_trial_that_takes_too_long_is_ended_and_leaves_nothing_behind(folder, temporary):
-    with pytest.raises(TrialError, match=r"this took longer than 0\.01 s; try fewer runs"):
+    with pytest.raises(UserError, match=r"this took longer than 0\.01 s; try fewer runs"):
         await trials(folder, longest_s=0.01).compare("some", TREE, of="some", runs=1)
     assert list(temporary.iterdir()) == []
 
@@ -87,7 +87,7 @@ async def test_a_trial_that_takes_too_long_is_ended_and_leaves_nothing_behind(fo
 @pytest.mark.long("starts a process of its own")
 async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(folder, temporary, monkeypatch):
     monkeypatch.setattr("oracle.authoring.trials._MOST_BYTES", 10)
-    with pytest.raises(TrialError, match="there is more to say than an answer holds; try fewer runs"):
+    with pytest.raises(UserError, match="there is more to say than an answer holds; try fewer runs"):
         await trials(folder).compare("some", TREE, of="some", runs=1)  # its error alone has more than ten bytes
     assert list(temporary.iterdir()) == []
 
@@ -95,7 +95,7 @@ async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(fo
 @pytest.mark.long("starts a process of its own")
 async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tmp_path):
     async with open_store(f"sqlite:///{tmp_path / 'data' / 'oracle.db'}", worker="worker-1"):
-        with pytest.raises(TrialError, match="newest1") as caught:
+        with pytest.raises(UserError, match="newest1") as caught:
             await trials(folder).compare("some", TREE, of="some", runs=1, run_id="newest1")
     assert os.sep not in str(caught.value)
 

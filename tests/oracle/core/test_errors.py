@@ -5,11 +5,13 @@ import pkgutil
 import re
 
 import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
 
 import oracle
 from oracle.core import errors
-from oracle.core.errors import InternalError, OracleError
-from oracle.server.api.errors import REFUSALS
+from oracle.core.errors import InternalError, OperatorError, OracleError, UpstreamError, UserError
+from oracle.server.api.errors import add_error_answers
 
 BRANCHES = [branch for branch in OracleError.__subclasses__() if branch.__module__ == "oracle.core.errors"]
 
@@ -62,4 +64,57 @@ def test_every_public_error_of_a_room_is_in_the_tree():
 
 
 def test_an_internal_error_is_never_the_fault_of_the_client():
-    assert {REFUSALS[kind].status for kind in below(InternalError) if kind in REFUSALS} == {503}
+    assert {kind.status for kind in below(InternalError)} == {None, 503}
+
+
+def test_an_error_of_a_package_is_answered_as_it_says_itself():
+    class QuotaError(UpstreamError):
+        status = 429
+        retry_after_s = 60
+
+    class RegionError(UserError):
+        loc = ("body", "region")
+
+        def __init__(self, message: str, *, region: str) -> None:
+            super().__init__(message)
+            self.value = region
+
+    class LedgerError(OperatorError):
+        detail = "The ledger is closed."
+
+    raised = {
+        "quota": QuotaError("the quota is used up"),
+        "region": RegionError("there is no such region", region="mars"),
+        "ledger": LedgerError("connection refused by 10.0.0.1"),
+        "defect": UpstreamError("no status"),
+    }
+    app = FastAPI()
+    add_error_answers(app)
+
+    @app.get("/{name}")
+    async def fail(name: str) -> None:
+        raise raised[name]
+
+    client = TestClient(app, raise_server_exceptions=False)
+    quota, region, ledger, defect = (client.get(f"/{name}") for name in raised)
+    assert (quota.status_code, quota.headers["Retry-After"], quota.json()) == (
+        429,
+        "60",
+        {"detail": "the quota is used up"},
+    )
+    assert (region.status_code, region.json()) == (
+        422,
+        {
+            "detail": [
+                {
+                    "type": "value_error",
+                    "loc": ["body", "region"],
+                    "msg": "there is no such region",
+                    "input": "mars",
+                }
+            ]
+        },
+    )
+    assert (ledger.status_code, ledger.headers["Retry-After"]) == (503, "5")
+    assert ledger.json() == {"detail": "The ledger is closed."}
+    assert defect.status_code == 500

@@ -16,7 +16,8 @@ from sqlalchemy import update
 from bt_runtime.text import iso
 from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.recorded import UnscriptableError, scenario_of
+from oracle.authoring.scenarios.recorded import scenario_of
+from oracle.core.errors import UserError
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.options import RunOptions
@@ -151,7 +152,7 @@ async def test_the_record_of_such_a_run_is_repeated_and_read(url: str) -> None:
         recorded = await read_run(archive, ended.record)
         log = await log_of(archive, ended.record)
     assert repeat(recorded, registry=REGISTRY).diverged_at is None
-    with pytest.raises(UnscriptableError, match="a scenario has no client"):
+    with pytest.raises(UserError, match="a scenario has no client"):
         scenario_of(recorded, registry=REGISTRY)
     history = log.explained()
     assert [(each.name, each.result, each.ran, each.is_error) for each in history.calls] == [

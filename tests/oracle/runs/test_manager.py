@@ -14,11 +14,10 @@ from structlog.testing import capture_logs
 
 from bt_runtime import Outcome
 from oracle.agent.answering import Ask
-from oracle.agent.control.choosing import UnknownTreeError
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.runs.errors import DrainingError
+from oracle.core.errors import UserError
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
 from oracle.runs.record.ticks import decode_tick
@@ -152,7 +151,7 @@ async def test_a_conversation_answers_one_query_at_a_time_and_then_the_next_with
 
 async def test_of_a_question_that_cannot_be_asked_no_trace_is_left(store: Store) -> None:
     async with managed(store, [answers()]) as it:
-        with pytest.raises(UnknownTreeError, match="no tree 'orakle'"):
+        with pytest.raises(UserError, match="no tree 'orakle'"):
             await it.start(tree="orakle")
         with pytest.raises(UnknownConversationError):
             await it.start(context_id="nowhere")
@@ -231,7 +230,7 @@ async def test_a_stopping_service_begins_nothing_and_lets_runs_end(store: Store)
         draining = asyncio.create_task(it.manager.drain())
         await settle()
         assert it.manager.is_draining
-        with pytest.raises(DrainingError, match="stopping"):
+        with pytest.raises(UserError, match="stopping"):
             await it.start()
         gate.open.set()
         async with asyncio.timeout(PATIENCE_S):

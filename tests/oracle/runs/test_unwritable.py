@@ -139,7 +139,9 @@ async def test_a_run_with_an_event_that_can_never_be_written_is_ended_from_its_l
             live.cancel()
             told = await it.told(live.record)
     assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
-    problem = f"UnendedError: the run {live.record.id!r} has something that cannot be written; it is ended from its log"
+    problem = (
+        f"InternalError: the run {live.record.id!r} has something that cannot be written; it is ended from its log"
+    )
     assert [each["problem"] for each in logs if each["event"] == "run.not_ended"] == [problem]
 
 

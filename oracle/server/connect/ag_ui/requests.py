@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from oracle.agent.client_tools import client_answer, read_tools
+from oracle.core.errors import UserError
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.connect.base.bodies import ClientBody, Items
 from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.returning import delivery, result_of_call
@@ -83,14 +83,14 @@ class RunAgentInput(ClientBody):
         """The question.
 
         Raises:
-            InvalidRequestError: there is none, or it has something that is no text.
+            UserError: there is none, or it has something that is no text.
             ClientToolError: a tool cannot be offered.
         """
         last = self.question
         if last is None:
-            raise InvalidRequestError("the last message is the user's, or gives results", loc=("body", "messages"))
+            raise UserError("the last message is the user's, or gives results", loc=("body", "messages"))
         if isinstance(last.content, list) and any(_type_of(part) != "text" for part in last.content):
-            raise InvalidRequestError("files cannot be read; ask with text alone", loc=("body", "messages"))
+            raise UserError("files cannot be read; ask with text alone", loc=("body", "messages"))
         props = self.forwardedProps or Forwarded()
         before = self.messages[:-1]
         system = [each.text for each in before if each.role in ("system", "developer")]
@@ -125,14 +125,14 @@ def decisions(body: RunAgentInput, kept: Mapping[str, KeptInterrupt]) -> Iterato
         kept: what the run has asked, by id.
 
     Raises:
-        InvalidRequestError: it has asked nothing of the kind, or cannot be answered so.
+        UserError: it has asked nothing of the kind, or cannot be answered so.
         RequestValidationError: an answer is too large, or no data.
     """
     results = body.results
     for entry in body.resume:
         found = kept.get(entry.interruptId)
         if found is None:
-            raise InvalidRequestError("nothing is asked under this id", loc=("body", "resume"), value=entry.interruptId)
+            raise UserError("nothing is asked under this id", loc=("body", "resume"), value=entry.interruptId)
         if entry.status == "resolved":
             yield delivery(found.id, **_resolved(found, entry.payload))
         elif found.status not in ("expired", "withdrawn") and (found.answered_by or found.expires_at > time.time()):
@@ -151,7 +151,7 @@ def _resolved(found: KeptInterrupt, payload: Any) -> dict[str, Any]:  # noqa: AN
         return {"decision": "answer", "answer": payload}
     comment, approved = given.get("comment"), given.get("approved", payload)
     if type(approved) is not bool:
-        raise InvalidRequestError(_HOW_APPROVED, loc=("body", "resume", "payload"), value=payload)
+        raise UserError(_HOW_APPROVED, loc=("body", "resume", "payload"), value=payload)
     arguments = given.get("arguments", given.get("editedArgs"))
     if approved and arguments is not None and arguments != found.data.get("arguments"):
         return {"decision": "edit", "arguments": arguments, "comment": comment}

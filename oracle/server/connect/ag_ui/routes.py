@@ -11,13 +11,13 @@ from starlette.responses import Response
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import read_chunk
 from oracle.core.encoding import from_json
+from oracle.core.errors import UserError
 from oracle.runs.storage.conversation_pages import StoredMessage
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import chunks_of
 from oracle.server.api.runs import cancel_run
@@ -114,7 +114,7 @@ async def _go_on(body: RunAgentInput, run: RunRecord, parts: ServiceParts, calle
     decided = list(decisions(body, kept))
     resumed = {*(entry.interruptId for entry in body.resume), *(each.id for each in decided)}
     if not resumed:
-        raise InvalidRequestError("the run waits for no such result", loc=("body", "messages"))
+        raise UserError("the run waits for no such result", loc=("body", "messages"))
     await deliver(run, decided, parts, caller)
     events = AgUiEvents(run, thread=body.threadId, name=body.runId, resumed=resumed, given=body.results)
     return adapted_stream(parts, run, events)

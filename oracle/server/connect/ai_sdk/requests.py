@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 from oracle.agent.client_tools import read_tools
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import to_json
+from oracle.core.errors import UserError
 from oracle.core.json_schemas import is_deeper
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.bodies import ClientToolBody, Limits, Name
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.connect.ai_sdk.parts import shown_call
 from oracle.server.connect.base.bodies import ClientBody, Items
 from oracle.server.connect.base.chain import ClientQuestion, Said
@@ -63,13 +63,13 @@ class ChatBody(ClientBody):
         """The question.
 
         Raises:
-            InvalidRequestError: there is none.
+            UserError: there is none.
             ClientToolError: a tool cannot be offered.
         """
         *before, last = self.messages
         if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
             problem = "the last message is to be the user's, of text alone: files cannot be read"
-            raise InvalidRequestError(problem, loc=("body", "messages"))
+            raise UserError(problem, loc=("body", "messages"))
         return ClientQuestion(
             last.text,
             tuple(Said(each.role, each.text) for each in before if each.role != "system"),
@@ -90,7 +90,7 @@ def decisions(message: UIMessage, kept: Mapping[str, KeptInterrupt]) -> Iterator
         kept: what its run has asked, by id.
 
     Raises:
-        InvalidRequestError: a part shows another call than the one that was asked about.
+        UserError: a part shows another call than the one that was asked about.
         RequestValidationError: what it says cannot be an answer.
     """
     parts = {str(part.get("toolCallId")): part for part in message.parts}
@@ -101,7 +101,7 @@ def decisions(message: UIMessage, kept: Mapping[str, KeptInterrupt]) -> Iterator
             continue
         name = part.get("toolName") or str(part.get("type")).removeprefix("tool-")
         if name != call.name or not _is_same(part.get("input"), call.arguments):
-            raise InvalidRequestError(_OTHER_CALL, loc=("body", "messages"), value=part.get("input"))
+            raise UserError(_OTHER_CALL, loc=("body", "messages"), value=part.get("input"))
         yield delivery(each.id, **said)
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from oracle.runs.storage.errors import ConversationWaitsError
+from oracle.runs.storage.errors import ConversationBusyError
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
 from oracle.server.api.adapters import Refusal
 from oracle.server.api.reading import AfterId, LastEventId, last_seen
@@ -45,7 +45,7 @@ async def _go_on(message: UIMessage, parts: Parts, caller: CallerNow) -> Respons
     decided = list(decisions(message, kept))
     pending = {each.id for each in kept.values() if each.status == "pending"}
     if pending and pending.isdisjoint(each.id for each in decided):
-        raise ConversationWaitsError(f"the answer waits for a decision on {', '.join(sorted(pending))}")
+        raise ConversationBusyError(f"the answer waits for a decision on {', '.join(sorted(pending))}", detail=None)
     await deliver(run, decided, parts, caller)
     rest = UIMessageStream(run, seen=message.seen, answered=[each.id for each in decided])
     return adapted_stream(parts, run, rest, headers=_HEADERS)

@@ -18,12 +18,12 @@ from starlette.requests import Request
 
 from oracle.agent.answering import Ask
 from oracle.agent.control.choosing import DEFAULT_TREE
-from oracle.runs.storage.client_runs import KnownRuns
+from oracle.core.errors import UserError
+from oracle.runs.storage.client_runs import KnownRuns, Origin
 from oracle.runs.storage.errors import ConversationBusyError, ConversationMovedError
-from oracle.runs.storage.records import Origin, RunRecord
+from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import with_texts
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import InvalidRequestError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, headers_of, trace_of
 from oracle.server.api.user_limits import config_of
@@ -58,7 +58,7 @@ async def begin(
 
     Raises:
         OracleError: the question is refused, as `RunManager.start` says, or the model may not be used.
-        InvalidRequestError: there is more metadata than is kept.
+        UserError: there is more metadata than is kept.
         ConversationBusyError: too many other requests come at the same moment.
     """
     chain = chain_of(asked, user_id=caller.user_id, protocol=protocol)
@@ -107,7 +107,7 @@ def _earlier(asked: ClientQuestion, chain: Chain, known: KnownRuns, seen: int | 
 def _check_metadata(metadata: Mapping[str, str]) -> None:
     names, texts = max(map(len, metadata), default=0), max(map(len, metadata.values()), default=0)
     if len(metadata) > _MOST_METADATA or names > _LONGEST_NAME or texts > _LONGEST_TEXT:
-        raise InvalidRequestError(
+        raise UserError(
             f"metadata has at most {_MOST_METADATA} names of up to {_LONGEST_NAME} characters, with texts of up to "
             f"{_LONGEST_TEXT}; here are {len(metadata)} names of up to {names}, with texts of up to {texts}",
             loc=("body", "metadata"),

@@ -25,11 +25,11 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import Answer, Chunk, Interrupt, SystemNotice, TerminationReason, ToolCalled
 from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import OracleError
-from oracle.runs.storage.interrupts import AnsweredBeforeError, Delivery, KeptInterrupt, NotOpenError
+from oracle.runs.storage.interrupts import Delivery, KeptInterrupt, NotOpenError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import conversation_id, find_run, with_texts
-from oracle.server.api.errors import REFUSALS, told
+from oracle.server.api.errors import told
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.returning import deliver
@@ -102,7 +102,7 @@ async def ask(visit: McpVisit, params: types.CallToolRequestParams) -> CallAnswe
     except TreeFileError:
         return failed("this tree has mistakes and cannot be run")
     except OracleError as error:
-        return failed(told(error) if isinstance(error, tuple(REFUSALS)) else "The service cannot do this.")
+        return failed("The service cannot do this." if error.status is None else told(error))
 
 
 def failed(message: str) -> types.CallToolResult:
@@ -207,7 +207,7 @@ async def _decide(visit: McpVisit, run: RunRecord, asked: list[str], responses: 
     kept = await visit.parts.store.interrupts.of_run(run.id)
     decided = [each for key in asked if key in kept and (each := _delivery(kept[key], responses.get(key)))]
     for each in decided:
-        with suppress(NotOpenError, AnsweredBeforeError):  # the run goes on without it, or with another answer
+        with suppress(NotOpenError):  # the run goes on without it, or with another answer
             await deliver(run, [each], visit.parts, visit.caller)
     return bool(decided)
 

@@ -6,13 +6,12 @@ from typing import Final
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.authoring.errors import NoSuchTreeError
 from oracle.core.encoding import from_json, to_json
+from oracle.core.errors import NotFoundError
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import conversation_id, find_run, with_texts
 from oracle.server.api.conversations import read_conversation
-from oracle.server.api.errors import ForgottenRunError, UnknownRunError
+from oracle.server.api.errors import ForgottenRunError
 from oracle.server.api.me import named_trees
 from oracle.server.api.runs import read_run
 from oracle.server.api.trees import read_tree
@@ -25,7 +24,7 @@ _MOST_LISTED: Final = 25
 _MOST_MESSAGES: Final = 200
 _JSON: Final = "application/json"
 _URI: Final = re.compile(r"oracle://(trees|runs|conversations)/([A-Za-z0-9._-]{1,64})")
-_NOT_THERE: Final = (UnknownRunError, UnknownConversationError, NoSuchTreeError, ForgottenRunError)
+_NOT_THERE: Final = (NotFoundError, ForgottenRunError)
 
 
 def offered(visit: McpVisit) -> list[types.Tool]:
@@ -113,7 +112,7 @@ async def _read(visit: McpVisit, kind: str, name: str) -> str:
     if kind == "trees":
         try:
             response = await read_tree(name, parts, caller)
-        except NoSuchTreeError:
+        except NotFoundError:
             for each in named_trees(parts):
                 if each["name"] == name:  # a control in Python
                     return to_json(each).decode()

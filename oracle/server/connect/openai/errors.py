@@ -21,6 +21,7 @@ _TYPES: Final[Mapping[int, str]] = {401: "authentication_error", 403: "permissio
 _CODES: Final[Mapping[int, str]] = {
     401: "invalid_api_key",
     404: "not_found",
+    405: "method_not_supported",
     409: "conflict",
     413: "request_too_large",
     429: "rate_limit_exceeded",
@@ -42,7 +43,7 @@ class Failure(NamedTuple):
 def refused(refusal: Refusal) -> Response:
     """A refusal, of whatever stands in front of a call or is raised in it."""
     is_model = refusal.status == 422 and refusal.where[1:] == ("model",)
-    status = 404 if is_model else 400 if refusal.status in (405, 422) else refusal.status
+    status = 404 if is_model else 400 if refusal.status == 422 else refusal.status
     code = "model_not_found" if is_model else _CODES.get(status)
     param = param_of(refusal.where)
     return json_answer(error_body(refusal.message, status=status, code=code, param=param), status=status)

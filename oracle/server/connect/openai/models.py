@@ -6,10 +6,11 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from oracle.agent.control.choosing import DEFAULT_TREE
+from oracle.core.errors import UserError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import Parts
 from oracle.server.api.answers import json_answer
-from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.api.errors import bounded
 from oracle.server.api.parts import ServiceParts
 
 router = APIRouter()
@@ -46,11 +47,11 @@ def choose_model(name: object, parts: ServiceParts) -> ModelChoice:
     """What a name stands for.
 
     Raises:
-        InvalidRequestError: there is no such model, or it may not be named.
+        UserError: there is no such model, or it may not be named.
     """
     known = ", ".join(model_names(parts)[:20])
     if name is None:
-        raise InvalidRequestError(f"a model is to be named; there are {known}", loc=("body",))
+        raise UserError(f"a model is to be named; there are {known}", loc=("body",))
     text = str(name)
     tree, slash, model = text.partition("/")
     if parts.oracle.may_name(tree):
@@ -58,7 +59,7 @@ def choose_model(name: object, parts: ServiceParts) -> ModelChoice:
             return ModelChoice(tree)
         if model.strip() and parts.provider_answers and parts.settings.allows_model(model):
             return ModelChoice(tree, model)
-    raise InvalidRequestError(f"there is no model {bounded(text)!r}; there are {known}", loc=("body", "model"))
+    raise UserError(f"there is no model {bounded(text)!r}; there are {known}", loc=("body", "model"))
 
 
 def model_of(run: RunRecord) -> str:

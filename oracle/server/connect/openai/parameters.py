@@ -42,7 +42,7 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
     """What a body asks for.
 
     Raises:
-        InvalidRequestError: it asks for what there is not, or a part of it is not what it must be.
+        UserError: it asks for what there is not, or a part of it is not what it must be.
     """
     IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("n") not in (None, 1):

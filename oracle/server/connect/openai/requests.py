@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
-from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.api.errors import bounded
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.bodies import check_amount
 from oracle.server.connect.base.chain import ClientQuestion, Said
@@ -63,7 +63,7 @@ class Talk:
         """Add a message.
 
         Raises:
-            InvalidRequestError: there is no such role.
+            UserError: there is no such role.
         """
         role = message.get("role")
         if role in ("system", "developer"):
@@ -79,28 +79,28 @@ async def json_object(request: Request) -> Mapping[str, Any]:
     """The body of a request.
 
     Raises:
-        InvalidRequestError: it is no JSON object.
+        UserError: it is no JSON object.
     """
     try:
         body = from_json(await request.body())
     except ValueError as error:
-        raise InvalidRequestError(f"the body is no JSON: {bounded(error)}", loc=("body",)) from None
+        raise UserError(f"the body is no JSON: {bounded(error)}", loc=("body",)) from None
     if not isinstance(body, dict):
         raise UserError("the body is to be a JSON object", loc=("body",))
     check_amount(body)
     return body
 
 
-def wrong(problem: str, *place: str | int) -> InvalidRequestError:
+def wrong(problem: str, *place: str | int) -> UserError:
     """The refusal of a part of a body."""
-    return InvalidRequestError(problem, loc=("body", *place))
+    return UserError(problem, loc=("body", *place))
 
 
 def typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: ANN401
     """A value of this type; an empty one where none is given.
 
     Raises:
-        InvalidRequestError: it is of another type.
+        UserError: it is of another type.
     """
     given = body.get(name)
     if given is not None and not isinstance(given, kind):
@@ -119,7 +119,7 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
         left_out: the kinds of parts that are passed over.
 
     Raises:
-        InvalidRequestError: it is none, or has a part of another kind.
+        UserError: it is none, or has a part of another kind.
     """
     if isinstance(content, str):
         return content
@@ -141,7 +141,7 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     """The pairs of texts that are to be kept with what is asked; their lengths are checked where it is begun.
 
     Raises:
-        InvalidRequestError: they are no texts, or too many.
+        UserError: they are no texts, or too many.
     """
     given: dict[str, Any] = typed(body, "metadata", dict)
     if len(given) > _MOST_PAIRS or not all(isinstance(value, str) for value in given.values()):
@@ -153,7 +153,7 @@ def placed(asked: ClientQuestion, model: object, request: Request, parts: Servic
     """The question with the tree and the model that are named, and what the headers say of it.
 
     Raises:
-        InvalidRequestError: there is no such model, or it may not be named.
+        UserError: there is no such model, or it may not be named.
     """
     chosen = choose_model(model, parts)
     by_header = _name(request.headers.get(each, "") for each in parts.settings.conversation_headers)

@@ -17,8 +17,9 @@ from typing import Any, Final, NamedTuple
 from oracle.agent.client_tools import ClientTool, ClientToolError, read_tools
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
+from oracle.core.errors import UserError
 from oracle.runs.storage.interrupts import Delivery
-from oracle.server.api.errors import InvalidRequestError, bounded
+from oracle.server.api.errors import bounded
 from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.returning import delivery, result_of_call
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
@@ -51,9 +52,9 @@ class GivenItem(NamedTuple):
     approves: bool = False
     reason: str | None = None
 
-    def unknown(self) -> InvalidRequestError:
+    def unknown(self) -> UserError:
         """That nothing of the id was asked."""
-        return InvalidRequestError(f"nothing was asked that has the id {bounded(self.id)!r}", loc=self.place)
+        return UserError(f"nothing was asked that has the id {bounded(self.id)!r}", loc=self.place)
 
     def delivery(self, asked: Interrupt) -> Delivery:
         """The same as the run takes it. The answer to a question is JSON where its schema wants no text.
@@ -109,7 +110,7 @@ def read_response(body: Mapping[str, Any]) -> ResponseRequest:
     """What a body asks for.
 
     Raises:
-        InvalidRequestError: it asks for what there is not, or a part of it is not what it must be.
+        UserError: it asks for what there is not, or a part of it is not what it must be.
     """
     IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("prompt") is not None:

@@ -8,11 +8,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from oracle.core.errors import NotFoundError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
-from oracle.server.api.errors import UnknownRunError
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import logged
 from oracle.server.connect.base.asking import begin
@@ -98,7 +98,7 @@ async def _following(wanted: ResponseRequest, request: Request, parts: ServicePa
     if wanted.previous is not None:
         after_run = (await _run_of(wanted.previous, parts, caller))[0].id
     elif asked.conversation is None and wanted.last_run is not None:  # what the client sends back names its run
-        with suppress(UnknownRunError):  # also where its texts are deleted: then the items are all that is known
+        with suppress(NotFoundError):  # also where its texts are deleted: then the items are all that is known
             after_run = (await _run_of(f"resp_{wanted.last_run}", parts, caller))[0].id
     return replace(asked, after_run=after_run)
 
@@ -110,13 +110,13 @@ async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller)
         The run, and the first chunk of the response that goes on with it.
 
     Raises:
-        InvalidRequestError: something of it was not asked, or something else is to be answered, too.
+        UserError: something of it was not asked, or something else is to be answered, too.
         AnswerError: the answer is none that is possible, or is not waited for any more.
         StoreUnavailableError: it could not be kept.
     """
     try:
         run = await find_run(given[0].id.rpartition(".")[0], parts, user_id=caller.user_id)
-    except UnknownRunError:
+    except NotFoundError:
         raise given[0].unknown() from None
     portions = (await _caught_up(parts, run, first=1)).portions
     if (unknown := next((each for each in given if each.id not in portions.asked_in), None)) is not None:
@@ -134,12 +134,12 @@ async def _run_of(response_id: str, parts: ServiceParts, caller: Caller) -> tupl
     """The run that a response answers, and the first chunk of it there.
 
     Raises:
-        UnknownRunError: the user has none, or its texts are deleted.
+        NotFoundError: the user has none, or its texts are deleted.
     """
     name = ResponseName.read(response_id)
     run = None if name is None else await find_run(name.run_id, parts, user_id=caller.user_id)
     if name is None or run is None or run.kept != "whole":
-        raise UnknownRunError(response_id)
+        raise NotFoundError("There is no such run.")
     return run, name.first
 
 
@@ -147,12 +147,12 @@ async def _found(response_id: str, parts: ServiceParts, caller: Caller) -> tuple
     """A run, and one of the responses that answer it, as far as it has come.
 
     Raises:
-        UnknownRunError: the user has no such response.
+        NotFoundError: the user has no such response.
     """
     run, first = await _run_of(response_id, parts, caller)
     translator = await _caught_up(parts, run, first=first)
     if first not in translator.portions.starts:
-        raise UnknownRunError(response_id)
+        raise NotFoundError("There is no such run.")
     return run, translator
 
 

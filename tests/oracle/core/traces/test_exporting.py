@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from oracle.core.traces import TraceSetupError
+from oracle.core.errors import OperatorError
 from oracle.core.traces.exporting import FLUSH_S, exporting
 from oracle.llm.offline import OfflineModel
 from oracle.server.settings.reading import SettingsError, read_settings
@@ -114,7 +114,7 @@ async def test_the_sdk_can_be_disabled_and_nothing_exported(collector, monkeypat
 )
 async def test_what_would_export_nothing_ends_the_start(collector, monkeypatch, name, value, problem):
     monkeypatch.setenv(name, value)
-    with pytest.raises(TraceSetupError) as raised:
+    with pytest.raises(OperatorError) as raised:
         async with exporting(system="anthropic"):
             pass
     assert problem in str(raised.value)

@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.exports.formats import UnknownTickError, render_run
+from oracle.core.errors import UserError
+from oracle.replay.exports.formats import render_run
 from oracle.replay.histories.codec import history_from_json, history_to_json
 
 
@@ -26,9 +27,9 @@ def test_pictures_show_the_statuses_of_the_tick_that_decided_the_end(stuck):
 
 
 def test_a_picture_of_a_tick_that_is_not_there_is_an_error(stuck):
-    with pytest.raises(UnknownTickError, match=r"has no tick 99; it has the ticks 1 to 5"):
+    with pytest.raises(UserError, match=r"has no tick 99; it has the ticks 1 to 5"):
         render_run(stuck, "svg", tick=99, registry=REGISTRY)
     stuck.tree = None
     stuck.problem = "no YAML tree drove it"
-    with pytest.raises(UnknownTickError, match="has no tree to draw: no YAML tree drove it"):
+    with pytest.raises(UserError, match="has no tree to draw: no YAML tree drove it"):
         render_run(stuck, "dot", registry=REGISTRY)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from oracle.core.errors import OperatorError
 from oracle.replay.exports import imported
-from oracle.replay.exports.imported import ImportedRuns, ImportFolderError, read_export
+from oracle.replay.exports.imported import ImportedRuns, read_export
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.foreign import DamagedHistoryError
 from oracle.runs.storage.errors import UnclearRunError
@@ -30,7 +31,7 @@ def test_an_imported_run_is_found_by_the_beginning_of_its_id(stuck, kept):
 def test_another_export_of_the_same_run_is_not_overwritten(stuck, kept):
     kept.keep(history_to_json(stuck))
     other = replace(stuck, problem="other")
-    with pytest.raises(ImportFolderError, match=r"another export of the run .* was imported; delete"):
+    with pytest.raises(OperatorError, match=r"another export of the run .* was imported; delete"):
         kept.keep(history_to_json(other))
     assert history_to_json(kept.find(stuck.run.id)) == history_to_json(stuck)
 
@@ -106,13 +107,13 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(imported, "LARGEST_BYTES", 1024 * 1024)
     file = tmp_path / "large.json"
     file.write_bytes(b" " * (1024 * 1024 + 1))
-    with pytest.raises(ImportFolderError, match="more than 1 MiB"):
+    with pytest.raises(OperatorError, match="more than 1 MiB"):
         read_export(file)
-    with pytest.raises(ImportFolderError, match="cannot be read: No such file"):
+    with pytest.raises(OperatorError, match="cannot be read: No such file"):
         read_export(tmp_path / "nothing.json")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(stuck, tmp_path):
     (tmp_path / "imports").write_text("a file")
-    with pytest.raises(ImportFolderError, match="cannot be written"):
+    with pytest.raises(OperatorError, match="cannot be written"):
         ImportedRuns(tmp_path / "imports").keep(history_to_json(stuck))

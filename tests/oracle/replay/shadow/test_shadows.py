@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from oracle.agent.control.choosing import UnknownTreeError
+from oracle.core.errors import OperatorError, UserError
 from oracle.llm.protocol import ModelFault
 from oracle.replay.shadow import running
-from oracle.replay.shadow.controls import ShadowControlError
 from oracle.replay.shadow.report import report_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunCommand
@@ -141,7 +140,7 @@ async def test_a_recorded_version_of_a_tree_can_be_the_control(store):
 
 @pytest.mark.parametrize("control", ["oracle@0123456789", "no_such_tree"])
 async def test_a_control_that_does_not_exist_is_refused(store, control):
-    with pytest.raises((ShadowControlError, UnknownTreeError), match=r"no recorded run|there is no tree"):
+    with pytest.raises((OperatorError, UserError), match=r"no recorded run|there is no tree"):
         async with shadowed(store, control=control):
             pass
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from oracle.runs.storage.breakpoints import MOST_BREAKPOINTS, Breakpoint, TooManyBreakpointsError
+from oracle.core.errors import UserError
+from oracle.runs.storage.breakpoints import MOST_BREAKPOINTS, Breakpoint
 from oracle.runs.storage.records import NewRun, RunCommand
 from oracle.runs.storage.store import Store, open_store
 
@@ -41,7 +42,7 @@ async def test_a_breakpoint_is_turned_off_and_on_and_removed(store: Store) -> No
 async def test_their_number_is_bounded(store: Store) -> None:
     for n in range(MOST_BREAKPOINTS):
         await store.breakpoints.add(Breakpoint(f"b{n}", "start", "olga"))
-    with pytest.raises(TooManyBreakpointsError, match="remove some"):
+    with pytest.raises(UserError, match="remove some"):
         await store.breakpoints.add(Breakpoint("more", "start", "olga"))
 
 

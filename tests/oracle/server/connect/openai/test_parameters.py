@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.server.api.errors import InvalidRequestError
+from oracle.core.errors import UserError
 from oracle.server.connect.openai.errors import param_of
 from oracle.server.connect.openai.parameters import read_chat
 from oracle.server.connect.openai.requests import IgnoredNames
@@ -46,7 +46,7 @@ SOUND: list[dict[str, Any]] = [{"role": "user", "content": "hello?"}]
 def test_any_body_is_read_or_refused(body):
     try:
         wanted = read_chat(body)
-    except InvalidRequestError as error:
+    except UserError as error:
         place = param_of(error.loc)
     else:
         place = "read"
