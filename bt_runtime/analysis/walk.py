@@ -7,6 +7,7 @@ until nothing new comes. So a node that the walk has not reached is never ticked
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from bt_runtime.analysis.budget import Budget
 from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
@@ -14,11 +15,13 @@ from bt_runtime.analysis.effects import HERE, NOWHERE, Case, EndStates, HostFlow
 from bt_runtime.analysis.states import ACTED, REASON, STOPPED_BY, Partition, State, States
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import ANY, Domain, Numbers, TextSet
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.language.kind import KeyUse
 from bt_runtime.language.registry import Registry
 
 _SOME_REASON = Domain(texts=TextSet(filled=True))
 _UNKNOWN = State()
+_NO_LIMIT = 1e9
 
 
 @dataclass(slots=True)
@@ -123,8 +126,16 @@ class Walk:
         if seen is None:
             seen = self.seen[node.path] = NodeStates()
         seen.states += merged
-        kind = self._registry.kinds[node.kind]
-        found: EndStates = kind.flow(self, node, merged) if kind.flow else self._unknown(node, merged)
+        found: EndStates
+        match self._flows[node.kind]:
+            case None:
+                found = self._unknown(node, merged)
+            case LeafFlow(cases=cases):
+                found = self.ends(node, merged, cases(node.settings))
+            case GuardFlow() as flow:
+                found = self._compared(node, merged, flow)
+            case transfer:
+                found = transfer(self, node, merged)
         for result, ends in zip(EndStates._fields, found, strict=True):
             if ends:
                 seen.results.add(result)
@@ -257,6 +268,22 @@ class Walk:
         return EndStates(anything, anything, anything if waits else ())
 
     # --- leaves
+
+    def _compared(self, node: NodeDefinition, states: States, flow: GuardFlow) -> EndStates:
+        """The ends of a guard, which passes where its limit, or a lower one, was found unreached in this tick."""
+        own = getattr(node.settings, flow.limit) if flow.limit else None
+        limit = own if isinstance(own, int | float) else _NO_LIMIT
+        below = {}
+        if flow.counter and own == limit:
+            below[flow.counter] = Domain(numbers=Numbers(0, limit - 1, whole=True))
+        passes = Case("success", writes=flow.writes, facts={flow.fact: repr(limit)}, when=below)
+        trips = Case("failure", writes=flow.writes, facts={flow.fact: None}, stops=True)
+        found = []
+        for state in states:
+            unreached = None if isinstance(own, str) else state.facts.get(flow.fact)
+            is_unreached = unreached is not None and all(float(value) <= limit for value in unreached)
+            found.append(self.ends(node, (state,), (passes,) if is_unreached else (passes, trips)))
+        return EndStates(*(self.partition.merged(chain.from_iterable(ends)) for ends in zip(*found, strict=True)))
 
     def _noted_act(self, node: NodeDefinition, state: State) -> State:
         """Note an act of what is ticked at every tick; the second time it is a repetition."""

@@ -160,7 +160,9 @@ def _kind_schemas(kind: Kind) -> Schema:
     prefix = f"kind.{kind.name}"
     settings = kind.settings.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
     nested = settings.pop("$defs", {})
-    meanings = _meanings(kind)
+    said = argument_meanings(kind.settings)
+    fields = kind.settings.model_fields.items()
+    meanings = {field.alias or name: {"description": said[name]} for name, field in fields if name in said}
     properties = {
         name: {**_or_placeholder(each), **meanings.get(name, {})}
         for name, each in settings.get("properties", {}).items()
@@ -186,13 +188,6 @@ _NAME: Schema = {
     "minLength": 1,
     "description": "The name of the node, unique among its siblings; a part of its path.",
 }
-
-
-def _meanings(kind: Kind) -> Mapping[str, Schema]:
-    """What each setting means, as editors show it."""
-    said = argument_meanings(kind.settings)
-    fields = kind.settings.model_fields.items()
-    return {field.alias or name: {"description": said[name]} for name, field in fields if name in said}
 
 
 def _slot_schema(slot: Slot) -> Schema:

@@ -5,7 +5,6 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import CALLS_HOST, CallUse, ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes.base import Action, Children
@@ -37,7 +36,7 @@ class CallSettings(NodeSettings):
             yield KeyUse(("into",), self.into, "write")
 
 
-@node("action", settings=CallSettings, shorthand="call", facts=Facts(roles=(CALLS_HOST,)), flow=transfers.action)
+@node("action", settings=CallSettings, shorthand="call", facts=Facts(roles=(CALLS_HOST,)))
 class CallAction(Action[CallSettings]):
     """Runs an action of the host by its name.
 

@@ -1,10 +1,7 @@
 """The `condition` kind."""
 
-from collections.abc import Iterator
-
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words, of_step
-from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Use
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
 from bt_runtime.nodes.base import Children, Condition
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -18,13 +15,10 @@ class ExpressionSettings(NodeSettings):
         when: an expression over the blackboard.
     """
 
-    when: str
-
-    def uses(self) -> Iterator[Use]:
-        yield ExpressionUse(("when",), self.when)
+    when: ExpressionText
 
 
-@node("condition", settings=ExpressionSettings, shorthand="when", facts=Facts(), flow=transfers.condition)
+@node("condition", settings=ExpressionSettings, shorthand="when", facts=Facts())
 class ExpressionCondition(Condition[ExpressionSettings]):
     """Tests an expression over the blackboard.
 

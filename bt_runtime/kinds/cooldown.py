@@ -1,17 +1,15 @@
 """The `cooldown` kind."""
 
-from collections.abc import Callable, Iterator
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Figure, Stepped, Words
-from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
+from bt_runtime.nodes.base import Decorator
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import compile_number
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, Status
 from bt_runtime.text.phrases import number
@@ -28,16 +26,12 @@ class CooldownSettings(NodeSettings):
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
     wait: bool = False
 
-    def uses(self) -> Iterator[Use]:
-        yield from number_uses(seconds=self.seconds)
-
 
 @node(
     "cooldown",
     settings=CooldownSettings,
     waits=True,
     facts=Facts(keeps=("_pause_s",), remembers=("_has_begun", "_ready_at_s")),
-    flow=transfers.cooldown,
 )
 class Cooldown(Decorator[CooldownSettings]):
     """Keeps its child from being run again too soon.
@@ -54,17 +48,12 @@ class Cooldown(Decorator[CooldownSettings]):
     ```
     """
 
-    _seconds: Callable[[Node[Any]], float]
     _pause_s = 0.0
     _ready_at_s = -inf
     _has_begun = False
 
-    def attach(self, children: Children) -> None:
-        super().attach(children)
-        self._seconds = compile_number(self.settings.seconds, self, setting="seconds", least=0)
-
     def initialise(self) -> None:
-        self._pause_s = self._seconds(self)
+        self._pause_s = number_of(self.settings.seconds, self, setting="seconds", least=0)
 
     def update(self) -> Status:
         if not self._has_begun:

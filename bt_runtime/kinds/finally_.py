@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts, Slot
 from bt_runtime.nodes.base import Children, Ends, Node
@@ -18,7 +17,6 @@ from bt_runtime.text.phrases import joined
     category="decorator",
     slots=(Slot("child", many=False), Slot("then", many=False)),
     facts=Facts(keeps=("_ended",)),
-    flow=transfers.finally_,
 )
 class Finally(Node[NoSettings]):
     """Runs `then` after its child, however the child has ended.

@@ -5,7 +5,6 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.analysis import repetitions
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.explanation import Figure, Stepped, Words
 from bt_runtime.language.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
@@ -47,7 +46,6 @@ class ForEachSettings(NodeSettings):
     waits=True,
     acts=True,
     facts=Facts(repeats=True, keeps=("_items", "_position", "_has_failed")),
-    flow=repetitions.for_each,
 )
 class ForEach(Decorator[ForEachSettings]):
     """Runs its child for each item of a list, one after the other.
@@ -90,7 +88,10 @@ class ForEach(Decorator[ForEachSettings]):
         if not self._items:
             return SUCCESS
         if self.child.status is not RUNNING:
-            self._show_item()
+            board, settings = self.board, self.settings
+            board.set(settings.item, self._items[self._position])
+            if settings.index is not None:
+                board.set(settings.index, self._position)
         status = self.child.step()
         if status is RUNNING or (status is FAILURE and not self.settings.go_on):
             return status
@@ -100,13 +101,6 @@ class ForEach(Decorator[ForEachSettings]):
             return FAILURE if self._has_failed else SUCCESS
         self.run.tick_again(self.path)
         return RUNNING
-
-    def _show_item(self) -> None:
-        """Write the present item to the blackboard."""
-        board, settings = self.board, self.settings
-        board.set(settings.item, self._items[self._position])
-        if settings.index is not None:
-            board.set(settings.index, self._position)
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self._items = ()

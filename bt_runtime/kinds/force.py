@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.base import Ends, Node, Passing
@@ -35,7 +34,7 @@ class Forced(Passing[NoSettings]):
         return Words("", f"{child.title} {says(child.status)}{counts}.")
 
 
-@node("force_success", shorthand="child", facts=Facts(), flow=transfers.forced("success"))
+@node("force_success", shorthand="child", facts=Facts())
 class ForceSuccess(Forced):
     """Returns SUCCESS however its child ends; RUNNING while it is running.
 
@@ -48,7 +47,7 @@ class ForceSuccess(Forced):
     forced = SUCCESS
 
 
-@node("force_failure", shorthand="child", facts=Facts(), flow=transfers.forced("failure"))
+@node("force_failure", shorthand="child", facts=Facts())
 class ForceFailure(Forced):
     """Returns FAILURE however its child ends; RUNNING while it is running.
 

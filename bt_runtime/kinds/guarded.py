@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.analysis import repetitions
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.base import Ends, Node
@@ -11,14 +10,7 @@ from bt_runtime.nodes.registration import NoSettings, node
 from bt_runtime.record.status import FAILURE, Status
 
 
-@node(
-    "guarded",
-    category="decorator",
-    slots=guard_slots(required=True),
-    waits=True,
-    facts=Facts(keeps=("ends_with",)),
-    flow=repetitions.guarded,
-)
+@node("guarded", category="decorator", slots=guard_slots(required=True), waits=True, facts=Facts(keeps=("ends_with",)))
 class Guarded(UnderGuards[NoSettings]):
     """Runs its child once, under guards, and fails when one of them trips.
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from py_trees import composites
 
-from bt_runtime.analysis import transfers
 from bt_runtime.kinds.condition import ExpressionSettings
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts, Slot
@@ -21,7 +20,6 @@ from bt_runtime.record.status import SUCCESS, Status
     settings=ExpressionSettings,
     slots=(Slot("then", many=False), Slot("else", many=False, required=False)),
     facts=Facts(keeps=("_branch",)),
-    flow=transfers.if_,
 )
 class If(Node[ExpressionSettings]):
     """Runs `then` if an expression is true, else `else`.

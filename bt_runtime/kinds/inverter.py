@@ -1,6 +1,5 @@
 """The `inverter` kind."""
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.base import Ends, Passing
@@ -9,7 +8,7 @@ from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 
-@node("inverter", shorthand="child", facts=Facts(), flow=transfers.inverter)
+@node("inverter", shorthand="child", facts=Facts())
 class Inverter(Passing[NoSettings]):
     """Inverts its child's result.
 

@@ -1,12 +1,11 @@
 """The `loop` kind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.analysis import repetitions
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.language.explanation import Stepped
-from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Use
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
 from bt_runtime.nodes.base import Children, Ends, Node
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -21,11 +20,7 @@ class LoopSettings(NodeSettings):
         until: an expression; the loop ends when it is true before or after a round.
     """
 
-    until: str | None = None
-
-    def uses(self) -> Iterator[Use]:
-        if self.until is not None:
-            yield ExpressionUse(("until",), self.until)
+    until: ExpressionText | None = None
 
 
 @node(
@@ -35,7 +30,6 @@ class LoopSettings(NodeSettings):
     slots=guard_slots(required=False),
     waits=True,
     facts=Facts(reads=("termination_reason",), repeats=True, keeps=("ends_with",)),
-    flow=repetitions.loop,
 )
 class Loop(UnderGuards[LoopSettings]):
     """Runs its child again and again, under guards.

@@ -1,13 +1,12 @@
 """The `notify` kind."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from bt_runtime.analysis.effects import Case, leaf
 from bt_runtime.language.explanation import Stepped, Words
-from bt_runtime.language.kind import NOTIFIES, Facts, KeyUse, NodeSettings, Use
+from bt_runtime.language.flow import Case, leaf
+from bt_runtime.language.kind import NOTIFIES, Facts, NodeSettings, TemplateText
 from bt_runtime.language.templates import filled, keys_in
 from bt_runtime.nodes.base import Node
 from bt_runtime.nodes.registration import node
@@ -24,13 +23,9 @@ class NotifySettings(NodeSettings):
         severity: `info`, `warning` or `error`.
     """
 
-    message: str = Field(min_length=1, max_length=2000)
+    message: TemplateText = Field(min_length=1, max_length=2000)
     topic: str = "fallback"
     severity: Literal["info", "warning", "error"] = "info"
-
-    def uses(self) -> Iterator[Use]:
-        for key in keys_in(self.message):
-            yield KeyUse(("message",), key, "read")
 
 
 @node(

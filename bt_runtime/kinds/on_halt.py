@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.errors import RunError
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts, Slot
@@ -12,13 +11,7 @@ from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import INVALID, RUNNING, Status
 
 
-@node(
-    "on_halt",
-    category="decorator",
-    slots=(Slot("child", many=False), Slot("then", many=False)),
-    facts=Facts(),
-    flow=transfers.on_halt,
-)
+@node("on_halt", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)), facts=Facts())
 class OnHalt(Node[NoSettings]):
     """Runs `then` when its child is halted while it is RUNNING: by a guard, a timeout, the end of the run.
 

@@ -1,6 +1,5 @@
 """The `once` kind."""
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.base import Decorator
@@ -9,7 +8,7 @@ from bt_runtime.nodes.wording import said, says
 from bt_runtime.record.status import RUNNING, Status
 
 
-@node("once", shorthand="child", facts=Facts(remembers=("_result",)), flow=transfers.once)
+@node("once", shorthand="child", facts=Facts(remembers=("_result",)))
 class Once(Decorator[NoSettings]):
     """Runs its child to its end once in a run, and returns that result ever after.
 

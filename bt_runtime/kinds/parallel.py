@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Self
 from py_trees import composites
 from pydantic import Field, model_validator
 
-from bt_runtime.analysis import transfers
 from bt_runtime.kinds.ending import AwaitingHalted
 from bt_runtime.language.explanation import Figure, Stepped, Words
 from bt_runtime.language.kind import Facts, NodeSettings
@@ -43,7 +42,6 @@ class ParallelSettings(NodeSettings):
     slots=CHILDREN,
     shorthand="children",
     facts=Facts(keeps=("ends_with",), compares=True),
-    flow=transfers.parallel,
 )
 class Parallel(AwaitingHalted[ParallelSettings]):
     """Ticks all its children, each until it has ended.

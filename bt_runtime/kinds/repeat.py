@@ -1,16 +1,14 @@
 """The `repeat` kind."""
 
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from bt_runtime.analysis import repetitions
 from bt_runtime.language.explanation import Figure, Stepped, Words
-from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
+from bt_runtime.nodes.base import Decorator
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import compile_number
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import RUNNING, SUCCESS, Status
 
@@ -24,17 +22,8 @@ class RepeatSettings(NodeSettings):
 
     times: Annotated[int, Field(ge=1)] | ExpressionText
 
-    def uses(self) -> Iterator[Use]:
-        yield from number_uses(times=self.times)
 
-
-@node(
-    "repeat",
-    settings=RepeatSettings,
-    waits=True,
-    facts=Facts(repeats=True, keeps=("_wanted", "_successes")),
-    flow=repetitions.repeat,
-)
+@node("repeat", settings=RepeatSettings, waits=True, facts=Facts(repeats=True, keeps=("_wanted", "_successes")))
 class Repeat(Decorator[RepeatSettings]):
     """Runs its child a number of times, one tick each.
 
@@ -50,16 +39,11 @@ class Repeat(Decorator[RepeatSettings]):
     ```
     """
 
-    _times: Callable[[Node[Any]], int]
     _wanted = 1
     _successes = 0
 
-    def attach(self, children: Children) -> None:
-        super().attach(children)
-        self._times = compile_number(self.settings.times, self, setting="times", least=1, whole=True)
-
     def initialise(self) -> None:
-        self._wanted = self._times(self)
+        self._wanted = number_of(self.settings.times, self, setting="times", least=1, whole=True)
         self._successes = 0
 
     def update(self) -> Status:

@@ -1,17 +1,15 @@
 """The `retry` kind."""
 
-from collections.abc import Callable, Iterator
 from math import inf
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from bt_runtime.analysis import repetitions
 from bt_runtime.language.explanation import Figure, Stepped, Words
-from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
+from bt_runtime.nodes.base import Decorator, Node
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import compile_number
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, Status
 from bt_runtime.text.phrases import seconds
@@ -34,16 +32,12 @@ class RetrySettings(NodeSettings):
     factor: float = Field(default=2.0, ge=1, allow_inf_nan=False)
     max_backoff_s: float = Field(default=60.0, ge=0, allow_inf_nan=False)
 
-    def uses(self) -> Iterator[Use]:
-        yield from number_uses(attempts=self.attempts)
-
 
 @node(
     "retry",
     settings=RetrySettings,
     waits=True,
     facts=Facts(repeats=True, keeps=("_most", "_failures", "_pause_s", "_resume_at_s")),
-    flow=repetitions.retry,
 )
 class RetryChild(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.
@@ -61,19 +55,14 @@ class RetryChild(Decorator[RetrySettings]):
     ```
     """
 
-    _attempts: Callable[[Node[Any]], int]
     _most = 1
     _failures = 0
     _pause_s = 0.0
     _resume_at_s = -inf
 
-    def attach(self, children: Children) -> None:
-        super().attach(children)
-        wanted, most = self.settings.attempts, MOST_ATTEMPTS
-        self._attempts = compile_number(wanted, self, setting="attempts", least=1, most=most, whole=True)
-
     def initialise(self) -> None:
-        self._most = self._attempts(self)
+        wanted, most = self.settings.attempts, MOST_ATTEMPTS
+        self._most = number_of(wanted, self, setting="attempts", least=1, most=most, whole=True)
         self._failures = 0
         self._pause_s = self.settings.backoff_s
         self._resume_at_s = -inf

@@ -2,7 +2,6 @@
 
 from py_trees import composites
 
-from bt_runtime.analysis import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.registration import CHILDREN, node
@@ -16,7 +15,6 @@ from bt_runtime.record.status import FAILURE
     slots=CHILDREN,
     shorthand="children",
     facts=Facts(keeps=("_next",)),
-    flow=transfers.in_order("failure"),
 )
 class Selector(InOrder):
     """Ticks its children in order, until one does not fail.

@@ -2,7 +2,6 @@
 
 from py_trees import composites
 
-from bt_runtime.analysis import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.language.kind import Facts
 from bt_runtime.nodes.registration import CHILDREN, node
@@ -16,7 +15,6 @@ from bt_runtime.record.status import SUCCESS
     slots=CHILDREN,
     shorthand="children",
     facts=Facts(keeps=("_next",)),
-    flow=transfers.in_order("success"),
 )
 class Sequence(InOrder):
     """Ticks its children in order, as long as they succeed.

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes.base import Children, Node
@@ -31,7 +30,7 @@ class SetSettings(NodeSettings):
                 yield ExpressionUse(("values", key), value)
 
 
-@node("set", settings=SetSettings, shorthand="values", facts=Facts(), flow=transfers.set_)
+@node("set", settings=SetSettings, shorthand="values", facts=Facts())
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts, KeyUse, NodeSettings, TreeUse, Use
 from bt_runtime.nodes.base import Children, Ends, Node
@@ -33,9 +32,7 @@ class SubtreeSettings(NodeSettings):
             yield KeyUse(("out", name), key, "write")
 
 
-@node(
-    "subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", facts=Facts(), flow=transfers.subtree
-)
+@node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", facts=Facts())
 class Subtree(Node[SubtreeSettings]):
     """Another tree, inserted here when the tree is read; it uses the same blackboard.
 

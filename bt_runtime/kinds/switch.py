@@ -6,9 +6,8 @@ from typing import Any
 
 from py_trees import composites
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Stepped, Words
-from bt_runtime.language.kind import ExpressionUse, Facts, NodeSettings, Slot, Use, is_literal, keyed_slot
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Slot, is_literal, keyed_slot
 from bt_runtime.nodes.base import Children, Node
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -27,10 +26,7 @@ class SwitchSettings(NodeSettings):
         value: an expression over the blackboard.
     """
 
-    value: str
-
-    def uses(self) -> Iterator[Use]:
-        yield ExpressionUse(("value",), self.value)
+    value: ExpressionText
 
 
 @node(
@@ -39,7 +35,6 @@ class SwitchSettings(NodeSettings):
     settings=SwitchSettings,
     slots=(Slot("cases", many=True, keyed=True), Slot("default", many=False, required=False)),
     facts=Facts(keeps=("_chosen",)),
-    flow=transfers.switch,
 )
 class Switch(Node[SwitchSettings]):
     """Runs the node that belongs to the value of an expression.

@@ -1,16 +1,14 @@
 """The `timeout` kind."""
 
-from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Figure, Stepped, Words
-from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
-from bt_runtime.nodes.base import Children, Ends, Node, Passing
+from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings
+from bt_runtime.nodes.base import Ends, Node, Passing
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import compile_number
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, Status
 from bt_runtime.text.phrases import number
@@ -26,11 +24,8 @@ class TimeoutSettings(NodeSettings):
 
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | ExpressionText
 
-    def uses(self) -> Iterator[Use]:
-        yield from number_uses(seconds=self.seconds)
 
-
-@node("timeout", settings=TimeoutSettings, facts=Facts(keeps=("_deadline_s",)), flow=transfers.timeout)
+@node("timeout", settings=TimeoutSettings, facts=Facts(keeps=("_deadline_s",)))
 class Timeout(Passing[TimeoutSettings]):
     """Limits the time of its child.
 
@@ -45,16 +40,11 @@ class Timeout(Passing[TimeoutSettings]):
     ```
     """
 
-    _seconds: Callable[[Node[Any]], float]
     _limit_s = 0.0
     _deadline_s = 0.0
 
-    def attach(self, children: Children) -> None:
-        super().attach(children)
-        self._seconds = compile_number(self.settings.seconds, self, setting="seconds", least=0)
-
     def initialise(self) -> None:
-        self._limit_s = self._seconds(self)
+        self._limit_s = number_of(self.settings.seconds, self, setting="seconds", least=0)
         self._deadline_s = self.run.now_s + self._limit_s
 
     def update(self) -> Status:

@@ -1,17 +1,16 @@
 """The `wait` kind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from bt_runtime.analysis import transfers
 from bt_runtime.language.explanation import Figure, Stepped, Words
-from bt_runtime.language.kind import DeliveryUse, ExpressionText, ExpressionUse, Facts, NodeSettings, Use, number_uses
+from bt_runtime.language.kind import DeliveryUse, ExpressionText, Facts, NodeSettings, Use
 from bt_runtime.nodes.base import Children, Node
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
+from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope, number_of
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import number
 
@@ -29,7 +28,7 @@ class WaitSettings(NodeSettings):
     """
 
     seconds: Seconds | None = None
-    until: str | None = None
+    until: ExpressionText | None = None
     delivery: str | None = Field(default=None, alias="for")
     timeout_s: Seconds | None = None
 
@@ -43,22 +42,12 @@ class WaitSettings(NodeSettings):
         return self
 
     def uses(self) -> Iterator[Use]:
-        yield from number_uses(seconds=self.seconds, timeout_s=self.timeout_s)
-        if self.until is not None:
-            yield ExpressionUse(("until",), self.until)
+        yield from super().uses()
         if self.delivery is not None:
             yield DeliveryUse(("for",), self.delivery)
 
 
-@node(
-    "wait",
-    settings=WaitSettings,
-    shorthand="seconds",
-    waits=True,
-    acts=False,
-    facts=Facts(keeps=("_until_s",)),
-    flow=transfers.wait,
-)
+@node("wait", settings=WaitSettings, shorthand="seconds", waits=True, acts=False, facts=Facts(keeps=("_until_s",)))
 class Wait(Node[WaitSettings]):
     """Waits for a time, for a change of the blackboard, or for a value from outside.
 
@@ -75,7 +64,6 @@ class Wait(Node[WaitSettings]):
     ```
     """
 
-    _seconds: Callable[[Node[Any]], float] | None = None
     _condition: Compiled | None = None
     _until_s = inf
 
@@ -84,13 +72,12 @@ class Wait(Node[WaitSettings]):
         condition = f"{settings.delivery} is not null" if settings.delivery is not None else settings.until
         if condition is not None:
             self._condition = compile_in_scope(condition, self)
-        setting = "timeout_s" if settings.seconds is None else "seconds"
-        seconds = settings.timeout_s if settings.seconds is None else settings.seconds
-        if seconds is not None:
-            self._seconds = compile_number(seconds, self, setting=setting, least=0)
 
     def initialise(self) -> None:
-        self._until_s = inf if self._seconds is None else self.run.now_s + self._seconds(self)
+        settings = self.settings
+        setting = "timeout_s" if settings.seconds is None else "seconds"
+        seconds = settings.timeout_s if settings.seconds is None else settings.seconds
+        self._until_s = inf if seconds is None else self.run.now_s + number_of(seconds, self, setting=setting, least=0)
 
     def update(self) -> Status:
         condition, run = self._condition, self.run

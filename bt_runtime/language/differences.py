@@ -153,7 +153,7 @@ class _Comparison:
             before, after, is_told = waiting.pop()
             if self._signs[id(before)] == self._signs[id(after)]:
                 continue
-            steps = list(_changed_settings(before, after))
+            steps = list(_changed_values(_values(before), _values(after)))
             arguments = list(_changed_values(before.constants, after.constants))
             steps += [] if is_told else arguments  # all nodes of an included tree have its arguments
             if before.name != after.name:
@@ -247,10 +247,6 @@ def _described(node: NodeDefinition) -> str:
 
 def _values(node: NodeDefinition) -> dict[str, object]:
     return node.settings.model_dump(by_alias=True)
-
-
-def _changed_settings(old: NodeDefinition, new: NodeDefinition) -> Iterator[str]:
-    return _changed_values(_values(old), _values(new))
 
 
 def _changed_values(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:

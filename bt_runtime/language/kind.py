@@ -10,9 +10,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NewType, TypeAlias, get_args
+from typing import Annotated, Any, Literal, NewType, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
+
+from bt_runtime.language.templates import keys_in
 
 Category = Literal["composite", "decorator", "condition", "guard", "action"]
 KeyType = Literal["int", "float", "str", "bool", "list", "map", "any"]
@@ -20,7 +22,10 @@ Value: TypeAlias = Any
 """JSON data: null, true, false, a number, text, a list, or a map with text keys."""
 KEY_TYPES: tuple[KeyType, ...] = get_args(KeyType)
 ExpressionText = NewType("ExpressionText", str)
-"""A setting that is an expression over the blackboard, where a number may stand as well."""
+"""A setting that is an expression over the blackboard; where a number may stand as well, a text is one."""
+_TEMPLATE = "template"
+TemplateText = Annotated[str, _TEMPLATE]
+"""A setting that is a text in which `{key}` stands for a blackboard value."""
 Location = tuple[str | int, ...]
 """The path of a value within a node's settings: `("when",)`, `("values", "hint")`."""
 
@@ -45,8 +50,18 @@ class NodeSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     def uses(self) -> "Iterator[Use]":
-        """The expressions, blackboard keys and trees that the settings refer to, for the reader to check."""
-        return iter(())
+        """The expressions, blackboard keys and trees that the settings refer to, for the reader to check.
+
+        Those of `ExpressionText` and `TemplateText` are known; a kind whose settings refer to others adds them.
+        """
+        for name, info in type(self).model_fields.items():
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                continue
+            if ExpressionText in (info.annotation, *get_args(info.annotation)):
+                yield ExpressionUse((name,), value)
+            elif _TEMPLATE in info.metadata:
+                yield from (KeyUse((name,), key, "read") for key in keys_in(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +129,6 @@ class ActionUse:
 
 
 Use = ExpressionUse | KeyUse | DeliveryUse | TreeUse | CallUse | ActionUse
-
-
-def number_uses(**settings: float | str | None) -> Iterator[Use]:
-    """The uses of settings that are a number or an expression, by the names that they have in tree files."""
-    for name, value in settings.items():
-        if isinstance(value, str):
-            yield ExpressionUse((name,), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +264,8 @@ class Kind:
         waits: may return RUNNING by itself, not only because a child does.
         acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
         factory: the class; not used here.
-        flow: how it ends, and what it changes: a `bt_runtime.analysis.effects.Transfer`; `None`: that is not known.
+        flow: how it ends, and what it changes: a `LeafFlow` or `GuardFlow` of `bt_runtime.language.flow`, or a function
+            (`bt_runtime.analysis.host.Transfer`); `None`: the checker has it by the kind's name, or it is not known.
         facts: what else is known of it.
     """
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.errors import KindError
@@ -63,19 +62,21 @@ class Registry:
         actions: Mapping[str, HostAction] | None = None,
         rules: Iterable[Rule] = (),
         events: Iterable[EventType] = (),
-        flow: Any = None,  # noqa: ANN401  a type of a layer above
-        checks: Iterable[Callable[..., Iterable[Mistake]]] = (),
-        codes: Iterable[Any] = (),
+        checks: str | None = None,
     ) -> None:
-        self.flow = flow
-        self.checks: tuple[Callable[..., Iterable[Mistake]], ...] = tuple(checks)
-        self.codes: tuple[Any, ...] = tuple(codes)
+        self.checks = checks
         self.actions: Mapping[str, HostAction] | None = actions
         self.rules: tuple[Rule, ...] = tuple(rules)
         self.events: Mapping[str, EventType] = MappingProxyType(
             {event.name: event for event in (*COMMON_EVENTS, *events)}
         )
-        self.kinds: Mapping[str, Kind] = MappingProxyType(_by_name(kinds))
+        known: dict[str, Kind] = {}
+        for kind in kinds:
+            if kind.name in known:
+                raise KindError(f"the node kind {kind.name!r} is registered twice")
+            _check_kind(kind)
+            known[kind.name] = kind
+        self.kinds: Mapping[str, Kind] = MappingProxyType(known)
         self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
 
     def kind(self, name: str) -> Kind:
@@ -115,25 +116,13 @@ class Registry:
             actions=actions,
             rules=self.rules,
             events=self.events.values(),
-            flow=self.flow,
             checks=self.checks,
-            codes=self.codes,
         )
 
 
 def setting_names(kind: Kind) -> tuple[str, ...]:
     """The names of a kind's settings as in tree files, without slots."""
     return tuple(field.alias or name for name, field in kind.settings.model_fields.items())
-
-
-def _by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
-    known: dict[str, Kind] = {}
-    for kind in kinds:
-        if kind.name in known:
-            raise KindError(f"the node kind {kind.name!r} is registered twice")
-        _check_kind(kind)
-        known[kind.name] = kind
-    return known
 
 
 def _check_kind(kind: Kind) -> None:

@@ -260,6 +260,9 @@ class RunContext:
         self.tick += 1
         if self._watches:
             self.notice_changes()
+        changes = [(node.index, node.status) for node, before in self._changes.items() if node.status is not before]
+        self._changes.clear()
+        changes.sort()
         record = TickRecord(
             tick=self.tick,
             at_s=given.at_s,
@@ -268,7 +271,7 @@ class RunContext:
             outcomes=given.outcomes,
             deliveries=given.deliveries,
             visited=tuple(self._visited),
-            changes=self._take_changes(),
+            changes=tuple(changes),
             writes=self.blackboard.take_writes(),
             errors=self.errors,
             took_ms=took_ms,
@@ -276,12 +279,6 @@ class RunContext:
         self._visited.clear()
         self.errors = ()
         return record
-
-    def _take_changes(self) -> tuple[tuple[int, Status], ...]:
-        changes = [(node.index, node.status) for node, before in self._changes.items() if node.status is not before]
-        self._changes.clear()
-        changes.sort()
-        return tuple(changes)
 
     def has_changed(self) -> bool:
         """Whether something has happened since the last tick ended."""

@@ -1,6 +1,6 @@
 """The names that a node's expressions see: the blackboard's keys, and the arguments of the subtree it stands in."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import inf
 from typing import Any
@@ -49,7 +49,7 @@ def evaluated(values: CompiledValues, node: Node[Any]) -> Iterator[tuple[str, An
         yield name, literal if expression is None else expression.evaluate(lookup)
 
 
-def compile_number(
+def number_of(
     value: float | str,
     node: Node[Any],
     *,
@@ -57,34 +57,28 @@ def compile_number(
     least: float,
     most: float = inf,
     whole: bool = False,
-) -> Callable[[Node[Any]], Any]:
-    """A function of the node that returns a setting's number: the number itself, or the present value of an expression.
+) -> Any:  # noqa: ANN401  int or float, as `whole` says
+    """A setting's number: the number itself, or the present value of an expression.
 
     Args:
         value: a number that the settings have validated, or the text of an expression.
-        node: whose scope the expression has; the function does not refer to it, because a node that stores the function
-            would be in a cycle, and would outlive its run.
+        node: whose scope the expression has.
         setting: its name in messages.
         least: the smallest value of an expression.
         most: the largest.
         whole: the value must be a whole number.
 
     Raises:
-        ExpressionError: the text is not a valid expression; when called: its value is not such a number.
+        ExpressionError: the value of the expression is not such a number.
     """
     if not isinstance(value, str):
-        return lambda _node: value
-    expression = compile_in_scope(value, node)
-    bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
-
-    def number(node: Node[Any]) -> Any:  # noqa: ANN401  int or float, as `whole` says
-        found = expression.evaluate(lookup_in_scope(node))
-        if found is None or not has_type(found, "int" if whole else "float") or not least <= found <= most:
-            kind = "a whole number" if whole else "a number"
-            raise ExpressionError(f"{setting!r} must be {kind} {bounds}, not {brief(found)}")
-        return found
-
-    return number
+        return value
+    found = compile_in_scope(value, node).evaluate(lookup_in_scope(node))
+    if found is None or not has_type(found, "int" if whole else "float") or not least <= found <= most:
+        kind = "a whole number" if whole else "a number"
+        bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
+        raise ExpressionError(f"{setting!r} must be {kind} {bounds}, not {brief(found)}")
+    return found
 
 
 @lru_cache(maxsize=4096)

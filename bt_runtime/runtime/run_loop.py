@@ -205,7 +205,9 @@ class RunLoop:
             if stepper.has_deliveries:  # they may halt what has posted
                 return stepper.due(self._clock.now())
         if self._has_loose_delivery and stepper.posted:
-            await self._flush()
+            self._has_loose_delivery = False
+            if self._journal is not None:
+                await self._journal.flush()
         for request in stepper.start():
             self._tasks[request.key] = asyncio.create_task(self._serve(request), name=request.key)
         return await self._next()
@@ -244,11 +246,6 @@ class RunLoop:
     async def _keep(self, outcomes: Sequence[Outcome]) -> None:
         if self._journal is not None and outcomes:
             await self._journal.keep(outcomes)
-
-    async def _flush(self) -> None:
-        self._has_loose_delivery = False
-        if self._journal is not None:
-            await self._journal.flush()
 
     async def _settle(self) -> None:
         """Cancel and await the work of halted nodes; its partial results are kept before the nodes get them."""

@@ -503,19 +503,15 @@ def _deliver(tree: LiveTree, key: str, value: Any) -> None:  # noqa: ANN401  JSO
     """Wrong values are refused when they come; a recorded one may be wrong for an edited tree."""
     path = forced_path(key)
     if path is not None:
-        _force(tree, path, value)
+        status = forced_status(value)
+        node = next((node for node in tree.root.walk() if node.path == path), None)
+        if node is None or status is None:
+            problem = f"no node {path!r}" if node is None else f"no result {value!r}"
+            tree.context.record_error(tree.root.path, f"a result cannot be forced: there is {problem}")
+        else:
+            node.force(status)
         return
     try:
         tree.blackboard.set(key, value)
     except BlackboardError as error:
         tree.context.record_error(tree.root.path, describe(error))
-
-
-def _force(tree: LiveTree, path: str, result: object) -> None:
-    status = forced_status(result)
-    node = next((node for node in tree.root.walk() if node.path == path), None)
-    if node is None or status is None:
-        problem = f"no node {path!r}" if node is None else f"no result {result!r}"
-        tree.context.record_error(tree.root.path, f"a result cannot be forced: there is {problem}")
-    else:
-        node.force(status)

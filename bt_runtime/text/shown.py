@@ -29,9 +29,7 @@ def brief(value: object) -> str:
 
 def visible(text: str) -> str:
     """The text on one line: a tab as a space, what a terminal would obey or hide as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(map(_visible_character, text))
+    return text if text.isprintable() else "".join(map(_visible_character, text))
 
 
 def _visible_character(character: str) -> str:

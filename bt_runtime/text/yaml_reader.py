@@ -30,7 +30,8 @@ DEEPEST = 100
 MOST_VALUES = 20_000
 
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser of all readers, so that they agree on what is well-formed: the one in Python refuses more."""
 _HINTS = (
     ("mapping values are not allowed", "put quotes around text that contains ': '"),
     ("that cannot start any token", "put quotes around text that begins with a special character"),
@@ -138,7 +139,7 @@ def parse_events(text: str) -> Iterator[yaml.Event]:
     Raises:
         yaml.YAMLError: the syntax is wrong; `syntax_mistake` says where and why.
     """
-    events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
+    events: Iterator[yaml.Event] = yaml.parse(text, Loader=LOADER)
     return events
 
 

@@ -188,6 +188,7 @@ def test_labels_are_names_or_numbered_kinds():
         ("inverter: [finish]", "1:11: 'inverter' takes one child, not a list"),
         ("inverter: []", "1:1: 'inverter' needs a child"),
         ("retry: {chld: finish, attempts: 1, child: finish}", "1:9: 'retry' has no setting 'chld'"),
+        ("retry: {atempts: 1, child: finish}", "1:9: 'retry' has no setting 'atempts'"),
         ("inverter: {conditon: 1 < 2}", "1:12: there is no node kind 'conditon'"),
         ("{finish: , notify: x}", "1:12: a node has one key, its kind; found 'notify' beside 'finish'"),
         ("{name: x, finish: }", "1:2: a node has one key, its kind; found 'name' beside 'finish'"),

@@ -81,7 +81,7 @@ def _ordered(operator: str, left: Domain, right: Domain) -> Computed:
     if left.numbers and right.numbers:
         found = found.union(_numbers_ordered(operator, left.numbers, right.numbers))
     if left.texts and right.texts:
-        found = found.union(_texts_ordered(operator, left.texts, right.texts))
+        found = found.union(_of_pairs(COMPARISONS[operator], left.texts, right.texts))
     right_types = (left.is_number and right.is_number) or (left.is_text and right.is_text)
     return Computed(found, raises=not right_types)
 
@@ -91,10 +91,6 @@ def _numbers_ordered(operator: str, left: Numbers, right: Numbers) -> Domain:
     if operator in {"Lt", "LtE"}:
         return truth(can_be_true=compare(left.least, right.most), can_be_false=not compare(left.most, right.least))
     return truth(can_be_true=compare(left.most, right.least), can_be_false=not compare(left.least, right.most))
-
-
-def _texts_ordered(operator: str, left: TextSet, right: TextSet) -> Domain:
-    return _of_pairs(COMPARISONS[operator], left, right)
 
 
 def _of_pairs(compare: Callable[[str, str], bool], left: TextSet, right: TextSet) -> Domain:
@@ -198,10 +194,6 @@ def _times(left: float, right: float) -> float:
     return 0 if left == 0 or right == 0 else left * right  # infinity stands for large finite numbers
 
 
-def _multiplied(left: Numbers, right: Numbers) -> Numbers:
-    return _corners(_times, _safe(left), _safe(right), whole=left.whole and right.whole)
-
-
 def _safe(numbers: Numbers) -> Numbers:
     """With ends that do not overflow."""
     return _bounded(numbers.least, numbers.most, whole=numbers.whole)
@@ -250,7 +242,7 @@ def _remainder(left: Numbers, right: Numbers) -> Numbers | None:
 _ARITHMETIC: Mapping[str, Callable[[Numbers, Numbers], Numbers | None]] = {
     "Add": _added,
     "Sub": _subtracted,
-    "Mult": _multiplied,
+    "Mult": lambda left, right: _corners(_times, _safe(left), _safe(right), whole=left.whole and right.whole),
     "Div": _divided,
     "FloorDiv": _floor_divided,
     "Mod": _remainder,

@@ -114,7 +114,11 @@ class Compiler:
             value = CONSTANTS[name]
             return lambda _read: value
         if name not in self._names:
-            self._unknown_name(node)
+            if node.id in FUNCTIONS:
+                self._refuse(node, f"{node.id!r} is a function", f"call it: {FUNCTIONS[node.id].usage}")
+            hint = did_you_mean(node.id, [*self._names, *CONSTANTS])
+            known = f"known names: {listing(self._names)}" if self._names else "no names are known here"
+            self._refuse(node, f"there is no blackboard key or parameter {node.id!r}", hint or known)
         self.used.add(name)
         column = column_of(node, self._text)
 
@@ -125,13 +129,6 @@ class Compiler:
                 raise ExpressionError(f"there is no value for {name!r}", column) from None
 
         return run
-
-    def _unknown_name(self, node: ast.Name) -> NoReturn:
-        if node.id in FUNCTIONS:
-            self._refuse(node, f"{node.id!r} is a function", f"call it: {FUNCTIONS[node.id].usage}")
-        hint = did_you_mean(node.id, [*self._names, *CONSTANTS])
-        known = f"known names: {listing(self._names)}" if self._names else "no names are known here"
-        self._refuse(node, f"there is no blackboard key or parameter {node.id!r}", hint or known)
 
     def _logic(self, node: ast.BoolOp, depth: int) -> Run:
         parts = [self.compile(part, depth) for part in node.values]

@@ -48,7 +48,9 @@ def parse(text: str) -> ast.expr:
     if len(text) > LONGEST_EXPRESSION:
         message = f"the expression has {len(text)} characters, more than {LONGEST_EXPRESSION}"
         raise ExpressionError(message, 1, "split it over several nodes")
-    _refuse_characters(text)
+    for at, character in enumerate(text):
+        if not character.isprintable() and character not in "\n\r\t":
+            raise ExpressionError(f"the character U+{ord(character):04X} is not allowed in an expression", at + 1)
     bare = _TEXT.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], text)
     _refuse_surprises(text, bare)
     try:
@@ -74,12 +76,6 @@ def span_of(node: ast.expr, text: str) -> tuple[int, int]:
 
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
-
-
-def _refuse_characters(text: str) -> None:
-    for at, character in enumerate(text):
-        if not character.isprintable() and character not in "\n\r\t":
-            raise ExpressionError(f"the character U+{ord(character):04X} is not allowed in an expression", at + 1)
 
 
 def _refuse_surprises(text: str, bare: str) -> None:

@@ -177,19 +177,16 @@ class _HeaderReader:
                 self._report(item.node.place, message, "a tree can change the default of a host's key, nothing else")
             elif known is None:
                 keys[name] = key
-                self._suspect(name, item)
+                # One that resembles a key of the host is probably misspelt, and its default is lost.
+                hint = did_you_mean(name, self._registry.keys)
+                if hint and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
+                    self._report(item.place, f"{name!r} is declared, but nothing here uses it", hint)
             elif known.type != key.type:
                 message = f"{name!r} is declared as {key.type}, but the host declares it as {known.type}"
                 self._report(item.node.place, message, "a tree can change the default of a host's key, not its type")
             else:
                 keys[name] = replace(known, default=key.default, description=key.description or known.description)
         return keys
-
-    def _suspect(self, name: str, item: Entry) -> None:
-        """Report an unused key that resembles a key of the host: probably misspelt, and its default is lost."""
-        hint = did_you_mean(name, self._registry.keys)
-        if hint and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
-            self._report(item.place, f"{name!r} is declared, but nothing here uses it", hint)
 
     def _parameters(self, entry: Entry | None, keys: Mapping[str, Key]) -> dict[str, Parameter]:
         parameters: dict[str, Parameter] = {}

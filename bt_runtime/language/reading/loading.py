@@ -16,7 +16,6 @@ from bt_runtime.language.reading.nodes import Given, NodeBudget, NodeReader
 from bt_runtime.language.reading.outputs import output_mistakes
 from bt_runtime.language.reading.rules import meaning_mistakes
 from bt_runtime.language.registry import Registry
-from bt_runtime.language.rule import Rule
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
@@ -68,7 +67,10 @@ class Loading:
         sampled = _required(header).difference(arguments or {}) if samples else frozenset()
         bound = self._bind(header, arguments or {}, {}, header.name_place, sampled)
         root = self._root(header, bound, sampled, {}, path="", depth=0)
-        rules = self._rules(header, root)
+        included = (each for each in self._headers.values() if each is not None and each is not header)
+        is_whole = root is not None and not self.mistakes and not self._broken
+        paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
+        rules = read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
@@ -90,13 +92,6 @@ class Loading:
             parameters={name: parameter.key for name, parameter in header.parameters.items()},
             required=_required(header),
         )
-
-    def _rules(self, header: Header, root: NodeDefinition | None) -> tuple[Rule, ...]:
-        """The rules of the file and of the trees that it includes; they may name anything of the whole tree."""
-        included = (each for each in self._headers.values() if each is not None and each is not header)
-        is_whole = root is not None and not self.mistakes and not self._broken
-        paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
-        return read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
 
     def _declarations(self) -> Iterator[Declaration]:
         for header in filter(None, self._headers.values()):
@@ -153,10 +148,14 @@ class Loading:
             return None
         if arguments is None:  # reported already; with samples the nodes can be checked nevertheless
             arguments, samples = _samples(header), frozenset(header.parameters)
+        # Each inclusion has private keys of its own.
+        private = {name: f"{path or header.name}/{name}" for name in header.declared if header.keys[name].private}
+        for name, qualified in private.items():
+            self._keys[qualified] = replace(header.keys[name], name=qualified)
         reader = NodeReader(
             header,
             registry=self._registry,
-            given=Given(arguments, samples, written, self._own_keys(header, path)),
+            given=Given(arguments, samples, written, private),
             include=partial(self._include, header),
             budget=self._budget,
             mistakes=self.mistakes,
@@ -168,13 +167,6 @@ class Loading:
             self._broken = self._broken or reader.broken
             self._inserted.setdefault(header.name, set()).update(reader.inserted)
             self._stack.pop()
-
-    def _own_keys(self, header: Header, path: str) -> Mapping[str, str]:
-        """Make the private keys of one inclusion; their names on the blackboard, by those in the file."""
-        private = {name: f"{path or header.name}/{name}" for name in header.declared if header.keys[name].private}
-        for name, qualified in private.items():
-            self._keys[qualified] = replace(header.keys[name], name=qualified)
-        return private
 
     def _include(
         self,

@@ -130,7 +130,11 @@ class NodeReader:
         name = self._name(entries.pop("name", None))
         label = siblings.label(kind.name, name)
         path = siblings.below(label)
-        self._check_label(label, siblings, written.place, path)
+        # Labels must be unique among siblings, because paths consist of them.
+        if label in siblings.lines:
+            message = f"a sibling is called {brief(label)} already, on line {siblings.lines[label]}"
+            self._report(written.place, message, "give one of them another 'name'", path, code="duplicate-name")
+        siblings.lines.setdefault(label, written.place.line)
         children = self._children(kind, entries, written.place, path, depth)
         settings, included, uses = self._settings(kind, entries, written.place, path, depth)
         if settings is None:
@@ -210,13 +214,6 @@ class NodeReader:
         hint = f"use at most {LONGEST_NAME} printable characters, and neither '/' nor '#'"
         self._report(entry.node.place, f"{brief(entry.node.plain())} cannot name a node", hint)
         return None
-
-    def _check_label(self, label: str, siblings: _Siblings, place: Place, path: str) -> None:
-        """Labels must be unique among siblings, because paths consist of them."""
-        if label in siblings.lines:
-            message = f"a sibling is called {brief(label)} already, on line {siblings.lines[label]}"
-            self._report(place, message, "give one of them another 'name'", path, code="duplicate-name")
-        siblings.lines.setdefault(label, place.line)
 
     def _children(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int

@@ -49,16 +49,13 @@ class Filler:
         if isinstance(node.data, tuple):
             return [self.fill(item) for item in node.data]
         if isinstance(node.data, str) and "${" in node.data:
-            return self._fill_text(node.data, node.place)
+            whole = _WHOLE.fullmatch(node.data)
+            if whole:
+                value = self._argument(whole[1], node.place)
+                self._spend(value if isinstance(value, str) else json.dumps(value), node.place)
+                return value if self._left > 0 else None
+            return _ANY.sub(lambda match: self._part(match, node.place), node.data)
         return node.data
-
-    def _fill_text(self, text: str, place: Place) -> Value:
-        whole = _WHOLE.fullmatch(text)
-        if whole:
-            value = self._argument(whole[1], place)
-            self._spend(value if isinstance(value, str) else json.dumps(value), place)
-            return value if self._left > 0 else None
-        return _ANY.sub(lambda match: self._part(match, place), text)
 
     def _part(self, match: re.Match[str], place: Place) -> str:
         if match[1] is None:

@@ -24,18 +24,14 @@ def meaning_mistakes(root: NodeDefinition, *, registry: Registry, is_whole: bool
         if node.kind in _REACTIVE_KINDS and getattr(node.settings, "memory", True) is False:
             yield from _repeated(node, registry)
         if node.kind == "parallel" and is_whole:
-            yield from _out_of_reach(node)
+            wanted, there = getattr(node.settings, "success", None), len(node.children.get("children", ()))
+            if isinstance(wanted, int) and wanted > there > 0:
+                message = f"{wanted} children must succeed, and there {'is' if there == 1 else 'are'} {there}"
+                yield Mistake(node.place, message, f"write 'success: {there}' or 'success: all'", node.path)
         if node.kind == "on_halt":
             yield from _late_hooks(node, registry)
     for rule in registry.rules if is_whole else ():
         yield from rule(root)
-
-
-def _out_of_reach(node: NodeDefinition) -> Iterator[Mistake]:
-    wanted, there = getattr(node.settings, "success", None), len(node.children.get("children", ()))
-    if isinstance(wanted, int) and wanted > there > 0:
-        message = f"{wanted} children must succeed, and there {'is' if there == 1 else 'are'} {there}"
-        yield Mistake(node.place, message, f"write 'success: {there}' or 'success: all'", node.path)
 
 
 def _late_hooks(node: NodeDefinition, registry: Registry) -> Iterator[Mistake]:

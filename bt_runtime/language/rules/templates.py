@@ -32,10 +32,6 @@ def _at_least(times: int) -> Automaton:
     return _automaton(*rows, (times,) * 4, accepting={times})
 
 
-def _exactly(times: int) -> Automaton:
-    return Automaton(_at_most(times).rows, frozenset({times}))
-
-
 # The columns are the letters: neither event, the first one, the second one, both.
 _INIT = _automaton((2, 1, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2), accepting={0, 1})
 _LAST = _automaton((1, 2, 1, 2), (1, 2, 1, 2), (1, 2, 1, 2), accepting={0, 2})
@@ -56,7 +52,7 @@ _NOT_CHAIN_SUCCESSION = _automaton((0, 1, 0, 1), (0, 1, 2, 2), (2, 2, 2, 2), acc
 _AUTOMATA: Mapping[Template, Callable[[int], Automaton]] = {
     "absence": lambda _times: _at_most(0),
     "existence": _at_least,
-    "exactly": _exactly,
+    "exactly": lambda times: Automaton(_at_most(times).rows, frozenset({times})),
     "at_most": _at_most,
     "init": lambda _times: _INIT,
     "last": lambda _times: _LAST,

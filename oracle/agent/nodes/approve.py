@@ -1,17 +1,17 @@
 """The `approve` kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 
-from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, Status, Stepped, Words, node
 from bt_runtime.analysis.effects import Case, EndStates
 from bt_runtime.analysis.states import States
 from bt_runtime.analysis.transfers import child_of, merged
 from bt_runtime.analysis.walk import Walk
 from bt_runtime.kinds.action import CallAction
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.templates import keys_in
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.nodes.base import Decorator
 from bt_runtime.nodes.wording import says
 from bt_runtime.text.phrases import clipped
@@ -29,11 +29,7 @@ class ApproveSettings(AskingSettings):
         answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
     """
 
-    message: str = Field(min_length=1, max_length=4000)
-
-    def uses(self) -> Iterator[Use]:
-        for key in keys_in(self.message):
-            yield KeyUse(("message",), key, "read")
+    message: TemplateText = Field(min_length=1, max_length=4000)
 
 
 def _flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:

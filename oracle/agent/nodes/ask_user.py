@@ -6,9 +6,9 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import Case, leaf_of
-from bt_runtime.language.kind import KeyType
-from bt_runtime.language.templates import keys_in
+from bt_runtime.analysis.effects import Case
+from bt_runtime.language.flow import LeafFlow
+from bt_runtime.language.kind import KeyType, TemplateText
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentNode
@@ -40,7 +40,7 @@ class AskUserSettings(AskingSettings):
         answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
     """
 
-    question: str = Field(min_length=1, max_length=4000)
+    question: TemplateText = Field(min_length=1, max_length=4000)
     into: str
     options: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list, max_length=50)
     form: dict[str, Any] | None = Field(default=None, alias="schema")
@@ -66,8 +66,7 @@ class AskUserSettings(AskingSettings):
         return {"type": "string", "enum": self.options} if self.options else _FREE_TEXT
 
     def uses(self) -> Iterator[Use]:
-        for key in keys_in(self.question):
-            yield KeyUse(("question",), key, "read")
+        yield from super().uses()
         yield KeyUse(("into",), self.into, "write", TYPES[self.response_schema["type"]])
 
 
@@ -83,7 +82,7 @@ def _cases(settings: AskUserSettings) -> Sequence[Case]:
     waits=True,
     acts=True,
     facts=Facts(roles=(ASKS_PERSON,), shows=True),
-    flow=leaf_of(_cases),
+    flow=LeafFlow(_cases),
 )
 class AskUser(AgentNode[AskUserSettings]):
     """Asks a person a question, and waits for the answer, be it a minute or a month.

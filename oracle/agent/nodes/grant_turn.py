@@ -1,13 +1,12 @@
 """The `grant_turn` kind."""
 
-from collections.abc import Iterator
-
-from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import leaf
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
+from bt_runtime.language.flow import leaf
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.text.phrases import counted
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import GRANTING
-from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.nodes.hints import filled_hint
 from oracle.agent.nodes.roles import GRANTS_TURN
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
@@ -20,10 +19,7 @@ class GrantTurnSettings(NodeSettings):
         hint: an instruction in addition to the request to continue; `{key}` stands for a blackboard value.
     """
 
-    hint: str = ""
-
-    def uses(self) -> Iterator[Use]:
-        yield from hint_uses(hint=self.hint)
+    hint: TemplateText = ""
 
 
 @node(

@@ -5,23 +5,15 @@ is put on one line, cut, and written in quotation marks that it cannot end; the 
 (`oracle.core.control_notes`). Texts of results, which anybody may have written, are not among the keys for hints.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_runtime import KeyUse, Use
 from bt_runtime.language.templates import filled, keys_in
 from bt_runtime.text.phrases import clipped, joined
 from oracle.agent.notices import quoted
 
 _MOST_SHOWN = 60
 _MOST_ITEMS = 10
-
-
-def hint_uses(**templates: str) -> Iterator[Use]:
-    """The keys that templates show, by the setting that has the template."""
-    for setting, template in templates.items():
-        for key in keys_in(template):
-            yield KeyUse((setting,), key, "read")
 
 
 def filled_hint(template: str, board: Mapping[str, object]) -> str:

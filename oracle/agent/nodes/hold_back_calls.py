@@ -1,7 +1,7 @@
 """The `hold_back_calls` kind."""
 
 from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import clipped, counted
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import HOLDS_BACK_CALLS

@@ -1,8 +1,8 @@
 """The `judge_context` kind."""
 
 from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
 from bt_runtime.language.expressions.domains import of_values
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import counted
 from oracle.agent.gathering.sufficiency import REASONS
 from oracle.agent.nodes.base import AgentNode

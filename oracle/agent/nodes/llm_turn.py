@@ -7,12 +7,13 @@ import structlog
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import leaf_of
+from bt_runtime.language.flow import LeafFlow
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.text.phrases import clipped, counted, seconds
 from oracle.agent.encoded import with_encoding
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import turn_cases
-from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.nodes.hints import filled_hint
 from oracle.agent.nodes.roles import ASKS_MODEL
 from oracle.agent.nodes.turn_words import turn_sentence
 from oracle.agent.outcomes import TurnOutcome
@@ -37,7 +38,7 @@ class LlmTurnSettings(NodeSettings):
         into: the blackboard key that gets the text of the turn.
     """
 
-    hint: str = ""
+    hint: TemplateText = ""
     prompt: str | None = Field(default=None, min_length=1)
     model: str | None = Field(default=None, min_length=1)
     timeout_s: float | None = Field(default=None, gt=0)
@@ -46,7 +47,7 @@ class LlmTurnSettings(NodeSettings):
     into: str | None = None
 
     def uses(self) -> Iterator[Use]:
-        yield from hint_uses(hint=self.hint)
+        yield from super().uses()
         if self.into is not None:
             yield KeyUse(("into",), self.into, "write", "str")
 
@@ -56,7 +57,7 @@ class LlmTurnSettings(NodeSettings):
     settings=LlmTurnSettings,
     shorthand="hint",
     facts=Facts(roles=(ASKS_MODEL,), shows=True, keeps=("_is_late", "_deadline_s")),
-    flow=leaf_of(turn_cases),
+    flow=LeafFlow(turn_cases),
 )
 class LlmTurn(AgentAction[LlmTurnSettings]):
     """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.

@@ -1,14 +1,13 @@
 """The `note` kind."""
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import HERE, Case, leaf
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
+from bt_runtime.language.flow import HERE, Case, leaf
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import AgentNode
-from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.nodes.hints import filled_hint
 from oracle.agent.notes import Strength
 
 
@@ -21,11 +20,8 @@ class NoteSettings(NodeSettings):
             `enough` (what was found suffices), `ending` (one more failure ends the query), `last_turn`.
     """
 
-    text: str = Field(min_length=1, max_length=2000)
+    text: TemplateText = Field(min_length=1, max_length=2000)
     strength: Strength = "hint"
-
-    def uses(self) -> Iterator[Use]:
-        yield from hint_uses(text=self.text)
 
 
 @node(

@@ -1,14 +1,14 @@
 """The `require_answer` kind."""
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import HERE, Case, leaf
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
+from bt_runtime.language.flow import HERE, Case, leaf
+from bt_runtime.language.kind import TemplateText
 from oracle.agent.nodes.base import AgentNode
-from oracle.agent.nodes.hints import filled_hint, hint_uses
+from oracle.agent.nodes.hints import filled_hint
 from oracle.agent.nodes.roles import REQUIRES_ANSWER
+from oracle.agent.notes import WRAP_UP
 
 
 class RequireAnswerSettings(NodeSettings):
@@ -18,14 +18,11 @@ class RequireAnswerSettings(NodeSettings):
         hint: what the model reads with that turn; `{key}` stands for a blackboard value.
     """
 
-    hint: str = Field(
-        default="Tools are not run any more. Answer now from what you have; say plainly what is missing.",
+    hint: TemplateText = Field(
+        default=WRAP_UP,
         min_length=1,
         max_length=2000,
     )
-
-    def uses(self) -> Iterator[Use]:
-        yield from hint_uses(hint=self.hint)
 
 
 @node(

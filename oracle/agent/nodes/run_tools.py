@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.analysis.effects import leaf
 from bt_runtime.language.expressions.expression import Expression, compile_expression
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.language.rules.matching import AnyName
 from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import counted, listed
@@ -17,7 +18,6 @@ from oracle.agent.client_tools import ask_client, client_result
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import RUNNING_CALLS
-from oracle.agent.nodes.hints import hint_uses
 from oracle.agent.nodes.roles import RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.tool_calls import (
@@ -96,7 +96,7 @@ class RunToolsSettings(AskingSettings):
     """
 
     approve: list[str | ApprovedCalls] = Field(default_factory=list)
-    message: str = Field(default="", max_length=4000)
+    message: TemplateText = Field(default="", max_length=4000)
     edits: bool = True
 
     @property
@@ -105,7 +105,7 @@ class RunToolsSettings(AskingSettings):
         return tuple(ApprovedCalls(tool=each) if isinstance(each, str) else each for each in self.approve)
 
     def uses(self) -> Iterator[Use]:
-        yield from hint_uses(message=self.message)
+        yield from super().uses()
         for index, (written, each) in enumerate(zip(self.approve, self.policy, strict=True)):
             if each.is_exact:
                 at = ("approve", index) if isinstance(written, str) else ("approve", index, "tool")

@@ -1,12 +1,11 @@
 """The `say` kind."""
 
-from collections.abc import Iterator
-
 from pydantic import Field
 
-from bt_runtime import Facts, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import Case, leaf
-from bt_runtime.language.templates import filled, keys_in
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
+from bt_runtime.language.flow import Case, leaf
+from bt_runtime.language.kind import TemplateText
+from bt_runtime.language.templates import filled
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import SPEAKS
@@ -20,11 +19,7 @@ class SaySettings(NodeSettings):
         text: a sentence of the answer; `{key}` stands for a blackboard value.
     """
 
-    text: str = Field(min_length=1, max_length=2000)
-
-    def uses(self) -> Iterator[Use]:
-        for key in keys_in(self.text):
-            yield KeyUse(("text",), key, "read")
+    text: TemplateText = Field(min_length=1, max_length=2000)
 
 
 @node(

@@ -1,18 +1,18 @@
 """The `try_strategy` kind."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import structlog
 from pydantic import Field
 
-from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
 from bt_runtime.language.expressions.domains import Domain
+from bt_runtime.language.flow import Case, leaf
+from bt_runtime.language.kind import TemplateText
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import GRANTING
-from oracle.agent.nodes.hints import filled_hint, hint_uses, is_lacking
+from oracle.agent.nodes.hints import filled_hint, is_lacking
 from oracle.agent.nodes.roles import TRIES_STRATEGY
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
@@ -31,12 +31,9 @@ class TryStrategySettings(NodeSettings):
         topic: the topic of that notification.
     """
 
-    hint: str = Field(min_length=1, max_length=2000)
+    hint: TemplateText = Field(min_length=1, max_length=2000)
     message: str = Field(default="", max_length=2000)
     topic: Topic = "fallback"
-
-    def uses(self) -> Iterator[Use]:
-        yield from hint_uses(hint=self.hint)
 
 
 @node(

@@ -6,6 +6,7 @@ from typing import cast
 
 import yaml
 
+from bt_runtime.text.yaml_reader import LOADER
 from oracle.authoring.scenarios.expectations import EXPECTATIONS
 from oracle.authoring.scenarios.judging import ScenarioVerdict
 from oracle.authoring.scenarios.model import Json
@@ -32,7 +33,9 @@ def updated(text: str, verdicts: Iterable[ScenarioVerdict]) -> str:
         verdicts: on its scenarios.
     """
     text = text.removeprefix("\ufeff")
-    scenarios = _scenarios(text)
+    root = yaml.compose(text, Loader=LOADER)
+    items = cast("yaml.SequenceNode", _entry(root, "scenarios")).value
+    scenarios = {_entry(item, "name").value: item for item in items}
     changes: list[_Change] = []
     for verdict in verdicts:
         if verdict.passed:
@@ -44,12 +47,6 @@ def updated(text: str, verdicts: Iterable[ScenarioVerdict]) -> str:
     for change in sorted(changes, key=lambda each: each.start, reverse=True):
         text = text[: change.start] + change.text + text[change.end :]
     return text
-
-
-def _scenarios(text: str) -> dict[str, yaml.Node]:
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    items = cast("yaml.SequenceNode", _entry(root, "scenarios")).value
-    return {_entry(item, "name").value: item for item in items}
 
 
 def _entry(node: yaml.Node | None, name: str) -> yaml.Node:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from bt_runtime import Status
-from bt_runtime.analysis.effects import LeafFlow
+from bt_runtime.language.flow import LeafFlow
 from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.nodes.context import Requester
 from oracle.agent.nodes.roles import ASKS_MODEL, REFUSES_CALLS, RUNS_CALLS

@@ -1,13 +1,18 @@
 """The `cancelled` guard."""
 
 from bt_runtime import Facts, NoSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from oracle.agent.nodes.base import AgentGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import SEES_CANCEL
 from oracle.decision import AgentState, rules
 
 
-@node("cancelled", facts=Facts(roles=(SEES_CANCEL,), reads=("cancel_requested",)), flow=guard("cancel asked"))
+@node(
+    "cancelled",
+    facts=Facts(roles=(SEES_CANCEL,), reads=("cancel_requested",)),
+    flow=GuardFlow("cancel asked", writes=LAGGING),
+)
 class CancelGuard(AgentGuard[NoSettings]):
     """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
 

@@ -5,9 +5,10 @@ from math import floor
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.text.phrases import number
 from oracle.agent.nodes.base import AgentGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING, guard
 from oracle.agent.nodes.roles import LIMITS_TIME
 from oracle.decision import AgentState, rules
 
@@ -27,7 +28,7 @@ class DeadlineSettings(NodeSettings):
     settings=DeadlineSettings,
     shorthand="seconds",
     facts=Facts(roles=(LIMITS_TIME,)),
-    flow=guard("time asked", limit=lambda settings: settings.seconds),
+    flow=GuardFlow("time asked", writes=LAGGING, limit="seconds"),
 )
 class Deadline(AgentGuard[DeadlineSettings]):
     """Trips when the time for the whole query is over: `timeout`.

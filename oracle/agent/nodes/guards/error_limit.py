@@ -1,14 +1,15 @@
 """The `error_limit` guard."""
 
 from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.text.phrases import clipped, counted
 from oracle.agent.nodes.base import StateGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import SEES_ERRORS
 from oracle.decision import AgentState, rules
 
 
-@node("error_limit", facts=Facts(roles=(SEES_ERRORS,)), flow=guard("errors asked"))
+@node("error_limit", facts=Facts(roles=(SEES_ERRORS,)), flow=GuardFlow("errors asked", writes=LAGGING))
 class ErrorLimit(StateGuard[NoSettings]):
     """Trips after three tool errors in a row over at least two turns: `error_limit`.
 

@@ -1,16 +1,17 @@
 """The `no_progress` guard."""
 
 from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import StateGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import SEES_REPETITION
 from oracle.decision import AgentState, rules
 from oracle.decision.progress import TIMES, find_repetition
 from oracle.decision.repeated_text import MOST_REPEATED_TURNS
 
 
-@node("no_progress", facts=Facts(roles=(SEES_REPETITION,)), flow=guard("progress asked"))
+@node("no_progress", facts=Facts(roles=(SEES_REPETITION,)), flow=GuardFlow("progress asked", writes=LAGGING))
 class NoProgress(StateGuard[NoSettings]):
     """Trips when tool calls or responses bring the same over and over: `no_progress`.
 

@@ -1,14 +1,15 @@
 """The `token_budget` guard."""
 
 from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.text.phrases import counted
 from oracle.agent.nodes.base import StateGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import LIMITS_TOKENS
 from oracle.decision import AgentState, rules
 
 
-@node("token_budget", facts=Facts(roles=(LIMITS_TOKENS,)), flow=guard("tokens asked"))
+@node("token_budget", facts=Facts(roles=(LIMITS_TOKENS,)), flow=GuardFlow("tokens asked", writes=LAGGING))
 class TokenBudget(StateGuard[NoSettings]):
     """Trips when the tokens of the query have reached the user's budget: `token_budget`.
 

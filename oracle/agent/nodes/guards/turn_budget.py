@@ -3,9 +3,10 @@
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.language.flow import GuardFlow
 from bt_runtime.text.phrases import counted
 from oracle.agent.nodes.base import StateGuard
-from oracle.agent.nodes.flows import guard
+from oracle.agent.nodes.flows import LAGGING, guard
 from oracle.agent.nodes.roles import LIMITS_TURNS
 from oracle.decision import AgentState, rules
 
@@ -25,7 +26,7 @@ class TurnBudgetSettings(NodeSettings):
     settings=TurnBudgetSettings,
     shorthand="limit",
     facts=Facts(roles=(LIMITS_TURNS,), reads=("turn", "turn_limit")),
-    flow=guard("turns asked", limit=lambda settings: settings.limit, counter="turn"),
+    flow=GuardFlow("turns asked", writes=LAGGING, limit="limit", counter="turn"),
 )
 class TurnBudget(StateGuard[TurnBudgetSettings]):
     """Trips when the finished LLM turns have reached the limit: `max_iterations`.
