@@ -65,6 +65,13 @@ def token_warning(state: AgentState) -> Notice:
     return Notice("limit_warning", message, "warning", _token_numbers(state))
 
 
+def time_warning(state: AgentState, elapsed_s: float) -> Notice:
+    """Near the limit of time."""
+    message = f"Approaching time limit ({elapsed_s:.0f}/{state.time_limit_s:g} s). Consider wrapping up your response."
+    percent = 100 * elapsed_s / state.time_limit_s
+    return Notice("limit_warning", message, "warning", _numbers("timeout", elapsed_s, state.time_limit_s, percent))
+
+
 def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
     """The notification that a limit or the lack of progress ends the query; `None` for other reasons."""
     if reason == "max_iterations":

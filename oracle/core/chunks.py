@@ -30,8 +30,9 @@ Topic = Literal[
     "capability_gap",
     "delegation_recommended",
     "fallback",
+    "notice",
 ]
-"""What a notification of the control can be about."""
+"""What a notification of the control can be about; `notice`: anything else."""
 SystemType = Literal[Topic, "paused", "queued", "recovered"]
 """What a notification can be about. The last three come from no control: `paused` from an operator who debugs the run,
 `queued` and `recovered` from the service, whose run waits for a place or goes on after its worker has died."""

@@ -135,6 +135,7 @@ _STRATEGIES = "The strategies of the fallback that were tried, in order."
 _SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallback; without one, all."
 _PENDING_CALLS = "The tool calls of the last turn without a result: maps with the `tool` and its `arguments`."
 _PENDING_WRITES = "Names of the tools among them that change something."
+_TIME_LIMIT = "The effective limit of time in seconds: the user's, or a lower one of a guard that has tripped."
 _SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
 _ANSWERS = "What people have decided, by the id of what they were asked."
 _SUGGESTIONS = "What the model's last signal suggests to try next."
@@ -247,6 +248,7 @@ AGENT_KEYS: tuple[Key, ...] = (
     ),
     AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
     AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
+    AgentKey("time_limit", "float", 0.0, _TIME_LIMIT, least=0, read=lambda run: run.state.time_limit_s, on_demand=True),
     AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
     Key(ANSWERS, "map", None, _ANSWERS, read_only=True, deliverable=True),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),

@@ -16,9 +16,9 @@ CODES = (
 _MEASURES: Mapping[str, str] = {
     **dict.fromkeys(("tokens_used", "token_budget"), "tokens"),
     **dict.fromkeys(("turn", "turn_limit", "max_turns"), "turns"),
-    "seconds_left": "seconds",
+    **dict.fromkeys(("seconds_left", "time_limit"), "seconds"),
 }
-_LIMITS = frozenset({"token_budget", "turn_limit", "max_turns"})
+_LIMITS = frozenset({"token_budget", "turn_limit", "max_turns", "time_limit"})
 _MOST_PERCENT = 100
 _LEAST_PERCENT = 2
 

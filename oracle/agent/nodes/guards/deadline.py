@@ -1,11 +1,14 @@
 """The `deadline` guard."""
 
-from math import floor
+from math import floor, inf
+from typing import Annotated
 
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
 from bt_runtime.language.flow import GuardFlow
+from bt_runtime.language.kind import ExpressionText
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.text.phrases import number
 from oracle.agent.nodes.base import AgentGuard
 from oracle.agent.nodes.flows import LAGGING, guard
@@ -17,10 +20,11 @@ class DeadlineSettings(NodeSettings):
     """Settings of `deadline`.
 
     Args:
-        seconds: a shorter time for this guard alone, from the start of the query; `None` means the user's.
+        seconds: a shorter time for this guard alone, from the start of the query: a number or an expression; `None`
+            means the user's.
     """
 
-    seconds: float | None = Field(default=None, gt=0)
+    seconds: Annotated[float, Field(gt=0)] | ExpressionText | None = None
 
 
 @node(
@@ -34,23 +38,26 @@ class Deadline(AgentGuard[DeadlineSettings]):
     """Trips when the time for the whole query is over: `timeout`.
 
     SUCCESS before the deadline. The run is ticked when it passes, so as a guard of a loop it interrupts the running
-    child.
+    child. An expression is evaluated at every tick.
 
     ```yaml
-    deadline:
+    deadline: {seconds: 0.5 * time_limit}
     ```
     """
 
     reason = "timeout"
+    unkept = AgentGuard.unkept | {"_limit_s"}
+    _limit_s = inf
+    """The guard's own limit, as of the last tick."""
 
     def holds(self, state: AgentState) -> bool:
         """Whether the time of the tick is past the deadline; if it is not, the run is woken at the deadline.
 
         A shorter limit of this guard becomes the effective one when it trips.
         """
-        own, limit_s, elapsed_s = self.settings.seconds, state.time_limit_s, self.run.now_s - state.start_time
-        if own is not None and own < limit_s:
-            limit_s = own
+        own = self.settings.seconds
+        self._limit_s = inf if own is None else number_of(own, self, setting="seconds", least=0)
+        limit_s, elapsed_s = min(self._limit_s, state.time_limit_s), self.run.now_s - state.start_time
         if not rules.deadline_has_passed(limit_s, elapsed_s):
             self.run.wake_at(self.index, state.start_time + limit_s)
             return False
@@ -58,8 +65,8 @@ class Deadline(AgentGuard[DeadlineSettings]):
         return True
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
-        state, own = self.agent.state, self.settings.seconds
-        limit_s = state.time_limit_s if own is None else min(own, state.time_limit_s)
+        state = self.agent.state
+        limit_s = min(self._limit_s, state.time_limit_s)
         elapsed_s = self.run.now_s - state.start_time
         shown_s = floor(elapsed_s * 10) / 10 if limit_s >= 10 else elapsed_s
         text = f"{number(shown_s)} of {number(limit_s)} s"

@@ -1,12 +1,16 @@
 """The `turn_budget` guard."""
 
+from typing import Annotated
+
 from pydantic import Field
 
-from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NodeSettings, Status, Stepped, Words, node
 from bt_runtime.language.flow import GuardFlow
+from bt_runtime.language.kind import ExpressionText
+from bt_runtime.nodes.scope import number_of
 from bt_runtime.text.phrases import counted
 from oracle.agent.nodes.base import StateGuard
-from oracle.agent.nodes.flows import LAGGING, guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import LIMITS_TURNS
 from oracle.decision import AgentState, rules
 
@@ -15,10 +19,10 @@ class TurnBudgetSettings(NodeSettings):
     """Settings of `turn_budget`.
 
     Args:
-        limit: a lower limit of LLM turns for this guard alone; `None` means the effective one.
+        limit: a lower limit of LLM turns of the query: a number or an expression; `None` means the effective one.
     """
 
-    limit: int | None = Field(default=None, ge=1)
+    limit: Annotated[int, Field(ge=1)] | ExpressionText | None = None
 
 
 @node(
@@ -32,7 +36,8 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
     """Trips when the finished LLM turns have reached the limit: `max_iterations`.
 
     SUCCESS while there are turns left. The limit is the user's `max_iterations` or the tree's `max_turns`, whichever is
-    lower.
+    lower. All turns of the query count, those before the loop too, and a limit that was asked for once holds for the
+    rest of the query. An expression is evaluated at every tick.
 
     ```yaml
     turn_budget: {limit: 10}
@@ -41,13 +46,20 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
 
     reason = "max_iterations"
 
+    def update(self) -> Status:
+        if isinstance(self.settings.limit, str):
+            self._passed = None  # an expression can have another value in the same state
+        return super().update()
+
     def holds(self, state: AgentState) -> bool:
         """Whether the turns are used up; a lower limit of this guard is the effective one once it has been asked.
 
         So the warning is sent in time, and the last turn that it allows wraps up.
         """
-        if self.settings.limit is not None:
-            self.agent.state = lowered = state.with_turn_limit(self.settings.limit)
+        own = self.settings.limit
+        if own is not None:
+            limit = number_of(own, self, setting="limit", least=0, whole=True)
+            self.agent.state = lowered = state.with_turn_limit(limit)
             if lowered is not state:
                 self.publish()
                 return rules.turns_are_used_up(lowered)

@@ -7,6 +7,7 @@ from bt_runtime.testing import FakeClock
 from oracle.agent.nodes import REGISTRY
 from tests.acceptance.harness import answers, calls, harness, says, signal_xml
 from tests.oracle.agent.nodes.running import run_nodes, statuses, tree_of, written
+from tests.oracle.authoring.scenarios.playing import played
 
 GUARDS = ["cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"]
 MORE = says("Half." + signal_xml("need_turn", reason="more"))
@@ -110,3 +111,56 @@ async def test_a_guard_of_a_subtree_stops_the_whole_query() -> None:
         answered = await it.ask(tree="sample")
     assert answered.reason == "max_iterations"
     assert answered.done.turns == 1
+
+
+LIMITED = """\
+tree: limited
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, {guard}, token_budget, deadline]
+        child: {{ sequence: [warn_near_limits: {{ time: 50 }}, llm_turn, subtree: follow_signal] }}
+"""
+HALF = "{ text: Half., signal: need_turn, delay_s: 20 }"
+
+
+def limited(tmp_path, guard, model, expect):
+    (tmp_path / "limited.yaml").write_text(LIMITED.format(guard=guard))
+    limits = "{ max_iterations: 9, timeout_seconds: 60 }"
+    verdict = played(
+        f"scenarios: [{{ name: A, tree: limited, limits: {limits}, model: {model}, expect: {expect} }}]", tmp_path
+    )
+    assert verdict.passed, verdict.report("")
+
+
+@pytest.mark.parametrize(
+    "guard",
+    ["turn_budget: '2 if query_type == \"code\" else 5'", "if: { when: turn > 0, then: { turn_budget: 1 + 1 } }"],
+)
+def test_a_limit_of_turns_is_an_expression_or_depends_on_a_condition(tmp_path, guard) -> None:
+    last = "{ text: The rest., signal: need_turn }"
+    expect = "{ reason: max_iterations, answer: { ends: 'Stopped: iteration limit reached (2/2).' } }"
+    limited(tmp_path, guard, f"[{HALF}, {last}]", expect)
+
+
+def test_a_limit_of_time_is_an_expression_over_the_limit(tmp_path) -> None:
+    expect = "{ reason: timeout, elapsed_s: 15, answer: { ends: 'Stopped: time limit reached (15 s).' } }"
+    limited(tmp_path, "deadline: time_limit / 4", "[{ text: Half., hang: true }]", expect)
+
+
+def test_the_time_is_warned_of_once_where_the_tree_says_from_when_on(tmp_path) -> None:
+    message = "Approaching time limit (30/60 s). Consider wrapping up your response."
+    expect = (
+        f"{{ reason: completed, notices: [limit_warning: {message!r}], "
+        f"requests: [{{ nth: 3, note: {{ contains: {message!r} }} }}] }}"
+    )
+    turn = HALF.replace("20", "15")
+    limited(
+        tmp_path,
+        "turn_budget",
+        f"[{turn}, {turn}, {{ text: More., signal: {{ need_turn: {{ reason: tests }} }} }}, The rest.]",
+        expect,
+    )
