@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_text
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.editing.completion import complete
@@ -78,7 +79,7 @@ def main() -> None:
         line = text[: text.index("turn > 39")].count("\n") + 1
         column = text.split("\n")[line - 1].index("turn > 39") + 3
         at = {"line": line, "column": column}
-        report = desk.library.check_text(file, text)
+        report = check_text(desk.library, file, text)
         tree = report.files[0].tree
         nodes = len(tree.nodes()) if tree is not None else 0
         print(f"one change of a tree of {nodes} nodes, {len(text):,} characters (aim: {AIM_MS:.0f} ms)")

@@ -7,7 +7,8 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.analysis import codes_of
+from bt_runtime.analysis.files import check_files
+from bt_runtime.analysis.judging import codes_of
 from oracle.agent.nodes import REGISTRY
 
 PAGE = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ def checked(text: str, folder: Path) -> list[tuple[int, str]]:
     assert match is not None
     path = folder / f"{match[1]}.yaml"
     path.write_text(text, encoding="utf-8")
-    report = LIBRARY.check([path])
+    report = check_files(LIBRARY, [path])
     return [(mistake.place.line, mistake.code) for mistake in (*report.mistakes, *report.warnings)]
 
 

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_text
 from oracle.agent.nodes import REGISTRY
 from oracle.cli.entry import cli
 
@@ -71,5 +72,5 @@ def test_the_extension_is_valid_javascript() -> None:
 
 def test_the_tree_with_a_schema_line_is_valid(tmp_path: Path) -> None:
     (tree,) = blocks("yaml")
-    report = TreeLibrary((), registry=REGISTRY).check_text(tmp_path / "mine.yaml", tree)
+    report = check_text(TreeLibrary((), registry=REGISTRY), tmp_path / "mine.yaml", tree)
     assert report.ok, str(report)

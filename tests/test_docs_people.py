@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, from_yaml, judge
 from trees import FOLDER
@@ -36,5 +37,5 @@ def test_the_scenarios_of_the_page_play(scenario, library):
 
 @pytest.mark.parametrize("name", TREES)
 def test_the_trees_of_the_page_have_no_warnings(name, library):
-    report = library.check([library.find(name)])
+    report = check_files(library, [library.find(name)])
     assert (report.mistakes, report.warnings) == ((), ()), str(report)

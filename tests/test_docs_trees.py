@@ -9,6 +9,7 @@ import pytest
 
 import trees
 from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
+from bt_runtime.analysis.files import check_files
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import KeyType
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
@@ -46,7 +47,7 @@ def test_every_block_is_a_whole_tree_or_marked_as_a_fragment() -> None:
 def test_a_whole_tree_has_no_mistake(name: str, tmp_path: Path) -> None:
     for each, text in RIGHT.items():
         (tmp_path / f"{each}.yaml").write_text(text, encoding="utf-8")
-    report = TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY).check([tmp_path / f"{name}.yaml"])
+    report = check_files(TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY), [tmp_path / f"{name}.yaml"])
     assert (report.ok, report.warnings) == (True, ()), str(report)
 
 

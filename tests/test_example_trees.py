@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, Scenario, judge, read_scenario_file
 from tests.test_docs_trees import RIGHT
@@ -18,7 +19,7 @@ ELSEWHERE = {"py_trees", "approve", "ask_user"}
 
 
 def test_they_have_neither_mistakes_nor_warnings() -> None:
-    report = LIBRARY.check([EXAMPLES])
+    report = check_files(LIBRARY, [EXAMPLES])
     assert (report.ok, report.warnings) == (True, ()), str(report)
 
 

@@ -12,15 +12,47 @@ included elsewhere too; what follows from its place in another tree is said ther
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
+from bt_runtime.analysis import repetitions, transfers
 from bt_runtime.analysis.budget import Budget
-from bt_runtime.analysis.effects import NO_HOST, EndStates, HostFlow
-from bt_runtime.analysis.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, Known, Partition, State
+from bt_runtime.analysis.host import HostChecks, Transfer, host_of
+from bt_runtime.analysis.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, EndStates, Known, Partition, State
 from bt_runtime.analysis.walk import Walk
+from bt_runtime.kinds import BUILTIN_KINDS
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.expressions.domains import Domain, of_key, of_type, of_value
 from bt_runtime.language.registry import Registry
+
+TRANSFERS: Mapping[str, Transfer] = {
+    "sequence": partial(transfers.in_order, passes_on="success"),
+    "selector": partial(transfers.in_order, passes_on="failure"),
+    "parallel": transfers.parallel,
+    "if": transfers.if_,
+    "switch": transfers.switch,
+    "inverter": transfers.inverter,
+    "force_success": transfers.force_success,
+    "force_failure": transfers.force_failure,
+    "retry": partial(repetitions.repeated, setting="attempts", on="failure"),
+    "repeat": partial(repetitions.repeated, setting="times", on="success"),
+    "for_each": repetitions.for_each,
+    "loop": repetitions.loop,
+    "guarded": repetitions.guarded,
+    "timeout": transfers.timeout,
+    "cooldown": transfers.cooldown,
+    "once": transfers.once,
+    "finally": transfers.finally_,
+    "on_halt": transfers.on_halt,
+    "subtree": transfers.subtree,
+    "condition": transfers.condition,
+    "set": transfers.set_,
+    "action": transfers.action,
+    "wait": transfers.wait,
+}
+"""The flows of the kinds of the runtime that need code, by the kind's name.
+
+A `flow` that the kind has comes first; and of another class that has taken the name of a kind nothing is known.
+"""
 
 
 @dataclass(frozen=True)
@@ -137,28 +169,29 @@ def flows_of_parts(tree: TreeDefinition, *, registry: Registry, budget: Budget |
 def _walked(
     tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool, budget: Budget
 ) -> Flow:
-    host: HostFlow = registry.flow or NO_HOST
+    host = host_of(registry)
     known = host.known(tree) if is_whole else Known()
     delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
     apart = (*host.apart, *sorted(TAKEN + name for name in delivered))
     partition = Partition(apart, {**_declared(tree, host), **known.bounds}, known)
-    walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
+    types = {name: of_type(key.type, null=True) for name, key in tree.keys.items()}
+    shipped = {kind.name for kind in BUILTIN_KINDS if registry.kinds.get(kind.name, kind).factory is kind.factory}
+    flows = {**{name: flow for name, flow in TRANSFERS.items() if name in shipped}, **host.transfers}
+    walk = Walk(
+        registry, host, partition, transfers=flows, own_file=file, types=types, delivered=delivered, budget=budget
+    )
     entry = _entry(tree, host) if is_whole else State()
     return Flow(tree, registry, root, file, is_whole, walk, exits=walk.paths(root, (entry,)))
 
 
-def _types(tree: TreeDefinition) -> Mapping[str, Domain]:
-    return {name: of_type(key.type, null=True) for name, key in tree.keys.items()}
-
-
-def _declared(tree: TreeDefinition, host: HostFlow) -> Mapping[str, Domain]:
+def _declared(tree: TreeDefinition, host: HostChecks) -> Mapping[str, Domain]:
     return {
         name: host.declared.get(name) or (of_key(key) if key.read_only else of_key(replace(key, default=None)))
         for name, key in tree.keys.items()
     }
 
 
-def _entry(tree: TreeDefinition, host: HostFlow) -> State:
+def _entry(tree: TreeDefinition, host: HostChecks) -> State:
     """What is known at the start of a run."""
     keys = {
         name: of_value(key.default)
@@ -169,6 +202,3 @@ def _entry(tree: TreeDefinition, host: HostFlow) -> State:
     facts |= {ONCE + node.path: frozenset({""}) for node in tree.root.walk() if node.kind == "once"}
     facts |= {TAKEN + name: frozenset({""}) for name, key in tree.keys.items() if key.deliverable}
     return State(keys, {**facts, BLAME: frozenset(), LAST: frozenset(), STOPPED_BY: frozenset()})
-
-
-__all__ = ["Flow", "flow_of", "flows_of_parts"]

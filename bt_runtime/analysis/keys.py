@@ -15,12 +15,12 @@ from bt_runtime.analysis.accesses import (
 )
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
-from bt_runtime.analysis.effects import LeafFlow
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON
 from bt_runtime.analysis.writes import own_writes
 from bt_runtime.language.definition import Declaration, NodeDefinition
 from bt_runtime.language.expressions.domains import of_value
+from bt_runtime.language.flow import LeafFlow
 from bt_runtime.language.kind import DeliveryUse, Key, Kind
 from bt_runtime.text import Mistake, Place, brief
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from bt_runtime.analysis.effects import NOWHERE, EndStates
-from bt_runtime.analysis.states import ACTED, State, States
+from bt_runtime.analysis.states import ACTED, NOWHERE, EndStates, State, States
 from bt_runtime.analysis.transfers import child_of, go_on, merged, merged_onto, note_until
 from bt_runtime.analysis.walk import Entries, Walk
 from bt_runtime.language.definition import NodeDefinition
@@ -16,26 +15,12 @@ _UNROLLED = 3
 """So many repetitions are walked one by one; further ones until nothing new comes."""
 
 
-def retry(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """The child again after a failure."""
-    return _repeated(walk, node, states, times=_number(node, "attempts"), on="failure")
-
-
-def repeat(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """The child again after a success."""
-    return _repeated(walk, node, states, times=_number(node, "times"), on="success")
-
-
-def _number(node: NodeDefinition, setting: str) -> int:
-    """A setting that is a number; that of an expression is not known."""
-    value = getattr(node.settings, setting, None)
-    return value if isinstance(value, int) else _MANY
-
-
-def _repeated(
-    walk: Walk, node: NodeDefinition, states: States, *, times: int, on: Literal["success", "failure"]
+def repeated(
+    walk: Walk, node: NodeDefinition, states: States, *, setting: str, on: Literal["success", "failure"]
 ) -> EndStates:
-    child = child_of(node)
+    """`repeat` and `retry`: the child again after a success or a failure, as often as a setting says."""
+    child, value = child_of(node), getattr(node.settings, setting)
+    times = value if isinstance(value, int) else _MANY  # the value of an expression is not known
     found = NOWHERE
     new = walk.heads(())
     last: list[State] = []

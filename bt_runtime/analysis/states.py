@@ -8,6 +8,7 @@ small.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from bt_runtime.language.expressions.domains import ANY, Domain
 
@@ -134,6 +135,23 @@ def _joined_facts(mine: Facts, theirs: Facts) -> Facts:
 
 
 States = tuple[State, ...]
+
+
+class EndStates(NamedTuple):
+    """What is known after a node, by its result.
+
+    Args:
+        success: empty: it cannot succeed.
+        failure: empty: it cannot fail.
+        waiting: while it is RUNNING at the end of a tick, or halted then; empty: it never waits.
+    """
+
+    success: States = ()
+    failure: States = ()
+    waiting: States = ()
+
+
+NOWHERE = EndStates()
 
 
 @dataclass(frozen=True, slots=True)

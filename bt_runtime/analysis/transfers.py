@@ -1,6 +1,6 @@
 """How the kinds of the runtime pass states on to their children, and how its leaves change them.
 
-A kind names its function as its `flow`. Those that repeat their child are in `repetitions`.
+`bt_runtime.analysis.flow.TRANSFERS` says which kind has which. Those that repeat their child are in `repetitions`.
 """
 
 import re
@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-from bt_runtime.analysis.effects import HERE, NOWHERE, Case, EndStates, Transfer
-from bt_runtime.analysis.states import BLAME, NOBODY, ONCE, TAKEN, State, States
+from bt_runtime.analysis.states import BLAME, NOBODY, NOWHERE, ONCE, TAKEN, EndStates, State, States
 from bt_runtime.analysis.walk import Walk
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import Domain, of_value
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
+from bt_runtime.language.flow import HERE, Case
 from bt_runtime.language.kind import is_literal
 
 _PLAIN_CASE = re.compile(r"[\w .-]*")
@@ -126,23 +126,21 @@ def action(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     return walk.ends(node, states, (Case("success", writes=writes), Case("failure", fault=True), Case("waiting")))
 
 
-def in_order(passes_on: Literal["success", "failure"]) -> Transfer:
+def in_order(
+    walk: Walk, node: NodeDefinition, states: States, *, passes_on: Literal["success", "failure"]
+) -> EndStates:
     """`sequence` (passes on success) and `selector` (failure)."""
-
-    def flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-        children = node.children["children"]
-        if getattr(node.settings, "memory", True):
-            return _once_in_order(walk, children, states, passes_on)
-        new = walk.heads(states)
-        found = NOWHERE
-        with walk.beside(children):
-            while states:
-                ends = _once_in_order(walk, children, states, passes_on)
-                found = both(walk, found, ends)
-                states = new(map(walk.after_waiting, ends.waiting))
-        return found
-
-    return flow
+    children = node.children["children"]
+    if getattr(node.settings, "memory", True):
+        return _once_in_order(walk, children, states, passes_on)
+    new = walk.heads(states)
+    found = NOWHERE
+    with walk.beside(children):
+        while states:
+            ends = _once_in_order(walk, children, states, passes_on)
+            found = both(walk, found, ends)
+            states = new(map(walk.after_waiting, ends.waiting))
+    return found
 
 
 def _once_in_order(
@@ -282,17 +280,17 @@ def inverter(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     return EndStates(ends.failure, walk.failed(node, ends.success), ends.waiting)
 
 
-def forced(result: Literal["success", "failure"]) -> Transfer:
-    """`force_success` and `force_failure`."""
+def force_success(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
+    """A failure of the child is handled."""
+    ends = walk.paths(child_of(node), states)
+    handled = [state.with_facts({BLAME: NOBODY}) for state in ends.failure]
+    return merged(walk, (*ends.success, *handled), (), ends.waiting)
 
-    def flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-        ends = walk.paths(child_of(node), states)
-        if result == "success":
-            handled = [state.with_facts({BLAME: NOBODY}) for state in ends.failure]
-            return merged(walk, (*ends.success, *handled), (), ends.waiting)
-        return merged(walk, (), walk.failed(node, (*ends.success, *ends.failure)), ends.waiting)
 
-    return flow
+def force_failure(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
+    """Every end of the child is a failure of this node."""
+    ends = walk.paths(child_of(node), states)
+    return merged(walk, (), walk.failed(node, (*ends.success, *ends.failure)), ends.waiting)
 
 
 def subtree(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
@@ -323,14 +321,9 @@ def finally_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     walk.before_finally.setdefault(node.path, []).append(ends)
     then = child_of(node, "then")
     good, bad = walk.paths(then, ends.success), walk.paths(then, ends.failure)
-    failure = (*good.failure, *_blaming(ends.failure, bad.success), *bad.failure)
+    blame = frozenset[str]().union(*(state.facts.get(BLAME, frozenset()) for state in ends.failure))
+    failure = (*good.failure, *(state.with_facts({BLAME: blame}) for state in bad.success), *bad.failure)
     return merged(walk, good.success, failure, (*ends.waiting, *good.waiting, *bad.waiting))
-
-
-def _blaming(before: Iterable[State], after: Iterable[State]) -> States:
-    """States in which those are to blame who were before."""
-    blame = frozenset[str]().union(*(state.facts.get(BLAME, frozenset()) for state in before))
-    return tuple(state.with_facts({BLAME: blame}) for state in after)
 
 
 def cooldown(walk: Walk, node: NodeDefinition, states: States) -> EndStates:

@@ -11,11 +11,11 @@ from itertools import chain
 
 from bt_runtime.analysis.budget import Budget
 from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
-from bt_runtime.analysis.effects import HERE, NOWHERE, Case, EndStates, HostFlow, LeafFlow
-from bt_runtime.analysis.states import ACTED, REASON, STOPPED_BY, Partition, State, States
+from bt_runtime.analysis.host import HostChecks, Transfer
+from bt_runtime.analysis.states import ACTED, NOWHERE, REASON, STOPPED_BY, EndStates, Partition, State, States
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import ANY, Domain, Numbers, TextSet
-from bt_runtime.language.flow import GuardFlow
+from bt_runtime.language.flow import HERE, Case, GuardFlow, LeafFlow
 from bt_runtime.language.kind import KeyUse
 from bt_runtime.language.registry import Registry
 
@@ -63,6 +63,7 @@ class Walk:
     """One walk; see `bt_runtime.analysis.flow`.
 
     Args:
+        transfers: the flows of the kinds that need code and have none of their own, by the kind's name.
         own_file: the file that is judged; arguments of its nodes are not known.
         types: what each key can hold by its type.
         delivered: keys that get values from outside, at any time.
@@ -72,9 +73,10 @@ class Walk:
     def __init__(
         self,
         registry: Registry,
-        host: HostFlow,
+        host: HostChecks,
         partition: Partition,
         *,
+        transfers: Mapping[str, Transfer],
         own_file: str,
         types: Mapping[str, Domain],
         delivered: frozenset[str] = frozenset(),
@@ -103,7 +105,7 @@ class Walk:
         self.marks = host.marks
         self._delivered = delivered
         self._registry = registry
-        self._host = host
+        self._flows = {name: kind.flow or transfers.get(name) for name, kind in registry.kinds.items()}
         self._own_file = own_file
         self._beside: list[WrittenKeys] = [WrittenKeys(host.volatile, host.volatile_facts)]
         self.budget = budget
@@ -209,7 +211,7 @@ class Walk:
         """
         written = self._beside[-1]
         for node in nodes:
-            flow = self._registry.kinds[node.kind].flow
+            flow = self._flows[node.kind]
             if is_over_on_failure and isinstance(flow, LeafFlow):
                 cases = flow.cases(node.settings)
                 written |= _written_in([case for case in cases if case.result != "failure"])
@@ -365,7 +367,7 @@ class Walk:
         facts[STOPPED_BY] = known | {node.path}
 
     def _own_writes(self, node: NodeDefinition) -> WrittenKeys:
-        flow = self._registry.kinds[node.kind].flow
+        flow = self._flows[node.kind]
         written = {use.key for use in node.settings.uses() if isinstance(use, KeyUse) and use.access == "write"}
         keys = frozenset(node.private.get(key, key) for key in written)
         marked = frozenset(fact for key, fact in self.marks.items() if key in written and node.kind == "set")

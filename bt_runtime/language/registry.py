@@ -45,9 +45,8 @@ class Registry:
         actions: what `action` can call, by name; `None` if that is unknown, and not checked.
         rules: check a whole tree, all of whose nodes are valid.
         events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
-        flow: what the checker knows of the host (`bt_runtime.analysis.effects.HostFlow`); `None`: nothing.
-        checks: judge the flow of a tree (`bt_runtime.analysis.Judge`), in addition to those of the runtime.
-        codes: of the warnings of `checks` (`bt_runtime.analysis.codes.Code`).
+        checks: the module whose `HOST` is what the checker knows of the host (`bt_runtime.analysis.host.HostChecks`);
+            it is loaded when a tree is judged; `None`: nothing is known.
 
     Raises:
         KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that

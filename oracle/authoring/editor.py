@@ -20,8 +20,8 @@ from typing import Protocol, TypeVar
 import structlog
 
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
-from bt_runtime.analysis import warnings_of
 from bt_runtime.analysis.budget import Budget
+from bt_runtime.analysis.judging import warnings_of
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order

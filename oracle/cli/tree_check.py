@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bt_runtime import TreeFileError, TreeLibrary, format_mistakes
+from bt_runtime.analysis.files import check_files
 from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED
 from oracle.cli.setup import settings_for
@@ -32,8 +33,8 @@ def check(*, paths: tuple[Path, ...], strict: bool) -> int:
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for()
     library = tree_library(settings)
-    report = library.check(
-        paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
+    report = check_files(
+        library, paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
     )
     click.echo(str(report))
     further = "" if paths else _mistakes_in_place(library, report.mistakes)

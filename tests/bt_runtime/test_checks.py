@@ -3,6 +3,7 @@
 import pytest
 
 from bt_runtime import STANDARD, HostAction, Key, Mistake, TreeError, TreeFileError, TreeLibrary, build, format_mistakes
+from bt_runtime.analysis.files import check_files
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.kind import NodeSettings
 from bt_runtime.library.named import read_tree
@@ -50,7 +51,7 @@ def test_an_unknown_action_or_wrong_arguments_are_mistakes(root, expected):
 def test_an_action_named_by_a_parameter_is_checked_with_its_argument(tmp_path):
     (tmp_path / "call.yaml").write_text("tree: call\nparameters: {tool: str}\nroot: {action: '${tool}'}\n")
     library = TreeLibrary([tmp_path], registry=KNOWING)
-    assert library.check([tmp_path / "call.yaml"]).ok
+    assert check_files(library, [tmp_path / "call.yaml"]).ok
     with pytest.raises(TreeFileError, match="there is no action 'fly'"):
         library.load("call", arguments={"tool": "fly"})
 

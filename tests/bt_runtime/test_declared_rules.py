@@ -3,6 +3,7 @@
 import pytest
 
 from bt_runtime import EventPattern, EventType, HostAction, Registry, TreeFileError, TreeLibrary
+from bt_runtime.analysis.files import check_files
 from bt_runtime.library.named import read_tree
 from tests.bt_runtime.sample_kinds import KEYS, KINDS
 
@@ -241,9 +242,9 @@ def test_a_rule_that_repeats_one_of_a_subtree_counts_once_and_another_one_of_its
     library = TreeLibrary([tmp_path], registry=REGISTRY)
 
     above.write_text(f"tree: above\n{rule}root: {{subtree: below}}\n")
-    (file,) = library.check([above]).files
+    (file,) = check_files(library, [above]).files
     assert file.tree is not None
     assert [each.name for each in file.tree.rules] == ["one"]
 
     above.write_text(f"tree: above\n{rule.replace('absence', 'existence')}root: {{subtree: below}}\n")
-    assert "two rules are called 'one'" in [each.message for each in library.check([above]).mistakes]
+    assert "two rules are called 'one'" in [each.message for each in check_files(library, [above]).mistakes]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import Registry, TreeLibrary
+from bt_runtime.analysis.files import check_text
 from bt_runtime.language.kind import HostAction
 from oracle.agent.nodes import REGISTRY
 
@@ -66,7 +67,7 @@ def test_a_hint_can_be_followed_by_an_editor(wrong: str, right: str, tmp_path: P
     (tmp_path / "remind.yaml").write_text("tree: remind\nparameters: { of: str }\nroot: { set: { hint: of } }\n")
     (tmp_path / "fallback.yaml").write_text("tree: fallback\nroot: finish\n")
     library = TreeLibrary([tmp_path], registry=WITH_ACTIONS)
-    report = library.check_text(tmp_path / "mine.yaml", wrong)
+    report = check_text(library, tmp_path / "mine.yaml", wrong)
     fixes = [fix for mistake in report.mistakes for fix in mistake.fixes]
     assert fixes, str(report)
     (edit,) = fixes[0].edits
@@ -79,6 +80,6 @@ def test_a_hint_can_be_followed_by_an_editor(wrong: str, right: str, tmp_path: P
 
 def test_a_hint_has_no_fix_where_its_word_does_not_stand(tmp_path: Path) -> None:
     folded = 'tree: mine\nroot:\n  condition: "turn > 1 and\n    turns"\n'
-    (mistake,) = TreeLibrary([], registry=REGISTRY).check_text(tmp_path / "mine.yaml", folded).mistakes
+    (mistake,) = check_text(TreeLibrary([], registry=REGISTRY), tmp_path / "mine.yaml", folded).mistakes
     assert mistake.hint == "did you mean 'turn'?"
     assert mistake.fixes == ()

@@ -3,6 +3,7 @@
 import pytest
 
 from bt_runtime import Status, TreeFileError, TreeLibrary, build, replay
+from bt_runtime.analysis.files import check_files
 from bt_runtime.testing import FakeClock, FakeHost, registry_of, run_tree
 from tests.bt_runtime.running import S, tree
 
@@ -196,7 +197,7 @@ async def test_a_placeholder_inside_an_expression_is_a_mistake_also_when_the_sub
     tmp_path, expression, node
 ):
     (tmp_path / "remind.yaml").write_text(REMIND + node % expression + "\n")
-    report = TreeLibrary([], registry=registry_of()).check([tmp_path / "remind.yaml"])
+    report = check_files(TreeLibrary([], registry=registry_of()), [tmp_path / "remind.yaml"])
     mistakes = [each for each in report.mistakes if "takes a parameter by its name" in each.message]
     assert len(mistakes) == 1
     assert "write of, outside of quotes" in mistakes[0].hint

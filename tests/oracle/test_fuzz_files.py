@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bt_runtime import TreeLibrary, render
-from bt_runtime.library.named import CheckReport
+from bt_runtime.analysis.files import CheckReport, check_text
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.editing.actions import fixes_for
@@ -67,7 +67,7 @@ def quickly(function: Callable[..., Result], *args: object, **settings: object) 
 
 def check_tree_file(data: bytes, *, number: int = 0) -> CheckReport:
     """Read, judge, format and draw the file; edit it at random places."""
-    report = quickly(LIBRARY.check_text, FILE, data)
+    report = quickly(check_text, LIBRARY, FILE, data)
     (checked,) = report.files
     assert checked.tree is not None or checked.mistakes
     lines = {name: Lines(text, file=name) for name, text in report.sources.items()}

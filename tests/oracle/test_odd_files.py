@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios.suites import Suite
 
@@ -59,7 +60,7 @@ ODD = {
 def test_what_is_no_file_is_a_mistake(library, tmp_path, make, said) -> None:
     path = tmp_path / "odd.yaml"
     make(path)
-    (mistake,) = library.check([path]).mistakes
+    (mistake,) = check_files(library, [path]).mistakes
     assert (mistake.place.file, said in mistake.message) == (str(path), True)
 
 
@@ -67,7 +68,7 @@ def test_what_is_no_file_is_a_mistake(library, tmp_path, make, said) -> None:
 def test_what_is_no_file_does_not_disturb_the_other_trees_of_a_folder(library, tmp_path, make) -> None:
     make(tmp_path / "odd.yaml")
     (tmp_path / "good.yaml").write_text("tree: good\nroot: finish\n")
-    report = library.check([tmp_path])
+    report = check_files(library, [tmp_path])
     assert [Path(file.file).name for file in report.files] == ["good.yaml"]
     assert report.ok
     assert library.load("good").name == "good"
@@ -79,7 +80,7 @@ def test_a_folder_without_permission_is_a_mistake_and_serves_no_tree(tmp_path) -
     (folder / "good.yaml").write_text("tree: good\nroot: finish\n")
     library = TreeLibrary([folder], registry=REGISTRY)
     with without_rights(folder):
-        reports = [library.check([folder]), library.check([folder / "good.yaml"])]
+        reports = [check_files(library, [folder]), check_files(library, [folder / "good.yaml"])]
         assert library.names() == ()
     assert ["Permission denied" in str(report) for report in reports] == [True, True]
     assert library.names() == ("good",)

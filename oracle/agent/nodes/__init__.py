@@ -6,8 +6,6 @@ from typing import get_args
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
 from bt_runtime.nodes.registration import kinds_of
 from oracle.agent.nodes.board import AGENT_KEYS, demanded, values_of
-from oracle.agent.nodes.checks import CODES, JUDGES
-from oracle.agent.nodes.flows import AGENT_FLOW
 from oracle.agent.nodes.host import AgentHost
 from oracle.agent.nodes.notify import AGENT_NOTIFY
 from oracle.agent.nodes.rules import RULES
@@ -37,9 +35,7 @@ REGISTRY = Registry(
     (*_SHARED_KEYS, *AGENT_KEYS),
     rules=RULES,
     events=AGENT_EVENTS,
-    flow=AGENT_FLOW,
-    checks=JUDGES,
-    codes=CODES,
+    checks=f"{__name__}.checks.host",
 )
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "values_of"]

@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from bt_runtime import Facts, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, EndStates
-from bt_runtime.analysis.states import States
-from bt_runtime.analysis.transfers import child_of, merged
-from bt_runtime.analysis.walk import Walk
 from bt_runtime.kinds.action import CallAction
-from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.kind import TemplateText
 from bt_runtime.nodes.base import Decorator
 from bt_runtime.nodes.wording import says
@@ -32,21 +27,7 @@ class ApproveSettings(AskingSettings):
     message: TemplateText = Field(min_length=1, max_length=4000)
 
 
-def _flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """The child, or a refusal; what others write meanwhile may have changed."""
-    asked = walk.ends(node, states, (Case("success"), Case("failure"), Case("waiting")))
-    ends = walk.paths(child_of(node), asked.success)
-    return merged(walk, ends.success, (*ends.failure, *asked.failure), (*ends.waiting, *asked.waiting))
-
-
-@node(
-    "approve",
-    settings=ApproveSettings,
-    waits=True,
-    acts=True,
-    facts=Facts(roles=(ASKS_PERSON,), shows=True),
-    flow=_flow,
-)
+@node("approve", settings=ApproveSettings, waits=True, acts=True, facts=Facts(roles=(ASKS_PERSON,), shows=True))
 class Approve(Decorator[ApproveSettings]):
     """Asks a person whether its child may be run.
 

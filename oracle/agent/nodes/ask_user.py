@@ -6,8 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import Case
-from bt_runtime.language.flow import LeafFlow
+from bt_runtime.language.flow import Case, LeafFlow
 from bt_runtime.language.kind import KeyType, TemplateText
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer

@@ -3,8 +3,8 @@
 import structlog
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
 from bt_runtime.language.expressions.domains import of_values
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import value_of
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import LAGGING

@@ -1,7 +1,7 @@
 """The `compose_prompt` kind."""
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import counted, listed
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import COMPOSES_PROMPT

@@ -1,7 +1,7 @@
 """The `explain_stop` kind."""
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from oracle.agent.closing import explain_stop
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import EXPLAINS_STOP

@@ -4,7 +4,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.roles import FINISHES
 

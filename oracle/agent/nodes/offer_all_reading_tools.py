@@ -1,7 +1,7 @@
 """The `offer_all_reading_tools` kind."""
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import HERE, Case, leaf
+from bt_runtime.language.flow import HERE, Case, leaf
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.offer_words import offer_words
 from oracle.agent.steps import offer_all_reading

@@ -1,7 +1,7 @@
 """The `refuse_tools` kind."""
 
 from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import leaf
+from bt_runtime.language.flow import leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import ANSWERING_CALLS

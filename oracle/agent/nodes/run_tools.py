@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.analysis.effects import leaf
 from bt_runtime.language.expressions.expression import Expression, compile_expression
+from bt_runtime.language.flow import leaf
 from bt_runtime.language.kind import TemplateText
 from bt_runtime.language.rules.matching import AnyName
 from bt_runtime.nodes.context import Request

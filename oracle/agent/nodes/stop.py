@@ -1,7 +1,7 @@
 """The `stop` kind."""
 
 from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent import notices
 from oracle.agent.nodes.base import AgentNode

@@ -1,7 +1,7 @@
 """The `withhold_tools` kind."""
 
 from bt_runtime import Facts, Status, Stepped, Words, node
-from bt_runtime.analysis.effects import Case, leaf
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import joined
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.tool_names import ToolNames

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bt_runtime.analysis.files import check_text
 from bt_runtime.text import MOST_MISTAKES, Mistake, Place, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.editing.desk import Desk
@@ -37,7 +38,7 @@ def diagnose(desk: Desk, text: str, file: Path) -> Diagnosis:
 
     A mistake in an included tree is reported where the tree is included, because it keeps this file from running.
     """
-    report = desk.library.check_text(file, text)
+    report = check_text(desk.library, file, text)
     sources = {str(file): text[:LARGEST_FILE_BYTES], **report.sources}
     lines = {name: Lines(source, file=name) for name, source in sources.items()}
     found = in_order((*report.mistakes, *report.warnings))[:MOST_MISTAKES]

@@ -1,6 +1,6 @@
 """Joins what an editor of tree files needs."""
 
-from bt_runtime.analysis import codes_of
+from bt_runtime.analysis.judging import codes_of
 from oracle.authoring.editing.desk import Desk
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError

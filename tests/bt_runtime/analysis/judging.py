@@ -7,6 +7,7 @@ from pathlib import Path
 import trees
 from bt_runtime import HostAction, TreeLibrary
 from bt_runtime.analysis import keys, values, writes
+from bt_runtime.analysis.files import check_files
 from bt_runtime.text import Mistake
 from oracle.agent.nodes import REGISTRY
 
@@ -32,7 +33,7 @@ def warnings_of(text: str, *others: str) -> list[Mistake]:
             (Path(folder) / f"{name}.yaml").write_text(each, encoding="utf-8")
         name = text.partition("tree: ")[2].partition("\n")[0]
         library = TreeLibrary([trees.FOLDER], registry=REGISTRY.with_actions(ACTIONS))
-        report = library.check([Path(folder) / f"{name}.yaml"])
+        report = check_files(library, [Path(folder) / f"{name}.yaml"])
     assert report.ok, str(report)
     own = str(Path(folder) / f"{name}.yaml")
     return [warning for warning in report.warnings if warning.code in BOARD_CODES and warning.place.file == own]

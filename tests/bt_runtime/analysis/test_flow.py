@@ -2,25 +2,28 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import thread_time
 
 import pytest
 from hypothesis import given
 
-from bt_runtime.analysis import warnings_of
+from bt_runtime import Decorator, NoSettings, Status, node
 from bt_runtime.analysis.budget import Budget, OverBudgetError
-from bt_runtime.analysis.effects import Case, HostFlow, leaf
 from bt_runtime.analysis.flow import Flow, flow_of
+from bt_runtime.analysis.host import HostChecks, Transfer
+from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.states import EndStates
 from bt_runtime.language.expressions.domains import of_values
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
 from tests.bt_runtime.running import tree
 from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
 
-DELIVERED = HostFlow(volatile=frozenset({"cancel_requested", "count"}))
+HOST = HostChecks(volatile=frozenset({"cancel_requested", "count"}))
 RESULTS = {"SUCCESS": "success", "FAILURE": "failure", "RUNNING": "waiting"}
 KEYS = {"count": {"type": "int", "default": 0}, "found": "any"}
 DECLARED = {
@@ -33,7 +36,7 @@ def declared() -> Registry:
     """The kinds of the random trees, with what they do."""
     known = registry_of([Work.kind])
     kinds = [replace(kind, flow=DECLARED.get(kind.name, kind.flow)) for kind in known.kinds.values()]
-    return Registry(kinds, known.keys.values(), flow=DELIVERED)
+    return Registry(kinds, known.keys.values(), checks=__name__)
 
 
 @PROPERTY
@@ -42,7 +45,7 @@ def test_what_the_flow_calls_impossible_does_not_happen(spec, events):
     text = json.dumps({"tree": "demo", "blackboard": KEYS, "root": spec})
     definition, _, _, recording, _ = asyncio.run(recorded_run(text, events))
     undeclared = registry_of([Work.kind])
-    for registry in (declared(), Registry(undeclared.kinds.values(), undeclared.keys.values(), flow=DELIVERED)):
+    for registry in (declared(), Registry(undeclared.kinds.values(), undeclared.keys.values(), checks=__name__)):
         flow = flow_of(definition, registry=registry)
         warnings_of(definition, registry=registry)
         results = {node.path: flow.results(node) for node in definition.nodes()}
@@ -99,6 +102,27 @@ def test_a_case_can_depend_on_what_is_known() -> None:
     registry = Registry(kinds, registry.keys.values())
     found = flow_of(read_tree(text, file="<test>", registry=registry), registry=registry)
     assert found.results(found.nodes[1]) == {"failure"}
+
+
+class Ignored(Decorator[NoSettings]):
+    """SUCCESS, whatever the child does."""
+
+    def update(self) -> Status:
+        self.child.step()
+        return Status.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("flow", "expected"),
+    [(None, {"success", "failure", "waiting"}), (lambda _walk, _node, states: EndStates(states), {"success"})],
+    ids=["unknown", "declared"],
+)
+def test_a_class_in_the_place_of_a_kind_ends_as_it_says_itself(
+    flow: Transfer | None, expected: Collection[str]
+) -> None:
+    registry = registry_of().with_kind(node("inverter", flow=flow)(Ignored).kind)
+    found = flow_of(read_tree(tree("inverter: {wait: 1}"), file="<test>", registry=registry), registry=registry)
+    assert found.results(found.root) == expected
 
 
 def cancelled() -> Budget:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.analysis.codes import Code, by_name
+from bt_runtime.analysis.files import CheckedFile, CheckReport, check_files
 from bt_runtime.analysis.silences import Judged, silenced, silences_in
-from bt_runtime.library.named import CheckedFile, CheckReport, TreeLibrary
+from bt_runtime.library.named import TreeLibrary
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
 
@@ -112,7 +113,7 @@ def test_a_silence_that_another_file_of_the_check_uses_is_not_unused() -> None:
 def test_the_check_of_a_file_reads_its_silences(tmp_path: Path) -> None:
     path = tmp_path / "quiet.yaml"
     path.write_text("tree: quiet\nroot:\n  - compose_prompt\n".replace("  - ", "  # silence no-such-code: x\n  "))
-    report = TreeLibrary((), registry=REGISTRY).check([path])
+    report = check_files(TreeLibrary((), registry=REGISTRY), [path])
     assert ("unknown-code", 3) in [(warning.code, warning.place.line) for warning in report.warnings]
     assert "quiet.yaml:3:13: warning unknown-code: there is no warning 'no-such-code'" in str(report)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import STANDARD, load
+from bt_runtime.analysis.files import check_files
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.library.named import TreeLibrary, read_sources
 from tests.bt_runtime.sample_kinds import ORACLE, REGISTRY
@@ -281,12 +282,12 @@ def test_what_is_wrong_only_with_a_sample_value_is_not_a_mistake(shelf):
         "{effort: '${effort}', timout: 3}}]}"
     )
     library = shelf.put(a=tree("a", root, head)).library()
-    (checked,) = library.check([shelf.path / "a.yaml"]).files
+    (checked,) = check_files(library, [shelf.path / "a.yaml"]).files
 
     assert [mistake.message for mistake in checked.mistakes] == ["'llm_turn' has no setting 'timout'"]
 
     shelf.put(a=tree("a", root.replace(", timout: 3", ""), head))
-    report = library.check([shelf.path / "a.yaml"])
+    report = check_files(library, [shelf.path / "a.yaml"])
 
     assert report.ok
     assert str(report) == f"{shelf.path / 'a.yaml'}: OK"
@@ -303,7 +304,7 @@ NOTED = "parameters: {of: str, every: {type: int, default: 3}}"
 )
 def test_a_placeholder_in_the_text_of_an_expression_is_a_mistake_with_a_hint(shelf, expression, column, name):
     library = shelf.put(note=tree("note", f'{{set: {{hint: "{expression}"}}}}', NOTED)).library()
-    (checked,) = library.check([shelf.path / "note.yaml"]).files
+    (checked,) = check_files(library, [shelf.path / "note.yaml"]).files
     (mistake,) = checked.mistakes
     assert mistake.message == f"an expression takes a parameter by its name, not as '${{{name}}}' in its text"
     assert mistake.hint.endswith(f"'Remember: ' + {name}")
@@ -348,7 +349,7 @@ def test_a_single_file_is_loaded_with_the_trees_beside_it(shelf):
 def test_a_check_reports_each_file(shelf):
     shelf.put(x__main=MAIN, x__greet=GREET, x__bad=tree("bad", "finnish"), **{"x__main.test": "?"})
     (shelf.path / "x" / "two.yml").write_text(tree("two", "finish"))
-    report = shelf.library("elsewhere").check([shelf.path / "x"])
+    report = check_files(shelf.library("elsewhere"), [shelf.path / "x"])
 
     assert not report.ok
     assert str(report).splitlines() == [
@@ -368,7 +369,7 @@ def test_what_cannot_be_read_is_a_mistake(shelf):
     (shelf.path / "big.yaml").write_bytes(b"#" * 2_000_000)
     os.mkfifo(shelf.path / "pipe.yaml")
     names = ["empty", "missing.yaml", "binary.yaml", "big.yaml", "pipe.yaml", "nul\0.yaml"]
-    report = shelf.library().check([shelf.path / name for name in names])
+    report = check_files(shelf.library(), [shelf.path / name for name in names])
 
     assert [mistake.message for file in report.files for mistake in file.mistakes] == [
         "there is no tree file in this folder",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import check_text
 from bt_runtime.text import Mistake, Place
 from bt_runtime.text.yaml_reader import read_yaml
 from bt_runtime.text.yaml_repair import MOST_CUTS, readable_part
@@ -30,7 +31,7 @@ root:
 
 def checked(text: str, name: str = "mine") -> list[tuple[int, str]]:
     """Lines and codes of all mistakes of a text in the place of a shipped tree."""
-    report = TreeLibrary([FOLDER], registry=REGISTRY).check_text(FOLDER / f"{name}.yaml", text)
+    report = check_text(TreeLibrary([FOLDER], registry=REGISTRY), FOLDER / f"{name}.yaml", text)
     return [(each.place.line, each.code) for each in (*report.mistakes, *report.warnings)]
 
 

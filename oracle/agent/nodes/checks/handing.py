@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
-from bt_runtime.analysis.effects import LeafFlow
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON
 from bt_runtime.analysis.warnings import warning
 from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.language.flow import HERE, LeafFlow
 from bt_runtime.language.kind import ExpressionUse
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_MODEL
@@ -40,7 +40,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         if (
             fact is not None
             and "success" in flow.results(node)
-            and _goes_on(flow, node)
+            and any(flow.domain(state, REASON).can_be_false for state in flow.states(node))
             and node.path not in taken[fact]
         ):
             message, hint = _SAID[fact]
@@ -65,16 +65,11 @@ def _left(flow: Flow, node: NodeDefinition) -> str | None:
     """The fact that says what a node leaves for a turn; `None` for other nodes."""
     of_kind = flow.registry.kinds[node.kind].flow
     cases = of_kind.cases(node.settings) if isinstance(of_kind, LeafFlow) else ()
-    left = {fact for case in cases for fact in case.left}
+    left = {fact for case in cases for fact, value in case.facts.items() if value == HERE}
     if left:
         return next((fact for fact in _FACTS if fact in left), None)
     note = getattr(node.settings, "values", {}).get("hint") if node.kind == "set" else None
     return "noted" if note not in (None, "''", '""') and "hint" not in node.private else None
-
-
-def _goes_on(flow: Flow, node: NodeDefinition) -> bool:
-    """Whether the query may go on there; after its end, that is said."""
-    return any(flow.domain(state, REASON).can_be_false for state in flow.states(node))
 
 
 def _reads_note(node: NodeDefinition) -> bool:

@@ -11,7 +11,7 @@ from bt_runtime.language.kind import ExpressionText
 from bt_runtime.nodes.scope import number_of
 from bt_runtime.text.phrases import number
 from oracle.agent.nodes.base import AgentGuard
-from oracle.agent.nodes.flows import LAGGING, guard
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import LIMITS_TIME
 from oracle.decision import AgentState, rules
 

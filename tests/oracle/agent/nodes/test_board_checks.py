@@ -7,6 +7,7 @@ import pytest
 
 import trees
 from bt_runtime import HostAction, TreeLibrary
+from bt_runtime.analysis.files import check_files
 from bt_runtime.text import Mistake
 from oracle.agent.nodes import REGISTRY
 from tests.bt_runtime.analysis.judging import BOARD_CODES
@@ -22,7 +23,7 @@ LIBRARY = TreeLibrary(
 
 def said(folder: Path) -> list[Mistake]:
     """The warnings about the blackboard in the trees of a folder."""
-    report = LIBRARY.check([folder])
+    report = check_files(LIBRARY, [folder])
     assert report.files
     return [warning for warning in report.warnings if warning.code in BOARD_CODES]
 
@@ -47,7 +48,7 @@ def test_a_mistake_with_the_blackboard_gets_its_warning_at_its_place(
 
 
 def test_a_condition_whose_key_is_read_too_early_has_one_warning() -> None:
-    (file,) = LIBRARY.check([BROKEN / "host_key_before_its_writer.yaml"]).files
+    (file,) = check_files(LIBRARY, [BROKEN / "host_key_before_its_writer.yaml"]).files
     codes = [warning.code for warning in file.warnings]
     assert "key-read-early" in codes
     assert "condition-always-false" not in codes

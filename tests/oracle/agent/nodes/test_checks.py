@@ -6,7 +6,7 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.library.named import CheckedFile
+from bt_runtime.analysis.files import CheckedFile, check_files
 from oracle.agent.nodes import REGISTRY
 
 BROKEN = Path(__file__).parents[3] / "data" / "broken_trees"
@@ -50,7 +50,7 @@ EXPECTED = {
 
 
 def check(path: Path) -> CheckedFile:
-    (checked,) = LIBRARY.check([path]).files
+    (checked,) = check_files(LIBRARY, [path]).files
     return checked
 
 
