@@ -3,9 +3,10 @@
 import re
 import textwrap
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+import yaml
 
 import trees
 from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
@@ -13,7 +14,8 @@ from bt_runtime.analysis.files import check_files
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import KeyType
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
-from oracle.authoring.scenarios import Moment, OutsideEvent, Player, Scenario, Turn
+from oracle.authoring.scenarios import Player, Scenario, Turn, from_yaml
+from oracle.authoring.scenarios.model import PersonDecides, PersonsDecision
 from oracle.core.chunks import Topic
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import arguments_line, project_tools, vault_tools
@@ -155,21 +157,52 @@ async def test_the_strong_model_answers_where_the_cheap_one_called_tools() -> No
 
 async def test_withheld_tools_are_not_offered() -> None:
     answered = await run("without_code", [answers()])
-    assert "tools" not in answered.bodies[0]
+    assert not {"search_code", "read_file", "list_files"} & {tool["name"] for tool in answered.bodies[0]["tools"]}
 
 
-@pytest.mark.parametrize("approves", [True, False])
-async def test_a_tool_that_writes_waits_for_an_approval(approves: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("decision", "runs"), [("approve", ["vault_write"] * 2), ("refuse", [])])
+async def test_a_tool_that_writes_and_a_step_of_the_tree_wait_for_an_approval(
+    decision: PersonsDecision, runs: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "asking_before_writing.yaml").write_text(RIGHT["asking_before_writing"])
     scenario = Scenario(
         name="It asks",
         tree="asking_before_writing",
+        question="Write the retry limit to a note.",
         model=(Turn(calls=(ScriptedCall("vault_write", {"path": "a.md", "body": "Five."}),)), Turn(text="Done.")),
-        events=(OutsideEvent(action="delivery", key="approved", value=approves, moment=Moment(kind="at_s", value=3)),),
+        people=(PersonDecides(decision=decision), PersonDecides(decision=decision)),
     )
     played = await Player(TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY)).play_async(scenario)
-    assert [name for name, _ in played.tool_runs] == ["vault_write"] * approves
-    assert played.answer.text == ("Done." if approves else "I did not write anything.")
+    assert [name for name, _ in played.tool_runs] == runs
+    assert played.answer.text == ("Done." if runs else "Done.\n\nThe question is not in the log.")
+
+
+MORE = {"text": "Half.", "signal": "need_turn"}
+
+
+@pytest.mark.parametrize(
+    ("question", "model", "turns"),
+    [
+        (CHAT, [MORE, MORE], 2),
+        (
+            CODE_QUESTION,
+            [{"calls": ["search_code"]}, {"text": "That is it.", "signal": "context_sufficient"}, MORE, MORE],
+            4,
+        ),
+    ],
+)
+async def test_limits_of_turns_count_the_whole_query(
+    question: str, model: list[Any], turns: int, tmp_path: Path
+) -> None:
+    """Talk has two turns; after a search of two turns there are two for the answer."""
+    (tmp_path / "two_phases.yaml").write_text(RIGHT["two_phases"])
+    text = yaml.safe_dump(
+        {"scenarios": [{"name": "A", "tree": "two_phases", "question": question, "model": model, "expect": {}}]}
+    )
+    (scenario,) = from_yaml(text)
+    played = await Player(TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY)).play_async(scenario)
+    assert played.done is not None
+    assert (played.done.termination_reason, played.done.turns) == ("max_iterations", turns)
 
 
 @pytest.mark.parametrize(("question", "tools"), [(CHAT, False), (CODE_QUESTION, True)])

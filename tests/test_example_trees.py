@@ -14,7 +14,7 @@ from trees import FOLDER
 EXAMPLES = Path(__file__).parents[1] / "examples" / "trees"
 LIBRARY = TreeLibrary([EXAMPLES, FOLDER], registry=REGISTRY)
 SCENARIOS = read_scenario_file(EXAMPLES / "scenarios" / "examples.yaml")
-ELSEWHERE = {"py_trees", "approve", "ask_user"}
+ELSEWHERE = {"py_trees", "ask_user"}
 """Kinds with an example of their own: that of examples/plugin_template, and those of docs/people.md."""
 
 

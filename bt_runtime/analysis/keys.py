@@ -43,7 +43,10 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         if flow.is_whole or declared.key.private:
             yield from _of_key(flow, declared, found)
         else:
-            yield from _unused(declared, found)
+            # A key of a part of other trees: whether they read and write it is not known.
+            used = (*found.reads.get(declared.key.name, ()), *found.writes.get(declared.key.name, ()))
+            if not used and declared.key.name not in found.in_rules:
+                yield _unused_key(declared)
     if flow.is_whole:
         yield from _early(flow, found)
     if flow.file == flow.tree.file:
@@ -67,7 +70,9 @@ def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mist
         if flow.is_whole:  # a tree that includes this one may take the value by `out`
             yield from _never_read(flow, declared, writes)
     elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
-        yield _answer_ignored(reads[0], key.name)
+        message = f"the wait ends with any value of {key.name!r}, false too, and nothing looks at the value"
+        hint = f"write 'condition: {key.name}' behind it"
+        yield warning_at(reads[0], "answer-ignored", message, hint, length=len(key.name))
     elif reads and not writes and not key.deliverable and is_unset(key):
         yield from _never_written(flow, declared, reads)
 
@@ -77,22 +82,9 @@ def _is_own_growth(read: Access, name: str) -> bool:
     return read.node.kind == "set" and read.placed.use.at == ("values", name)
 
 
-def _answer_ignored(read: Access, name: str) -> Mistake:
-    message = f"the wait ends with any value of {name!r}, false too, and nothing looks at the value"
-    hint = f"write 'condition: {name}' behind it"
-    return warning_at(read, "answer-ignored", message, hint, length=len(name))
-
-
-def _unused(declared: Declaration, found: Accesses) -> Iterator[Mistake]:
-    """A key of a part of other trees that is not used here; whether others read and write it is not known."""
-    used = (*found.reads.get(declared.key.name, ()), *found.writes.get(declared.key.name, ()))
-    if not used and declared.key.name not in found.in_rules:
-        yield _unused_key(declared)
-
-
 def _unused_key(declared: Declaration) -> Mistake:
     name = declared.key.name
-    return _at_declaration(declared, "key-unused", f"nothing reads or writes {name!r}", "remove it, or use it")
+    return at_declaration(declared, "key-unused", f"nothing reads or writes {name!r}", "remove it, or use it")
 
 
 def _never_read(flow: Flow, declared: Declaration, writes: Iterable[Access]) -> Iterator[Mistake]:
@@ -112,7 +104,8 @@ def _never_written(flow: Flow, declared: Declaration, reads: Iterable[Access]) -
         yield warning_at(own[0], "key-never-written", message, hint, length=len(name))
 
 
-def _at_declaration(declared: Declaration, code: str, message: str, hint: str) -> Mistake:
+def at_declaration(declared: Declaration, code: str, message: str, hint: str) -> Mistake:
+    """A warning about the declaration of a key."""
     place = declared.place
     end = Place(place.file, place.line, place.column + len(declared.key.name))
     return Mistake(place, message, hint, None, code, "warning", end)
@@ -130,7 +123,9 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
         writers = _writers(flow, name)
         if writers is None or not (writers or _is_writable(flow, name)):
             continue  # not known, or never written, which is said elsewhere
-        before = _paths_before(flow, writers)
+        # The nodes before the first writer; all if there is none.
+        paths = flow.tree.paths
+        before = frozenset(paths[: paths.index(writers[0].path)] if writers else paths)
         early = (read for read in reads if read.node.path in before and _is_early(flow, read, name, key))
         reported = next(early, None)
         if reported is not None:
@@ -140,12 +135,6 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
 def _is_empty(flow: Flow, key: Key) -> bool:
     """Whether a key begins with nothing; the numbers of the host begin with what is true then."""
     return key.default in (None, "") if key.name in flow.registry.keys else is_unset(key)
-
-
-def _paths_before(flow: Flow, writers: list[NodeDefinition]) -> frozenset[str]:
-    """The nodes that stand before the first writer in the files; all if there is none."""
-    paths = flow.tree.paths
-    return frozenset(paths[: paths.index(writers[0].path)] if writers else paths)
 
 
 def _writers(flow: Flow, name: str) -> list[NodeDefinition] | None:
@@ -163,7 +152,7 @@ def _writers(flow: Flow, name: str) -> list[NodeDefinition] | None:
 
 def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
     node = read.node
-    if node.place.file != flow.file or not flow.is_reached(node) or _is_until(read):
+    if node.place.file != flow.file or not flow.is_reached(node) or read.placed.use.at == ("until",):
         return False
     if any(written.key == name for written in own_writes(node)):
         return False  # it begins with its first value, such as a text that grows
@@ -171,10 +160,6 @@ def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
     if any(name not in state.keys or state.keys[name] != start for state in flow.states(node)):
         return False
     return not _has_been_asked(flow, node, name)
-
-
-def _is_until(read: Access) -> bool:
-    return read.placed.use.at == ("until",)
 
 
 def _has_been_asked(flow: Flow, node: NodeDefinition, name: str) -> bool:
@@ -260,7 +245,7 @@ def _lost_defaults(flow: Flow) -> Iterator[Mistake]:
                 f"{other.tree!r}, which is included here, has no effect"
             )
             hint = f"choose another name, or write 'default: {brief(default)}'"
-            yield _at_declaration(first, "default-lost", message, hint)
+            yield at_declaration(first, "default-lost", message, hint)
             break
 
 
@@ -272,4 +257,4 @@ def _parameters(flow: Flow) -> Iterator[Mistake]:
             continue
         message = f"the parameter {name!r} has no effect: nothing uses it"
         hint = f"use it as '${{{name}}}' in a setting or as {name!r} in an expression, or remove it"
-        yield _at_declaration(declared, "parameter-unused", message, hint)
+        yield at_declaration(declared, "parameter-unused", message, hint)

@@ -23,6 +23,7 @@ CODES = (
     Code("wait-over-at-once", "A 'wait' is over whenever it begins."),
     Code("wait-begins-again", "A 'wait' before other work begins again at every tick, and interrupts that work."),
     Code("repetition-of-one", "A repetition that happens once."),
+    Code("once-around-if", "A 'once' is around an 'if', and keeps that it had nothing to do the first time."),
     Code("cooldown-without-repetition", "A 'cooldown' is visited once."),
     Code("retry-without-failure", "A 'retry' repeats something that cannot fail, or that fails alike each time."),
     Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
@@ -329,6 +330,11 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
         message = "this is visited once, so the cooldown never has an effect"
         yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
+    if node.kind == "once" and _is_if_without_else(child_of(node)):
+        message = "if the condition is false the first time, 'once' keeps that, and never asks again"
+        yield warning(
+            flow, node, "once-around-if", message, "put 'once' below 'then': if: { when: …, then: { once: … } }"
+        )
     if node.kind == "timeout":
         child = child_of(node)
         if "waiting" not in flow.results(child) and flow.is_reached(child):

@@ -19,8 +19,8 @@ import yaml
 from bt_runtime.analysis.codes import Code
 from bt_runtime.text import Edit, Fix, Mistake, Place, brief, closest
 from bt_runtime.text.mistakes import LINE_BREAK
+from bt_runtime.text.yaml_reader import LOADER
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORD = "silence"
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\n\r\x85\u2028\u2029]))#[ \t]*silence[ \t]+(?P<rest>[^\n\r\x85\u2028\u2029]*)")
 _CODES = re.compile(r"[a-z][a-z0-9-]*(?:[ \t]*,[ \t]*[a-z][a-z0-9-]*)*")
@@ -82,7 +82,7 @@ class _Lines:
 def _scalar_spans(text: str) -> list[tuple[int, int]]:
     """Where scalars begin and end, in characters; without the header of a block scalar, which can have a comment."""
     spans: list[tuple[int, int]] = []
-    for token in yaml.scan(text, Loader=_LOADER):
+    for token in yaml.scan(text, Loader=LOADER):
         if isinstance(token, yaml.ScalarToken):
             start, end = token.start_mark.index, token.end_mark.index
             if token.style in {"|", ">"}:

@@ -8,7 +8,7 @@ from bt_runtime.analysis.accesses import Access, expressions, warning_at, whole_
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
-from bt_runtime.analysis.warnings import said
+from bt_runtime.analysis.warnings import said, steps_of
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.kind import ExpressionUse, KeyUse
 from bt_runtime.text import Mistake
@@ -29,28 +29,26 @@ class WriteAccess(NamedTuple):
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
     for node in flow.nodes:
-        yield from _without_effect(node)
+        for placed, text in expressions(node):
+            if node.kind == "set" and text.strip() == placed.use.at[-1]:
+                message = f"this writes {text.strip()!r} to itself"
+                hint = "a text needs quotes of its own: \"'text'\"; else remove it"
+                yield warning_at(Access(node, placed), "set-without-effect", message, hint, length=len(text))
         yield from _overwritten(flow, node)
         if node.kind == "parallel":
             yield from _parallel(flow, node)
-
-
-def _without_effect(node: NodeDefinition) -> Iterator[Mistake]:
-    for placed, text in expressions(node):
-        if node.kind == "set" and text.strip() == placed.use.at[-1]:
-            message = f"this writes {text.strip()!r} to itself"
-            hint = "a text needs quotes of its own: \"'text'\"; else remove it"
-            yield warning_at(Access(node, placed), "set-without-effect", message, hint, length=len(text))
 
 
 def _overwritten(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """What the next step, or the next round, replaces before anything has read it."""
     if node.kind == "for_each":
         child = node.children["child"][0]
-        read = _reads_below(child)
+        read, steps = _reads_below(child), tuple(steps_of(child))
+        may_fail = getattr(node.settings, "go_on", False)  # a round that fails leaves the value of an earlier one
         results = {name for found in _writes_below(child).items() for name in _of_calls(*found)}
         for write in (write for found in _writes_below(child).values() for write in found):
-            is_result = write.node.kind != "set" or _keeps(child, write, results)
+            is_sure = write.node in steps and not may_fail
+            is_result = is_sure if write.node.kind != "set" else _keeps(child, write, results)
             if is_result and _name_of(write) not in read and write.node.place.file == flow.file:
                 yield _lost(write, "the next round")
     if node.kind == "sequence":
@@ -105,7 +103,8 @@ def _reads_below(node: NodeDefinition) -> set[str]:
 
 def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     settings = node.settings
-    if getattr(settings, "success", "all") in {"one", 1} or getattr(settings, "max_concurrent", None) == 1:
+    is_race = getattr(settings, "until", None) is not None or getattr(settings, "success", "all") in {"one", 1}
+    if is_race or getattr(settings, "max_concurrent", None) == 1:
         return  # the first one counts, or one runs after the other
     branches = [_writes_below(child) for child in node.children["children"]]
     reported: set[str] = set()

@@ -202,9 +202,7 @@ def _window(line: str, *, column: int) -> tuple[str, int]:
 
 def _width(text: str) -> int:
     """How many terminal columns the text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_character_width, text))
+    return len(text) if text.isascii() else sum(map(_character_width, text))
 
 
 def _character_width(character: str) -> int:

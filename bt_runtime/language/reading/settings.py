@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bt_runtime.language.kind import KeyType, Kind, Location, NodeSettings, Value, in_words
+from bt_runtime.language.kind import ExpressionText, KeyType, Kind, Location, NodeSettings, Value, in_words
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
@@ -22,6 +22,7 @@ _TYPES: Mapping[object, KeyType] = {
     float: "float",
     bool: "bool",
     str: "str",
+    ExpressionText: "str",
     "int": "int",
     "float": "float",
     "bool": "bool",
@@ -129,13 +130,17 @@ class _Reporter:
 
     def report(self, error: ValidationError) -> list[Mistake]:
         wrong: dict[tuple[Place, str], list[Any]] = {}
-        mistakes = []
-        for detail in error.errors(include_url=False):
+        details = error.errors(include_url=False)
+        unknown = [self._unknown(self._written(each["loc"])) for each in details if each["type"] == "extra_forbidden"]
+        misspelt = {each.hint.instead for each in unknown if isinstance(each.hint, Suggestion)}
+        mistakes = [*unknown]
+        for detail in details:
             at = self._written(detail["loc"])
             if detail["type"] == "extra_forbidden":
-                mistakes.append(self._unknown(at))
-            elif detail["type"] == "missing":
-                mistakes.append(self._missing(at, str(detail["loc"][-1])))
+                continue
+            if detail["type"] == "missing":
+                if at or detail["loc"][-1] not in misspelt:  # the one mistake is not reported twice
+                    mistakes.append(self._missing(at, str(detail["loc"][-1])))
             else:
                 place, subject = self._subject(at)
                 wrong.setdefault((place, subject), []).append(detail)

@@ -16,7 +16,7 @@ from oracle.agent.steps import offer_all_reading
             facts={"tools": "all", "offered": HERE, "added": HERE},
             when_facts={"tools": frozenset({"some"})},
         ),
-        Case("failure", facts={"tools": "all"}),
+        Case("failure"),
     ),
 )
 class OfferAllReadingTools(AgentNode[NoSettings]):

@@ -11,11 +11,12 @@ from bt_runtime.analysis.warnings import said, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.checks.turns import is_exactly
-from oracle.agent.nodes.roles import EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK
+from oracle.agent.nodes.roles import ASKS_PERSON, EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK
 
 CODES = (
     Code("no-answer", "A path ends the query without a word for the user."),
     Code("no-reason", "A path ends the query without a reason."),
+    Code("guard-without-reason", "A condition among the guards ends the query without a reason."),
     Code("unhandled-failure", "A node fails where nothing is wrong, and the query fails with it."),
     Code("guard-as-step", "A guard is a step: it interrupts nothing, and fails the query when it trips."),
     Code("after-stop", "Work that can only be reached after the query has stopped."),
@@ -49,7 +50,7 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
         message = "the query has stopped before this wait, which only holds its end up"
         yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
-    elif node.has(*_WORK, STOPS) and all(_has_reason(flow, state) for state in states):
+    elif node.has(*_WORK, STOPS, ASKS_PERSON) and all(_has_reason(flow, state) for state in states):
         writers = _nodes_of(flow, states, STOPPED_BY)
         cause = f" by {said(flow, writers[0])}" if writers else ""
         if node.has(STOPS):
@@ -208,10 +209,18 @@ def _before_end(flow: Flow) -> Iterator[EndStates]:
 
 def _without_reason(flow: Flow) -> Iterator[Mistake]:
     states = [state for state in flow.exits.success if flow.domain(state, REASON).can_be_false]
-    if states:
-        work = [
-            state for ends in _before_end(flow) for state in ends.success if flow.domain(state, REASON).can_be_false
-        ]
+    work = [state for ends in _before_end(flow) for state in ends.success if flow.domain(state, REASON).can_be_false]
+    is_explained = any(node.has(EXPLAINS_STOP) for node in _nodes_of(flow, flow.exits.success, STOPPED_BY))
+    tripped = _nodes_of(flow, work if is_explained else states, BLAME)
+    guards = [node for node in tripped if node.kind == "condition" and _is_below_guards(flow, node)]
+    for guard in guards:
+        message = "when this is false, the query ends without a reason: it is one of the guards, and writes none"
+        hint = (
+            "write 'stop: completed' behind the loop, or a guard with a reason, which a condition may switch on: "
+            "'if: { when: CONDITION, then: { turn_budget: 5 } }'"
+        )
+        yield warning(flow, guard, "guard-without-reason", message, hint)
+    if states and not guards:
         at = _end(flow, work or states)
         message = "the query can end here without a reason"
         yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
