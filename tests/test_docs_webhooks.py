@@ -16,7 +16,7 @@ from bt_runtime.testing import FakeClock
 from oracle.core.metrics import Metrics
 from oracle.runs import sending
 from oracle.runs.sending import WebhookSender, signed
-from oracle.runs.storage import schema, webhooks
+from oracle.runs.storage import webhooks
 from oracle.runs.storage.store import open_store
 from oracle.runs.storage.webhooks import Message
 from oracle.server.settings.table import settings_table
@@ -59,7 +59,7 @@ async def test_the_receiver_takes_each_message_once(receiver, tmp_path, capsys):
         assert await sender.send_due(receiver) == 1
         assert await rows(store) == []
         again = {**row._asdict(), "due_at": 0.0}  # as if its worker had died before it noted that
-        await store.write(lambda connection: connection.execute(insert(schema.webhook), again))
+        await store.write(lambda connection: connection.execute(insert(webhooks.webhook), again))
         assert await sender.send_due(receiver) == 1
         await sender.__aexit__()
     assert capsys.readouterr().out.count("run.finished run-1\n") == 1

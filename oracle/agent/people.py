@@ -19,6 +19,7 @@ from bt_runtime.text import iso
 from bt_runtime.text.phrases import clipped
 from oracle.agent.output import Output
 from oracle.core.chunks import (
+    STATUSES,
     Answered,
     ApprovalRequested,
     Decision,
@@ -35,15 +36,6 @@ from signals import as_plain_text
 ANSWERS: Final = "answers"
 """The blackboard key by which decisions come."""
 LONGEST_COMMENT: Final = 2_000
-STATUSES: Final[Mapping[str, InterruptStatus]] = {
-    "approve": "approved",
-    "refuse": "refused",
-    "edit": "edited",
-    "answer": "answered",
-    "expire": "expired",
-    "withdraw": "withdrawn",
-}
-"""How an interrupt stands after each decision."""
 _ALWAYS: Final = ("refuse", "expire", "withdraw")
 """Decisions that need not be among those that a person may make."""
 _NOT_AGAIN: Final = "Do not ask for the same call again."

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from oracle.cli.shadow_view import report_lines
 from oracle.core.logs.configuring import configure_logging
 from oracle.replay.shadow.report import MOST_PAIRS, ShadowReport, report_of
 from oracle.runs.storage.archive import Archive
-from oracle.runs.storage.shadow_pairs import PairFilter
+from oracle.runs.storage.shadow_pairs import PairFilter, newest_pairs
 
 
 @click.command("report")
@@ -48,7 +49,7 @@ def report(*, since: float | None, tree: str | None, as_json: bool, data_dir: Pa
 
 def _recorded(wanted: PairFilter, data_dir: Path | None) -> ShadowReport:
     async def work(archive: Archive) -> ShadowReport:
-        return report_of(await archive.newest_pairs(wanted, limit=MOST_PAIRS + 1))
+        return report_of(await archive.database.read(partial(newest_pairs, wanted=wanted, limit=MOST_PAIRS + 1)))
 
     return with_archive(settings_for(log="critical", data_dir=data_dir), work)
 

@@ -12,7 +12,7 @@ back; `CHUNK` has its schema, for `/openapi.json`. A golden test holds the names
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import Annotated, Any, Final, Literal, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -54,6 +54,15 @@ Decision = Literal["approve", "refuse", "edit", "answer"]
 """What a person can do about it."""
 InterruptStatus = Literal["pending", "approved", "refused", "edited", "answered", "expired", "withdrawn"]
 """How it stands; `withdrawn`: the run has ended, or no longer waits for it."""
+STATUSES: Final[Mapping[str, InterruptStatus]] = {
+    "approve": "approved",
+    "refuse": "refused",
+    "edit": "edited",
+    "answer": "answered",
+    "expire": "expired",
+    "withdraw": "withdrawn",
+}
+"""How an interrupt stands after each decision."""
 TerminationReason = Literal[
     "user_cancelled",
     "completed",

@@ -25,7 +25,6 @@ from oracle.runs.storage.records import EventKind, LogEntry, RunRecord, record_o
 from oracle.runs.storage.run_pages import RunFilter, matching_runs
 from oracle.runs.storage.runs import find_run
 from oracle.runs.storage.setup import check_version
-from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair, newest_pairs
 from oracle.runs.storage.trees import TreeVersion, find_version
 
 _run = schema.run
@@ -113,14 +112,6 @@ class Archive:
         """
         query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit)
         return await self.database.read(query)
-
-    async def newest_pairs(self, wanted: PairFilter, *, limit: int) -> list[ShadowPair]:
-        """The newest of some pairs of a run and its shadow, newest first.
-
-        Raises:
-            StoreUnavailableError: the database cannot be read at present.
-        """
-        return await self.database.read(partial(newest_pairs, wanted=wanted, limit=limit))
 
     def changes(self) -> AsyncGenerator[None, None]:
         """Wake up whenever something has been committed by any process, at once, and then again and again.

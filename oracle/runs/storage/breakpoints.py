@@ -4,22 +4,33 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Boolean, Column, Connection, Double, String, Table, delete, func, insert, or_, select, update
 
 from oracle.core.errors import UserError
-from oracle.runs.storage.database import Database, may_be_id
-from oracle.runs.storage.errors import StorageError
-from oracle.runs.storage.schema import breakpoint_
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.database import may_be_id
+from oracle.runs.storage.parts import Keeping, Part, rows_of_runs
+from oracle.runs.storage.schema import Json, metadata
 
 BreakpointKind = Literal["start", "node", "condition", "error"]
 """What pauses a run: that it begins; that a node begins; that an expression becomes true; that a node raises."""
 
 MOST_BREAKPOINTS = 200
 
-
-class TooManyBreakpointsError(UserError, StorageError):
-    """No more breakpoints can be kept."""
+breakpoint_ = Table(
+    "breakpoint",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),  # see BreakpointKind
+    Column("tree", String(255)),  # of the runs of this tree; none: of all trees
+    Column("run_id", String(64)),  # of this run; none: of all runs
+    Column("user_id", String(255)),  # of the runs of this user; none: of all users
+    Column("path", Json),  # a string: of a node
+    Column("expression", Json),  # a string
+    Column("enabled", Boolean, nullable=False),
+    Column("created_by", String(255), nullable=False),
+    Column("at", Double, nullable=False),
+)
+KEEPING = Keeping(tables=(breakpoint_,), with_runs=rows_of_runs(breakpoint_, but="reduced"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,8 @@ class Breakpoint:
     at: float = 0.0
 
 
-class Breakpoints:
+class Breakpoints(Part):
     """Keeps the breakpoints."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def all(self) -> list[Breakpoint]:
         """All breakpoints, oldest first."""

@@ -16,7 +16,9 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import ConversationMovedError
+from oracle.runs.storage.parts import Part
 from oracle.runs.storage.records import Origin
+from oracle.runs.storage.schema import run
 
 _run, _client_run = schema.run, schema.client_run
 _MOST_ASKED = 1_000  # digests in one query
@@ -46,7 +48,7 @@ class KnownRuns(NamedTuple):
         return 0 if self.latest is None else self.latest.n
 
 
-class ClientRuns:
+class ClientRuns(Part):
     """The runs of all clients."""
 
     def __init__(self, database: Database) -> None:

@@ -13,6 +13,7 @@ from oracle.core.retry import Retry
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.records import RunCommand
 from oracle.runs.storage.writer import Writer
 
@@ -23,6 +24,14 @@ COMMANDS_CHANNEL = "oracle_commands"
 _RETRY = Retry(first_s=1.0, longest_s=1.0)
 
 _command, _run = schema.command, schema.run
+
+
+def _delete_unreadable(connection: Connection, _at: float) -> None:
+    is_open = select(_run.c.id).where(_run.c.id == _command.c.run_id, _run.c.status != "finished").exists()
+    connection.execute(delete(_command).where(~is_open))
+
+
+KEEPING = Keeping(tables=(_command,), with_runs=rows_of_runs(_command, but="reduced"), tidy=_delete_unreadable)
 
 
 class Commands:

@@ -112,10 +112,11 @@ def read_page(
     if summary is None:
         return None
     first = first_that_fits(connection, context_id, limit=limit, before=before, most_chars=PAGE_CHARS)
+    query = _of(context_id, before=before).where(message.c.n >= first).order_by(message.c.n)
     return ConversationPage(
         summary=summary,
         live=_live(connection, summary.run_id),
-        messages=read_messages(connection, context_id, first=first, before=before),
+        messages=tuple(StoredMessage(*row) for row in connection.execute(query)),
         has_earlier=first > 1,
     )
 
@@ -135,14 +136,6 @@ def first_that_fits(connection: Connection, context_id: str, *, limit: int, befo
         if not sizes:
             break
     return first or 1
-
-
-def read_messages(
-    connection: Connection, context_id: str, *, first: int, before: int | None = None
-) -> tuple[StoredMessage, ...]:
-    """The messages from one number to before another, oldest first."""
-    query = _of(context_id, before=before).where(message.c.n >= first).order_by(message.c.n)
-    return tuple(StoredMessage(*row) for row in connection.execute(query))
 
 
 def _of(context_id: str, *, before: int | None) -> "Select[Any]":

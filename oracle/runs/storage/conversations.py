@@ -133,7 +133,10 @@ class StoredConversations:
         at = self._database.now()
 
         def work(connection: Connection) -> None:
-            _refuse_lost(connection, exchange.run_id, worker=self._worker)
+            # The worker that has the run now ends it, and adds its answer.
+            owner = connection.scalar(_OWNER, {"run_id": exchange.run_id})
+            if self._worker is not None and owner not in (None, self._worker):
+                raise RunLostError(f"another worker has taken the run {exchange.run_id!r} over")
             _append(connection, user_id, context_id, exchange, dialect=self._database.dialect, at=at)
 
         def note(error: Exception) -> None:
@@ -385,13 +388,6 @@ def _first_to_load(connection: Connection, context_id: str) -> int:
     latest = select(message.c.run_id).where(of_conversation).order_by(message.c.n.desc()).limit(1).scalar_subquery()
     begun = connection.scalar(select(func.min(message.c.n)).where(of_conversation, message.c.run_id == latest))
     return min(first, begun or first)
-
-
-def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> None:
-    """Refuse the answer of a run that another worker has: that one ends the run, and adds its answer."""
-    owner = connection.scalar(_OWNER, {"run_id": run_id})
-    if worker is not None and owner not in (None, worker):
-        raise RunLostError(f"another worker has taken the run {run_id!r} over")
 
 
 def _append(

@@ -15,12 +15,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from oracle.runs.storage.database import Database
-from oracle.runs.storage.feedback import rating_alone
-from oracle.runs.storage.interrupts import forget_interrupts
+from oracle.runs.storage.features import take_from_features
 from oracle.runs.storage.log import read_events
-from oracle.runs.storage.prompts import release_prompts
 from oracle.runs.storage.records import LogEntry
-from oracle.runs.storage.schema import event, request_key, run
+from oracle.runs.storage.schema import event, run
 from oracle.runs.storage.writer import Writer
 
 PORTION = 500
@@ -80,16 +78,13 @@ async def reduce_events(database: Database, writer: Writer, run_id: str, *, redu
 
 
 def _mark(connection: Connection, *, run_ids: Collection[str], at: float) -> None:
-    release_prompts(connection, run_ids)
-    forget_interrupts(connection, run_ids)
-    connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
+    take_from_features(connection, run_ids, "reduced")
     wanted = run.c.id.in_(run_ids) & run.c.forgotten_at.is_(None) & run.c.texts_dropped_at.is_(None)
     for row in connection.execute(select(run.c.id, run.c.input, run.c.error).where(wanted)).all():
         figures = {
             "input": _only(row.input, _INPUT),
             "error": None if row.error is None else _only(row.error, _ERROR),
             "answer": "",
-            "feedback": rating_alone(),
             "texts_dropped_at": at,
         }
         connection.execute(update(run).where(run.c.id == row.id, run.c.forgotten_at.is_(None)).values(figures))

@@ -12,12 +12,11 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, func, null, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
-from oracle.runs.storage.feedback import rating_alone
-from oracle.runs.storage.interrupts import forget_interrupts
-from oracle.runs.storage.prompts import release_prompts
-from oracle.runs.storage.schema import breakpoint_, client_run, command, event, request_key, run
+from oracle.runs.storage.features import take_from_features
+from oracle.runs.storage.parts import Loss
+from oracle.runs.storage.schema import event, run
 from oracle.runs.storage.writer import Writer
 
 PORTION = 1000
@@ -25,52 +24,37 @@ PORTION = 1000
 
 
 def mark_forgotten(
-    connection: Connection, run_ids: Collection[str], *, at: float, keeps_ratings: bool = False
+    connection: Connection, run_ids: Collection[str], *, at: float, loss: Loss = "forgotten"
 ) -> list[str]:
     """Delete the texts in the rows of these runs and of their shadows; one that was marked before keeps the time.
 
-    With them go the prompts that no other run names, breakpoints of these runs alone, and commands that were not read.
-    What users think of them goes as well, or with `keeps_ratings` its texts alone.
+    With them goes what features have of them.
 
     Returns:
         The runs that were marked, whose events are to be deleted.
     """
-    feedback = rating_alone() if keeps_ratings else null()
-    _mark(connection, run_ids, at=at, feedback=feedback)  # first: a shadow begins only while its run is not marked
+    _mark(connection, run_ids, at=at, loss=loss)  # first: a shadow begins only while its run is not marked
     shadows = connection.execute(select(run.c.id, run.c.status).where(run.c.shadow_of.in_(run_ids))).all()
     for shadow in shadows:
         if shadow.status == "running":
             remove_run(connection, shadow.id)
     ended = [shadow.id for shadow in shadows if shadow.status != "running"]
     if ended:
-        _mark(connection, ended, at=at, feedback=null())
+        _mark(connection, ended, at=at, loss=loss)
     return [*run_ids, *ended]
 
 
 def remove_run(connection: Connection, run_id: str) -> None:
     """Delete a run with everything of it; its worker is refused whatever it has still to write."""
-    release_prompts(connection, [run_id])
-    forget_interrupts(connection, [run_id])
-    for table in (event, command, request_key, client_run):
-        connection.execute(delete(table).where(table.c.run_id == run_id))
+    take_from_features(connection, [run_id], "removed")
+    connection.execute(delete(event).where(event.c.run_id == run_id))
     connection.execute(delete(run).where(run.c.id == run_id))
 
 
-def _mark(connection: Connection, run_ids: Collection[str], *, at: float, feedback: ColumnElement[Any]) -> None:
-    connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
-    connection.execute(delete(client_run).where(client_run.c.run_id.in_(run_ids)))
-    connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
-    release_prompts(connection, run_ids)
-    forget_interrupts(connection, run_ids)
-    connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
+def _mark(connection: Connection, run_ids: Collection[str], *, at: float, loss: Loss) -> None:
+    take_from_features(connection, run_ids, loss)
     forgotten_at = func.coalesce(run.c.forgotten_at, at)
-    values: dict[str, Any] = {
-        "forgotten_at": forgotten_at,
-        "input": {},
-        "answer": None,
-        "error": None,
-        "feedback": feedback,
-    }
+    values: dict[str, Any] = {"forgotten_at": forgotten_at, "input": {}, "answer": None, "error": None}
     connection.execute(update(run).where(run.c.id.in_(run_ids)).values(values))
 
 
@@ -111,6 +95,6 @@ async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
     Raises:
         StoreUnavailableError: the database cannot be written at present.
     """
-    mark = partial(mark_forgotten, run_ids=run_ids, at=at, keeps_ratings=True)
+    mark = partial(mark_forgotten, run_ids=run_ids, at=at, loss="pruned")
     marked = await writer.write(mark, is_alone=True)
     await delete_events(writer, marked)

@@ -1,10 +1,12 @@
 """What users think of answers, in the rows of their runs: the rating is a figure, its text goes with the run's."""
 
+from collections.abc import Collection
 from dataclasses import asdict
-from typing import Any, get_args
+from typing import get_args
 
-from sqlalchemy import ColumnElement, Connection, Text, case, literal, type_coerce, update
+from sqlalchemy import ColumnElement, Connection, Text, case, literal, null, type_coerce, update
 
+from oracle.runs.storage.parts import Keeping, Loss
 from oracle.runs.storage.records import Feedback, Rating
 from oracle.runs.storage.schema import run
 
@@ -26,6 +28,12 @@ def is_rated(rating: Rating) -> ColumnElement[bool]:
     return run.c.feedback.is_not(None) & type_coerce(run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
 
 
-def rating_alone() -> ColumnElement[Any]:
-    """The feedback of a row without its text."""
-    return case(*((is_rated(each), literal(asdict(Feedback(each)), run.c.feedback.type)) for each in get_args(Rating)))
+def _take(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:
+    """The text goes with those of the run, the rating only where its user wants it."""
+    ratings = [(is_rated(each), literal(asdict(Feedback(each)), run.c.feedback.type)) for each in get_args(Rating)]
+    left = null() if loss == "forgotten" else case(*ratings)
+    rated = run.c.id.in_(run_ids) & run.c.feedback.is_not(None)
+    connection.execute(update(run).where(rated).values(feedback=left))
+
+
+KEEPING = Keeping(tables=(), with_runs=_take)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage.erasing import mark_forgotten
 from oracle.runs.storage.errors import ConversationBusyError
-from oracle.runs.storage.interrupts import forget_grants
+from oracle.runs.storage.features import FEATURES
 from oracle.runs.storage.runs import find_run
 from oracle.runs.storage.schema import conversation, message, run
 
@@ -32,7 +32,8 @@ def forget_conversation(connection: Connection, *, user_id: str, context_id: str
         raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))
-    forget_grants(connection, context_id)
+    for feature in FEATURES:
+        feature.with_conversation(connection, context_id)
     run_ids = list(connection.scalars(select(run.c.id).where(runs)))
     return mark_forgotten(connection, run_ids, at=at)
 

@@ -14,7 +14,7 @@ Rules:
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, Literal
@@ -59,23 +59,19 @@ class AnswerError(UserError, StorageError):
 
     Args:
         mistakes: what is wrong, by the place in the list of decisions: `(0, "arguments", "path")`.
+        status: that of the answer; 403: another person must answer.
     """
 
-    def __init__(self, *mistakes: Misfit) -> None:
-        super().__init__(mistakes[0].problem)
-        self.mistakes = mistakes
-
-
-class NotYoursToAnswerError(AnswerError):
-    """Another person must answer."""
-
-
-class AnsweredBeforeError(AnswerError):
-    """Another person has answered otherwise."""
+    def __init__(self, *mistakes: Misfit, status: int = 422) -> None:
+        super().__init__(mistakes[0].problem, status=status)
+        self.parts = [(("body", *each.place), each.problem) for each in mistakes]
 
 
 class NotOpenError(AnswerError):
-    """It has expired, or the run does not wait for it any more."""
+    """It has expired, another person has answered otherwise (409), or the run does not wait for it any more."""
+
+    def __init__(self, *mistakes: Misfit, status: int = 410) -> None:
+        super().__init__(*mistakes, status=status)
 
 
 class _RowLockedError(Exception):
@@ -160,6 +156,7 @@ class KeptInterrupt:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class InterruptTable:
     """The interrupts and grants of all runs.
 
@@ -169,20 +166,12 @@ class InterruptTable:
         webhooks: the outbox that gets a message about what is asked.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        writer: Writer,
-        commands: Commands,
-        webhooks: Webhooks,
-        on_woken: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._webhooks = webhooks
-        self._database = database
-        self._writer = writer
-        self._commands = commands
-        self._on_woken = on_woken
+    database: Database
+    _: KW_ONLY
+    writer: Writer
+    commands: Commands
+    webhooks: Webhooks
+    on_woken: Callable[[], None] = lambda: None
 
     # Of runs
 
@@ -191,7 +180,7 @@ class InterruptTable:
         return partial(self._note, run=run, data=data)
 
     def _note(self, connection: Connection, *, run: RunRecord, data: Mapping[str, Any]) -> None:
-        dialect = self._database.dialect
+        dialect = self.database.dialect
         at, id_ = dialect.clock(connection), str(data["id"])[:_LONGEST_ID]
         status = data.get("status", "pending")
         if status == "withdrawn":
@@ -199,7 +188,7 @@ class InterruptTable:
         if status != "pending":  # other decisions come from the row
             return
         expires_at = at + LONGEST_S
-        skew_s = at - self._database.now()  # the run has named the time by the clock of its worker
+        skew_s = at - self.database.now()  # the run has named the time by the clock of its worker
         with suppress(KeyError, TypeError, ValueError):
             named = datetime.fromisoformat(data["expires_at"]).timestamp()
             expires_at = min(expires_at, named + (skew_s if abs(skew_s) > _MOST_SKEW_S else 0.0))
@@ -224,14 +213,14 @@ class InterruptTable:
             run_id: names the run.
             delivered: the interrupts whose answers its log has, or is about to have.
         """
-        return await self._database.read(partial(_undelivered, run_id=run_id, delivered=delivered))
+        return await self.database.read(partial(_undelivered, run_id=run_id, delivered=delivered))
 
     def parking(self, run_id: str, *, delivered: Collection[str]) -> Callable[[Connection], dict[str, Any]]:
         """What the row of a run says that its worker leaves because it waits for people alone (`RunLog.leave`).
 
         It is parked; or queued, if there is an answer or a cancel that it does not know.
         """
-        return partial(_parking, run_id=run_id, delivered=delivered, dialect=self._database.dialect)
+        return partial(_parking, run_id=run_id, delivered=delivered, dialect=self.database.dialect)
 
     # Of people
 
@@ -239,13 +228,13 @@ class InterruptTable:
         self, *, user_id: str | None, limit: int, after: tuple[str, str] | None = None
     ) -> list[KeptInterrupt]:
         """Open interrupts (`pending_of`)."""
-        return await self._database.read(partial(pending_of, user_id=user_id, limit=limit, after=after))
+        return await self.database.read(partial(pending_of, user_id=user_id, limit=limit, after=after))
 
     async def of_run(self, run_id: str) -> dict[str, KeptInterrupt]:
         """All interrupts of a run, by their ids."""
         if not may_be_id(run_id):
             return {}
-        return await self._database.read(partial(_of_run, run_id=run_id))
+        return await self.database.read(partial(_of_run, run_id=run_id))
 
     async def answer(self, run_id: str, decisions: Sequence[Delivery], *, by: Answerer) -> list[KeptInterrupt]:
         """Write what a person has decided, all of it or nothing, and have the run go on.
@@ -261,26 +250,24 @@ class InterruptTable:
             The interrupts as they are now, in the order of the decisions.
 
         Raises:
-            NotYoursToAnswerError: another person must answer one of them.
-            AnsweredBeforeError: one has another answer.
-            NotOpenError: one has expired, or the run does not wait for it.
+            NotOpenError: one has another answer, has expired, or the run does not wait for it.
             AnswerError: one is unknown, or cannot be decided so.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
-        work = partial(_answer, run_id=run_id, decisions=decisions, by=by, dialect=self._database.dialect)
+        work = partial(_answer, run_id=run_id, decisions=decisions, by=by, dialect=self.database.dialect)
         try:
-            kept = await self._writer.write(partial(work, waits=False))
+            kept = await self.writer.write(partial(work, waits=False))
         except _RowLockedError:  # rare; waits for it, but not with the chunks of other runs in the transaction
-            kept = await self._writer.write(work, is_alone=True)
+            kept = await self.writer.write(work, is_alone=True)
         self._announce()
         return kept
 
     async def expire(self) -> int:
         """Have runs go on whose interrupts nobody has answered in time; returns the number of interrupts."""
         found = 0
-        while overdue := await self._database.read(partial(_overdue, dialect=self._database.dialect)):
-            work = partial(_expire, run_ids=overdue, dialect=self._database.dialect)
-            count = await self._writer.write(work, is_alone=True)
+        while overdue := await self.database.read(partial(_overdue, dialect=self.database.dialect)):
+            work = partial(_expire, run_ids=overdue, dialect=self.database.dialect)
+            count = await self.writer.write(work, is_alone=True)
             self._announce()
             if not count:  # another worker was faster
                 break
@@ -302,8 +289,8 @@ class InterruptTable:
         return await self._writer.write(lambda connection: connection.execute(gone).rowcount > 0)
 
     def _announce(self) -> None:
-        self._commands.look()
-        self._on_woken()
+        self.commands.look()
+        self.on_woken()
 
 
 def pending_of(
@@ -335,20 +322,10 @@ def pending_of(
     return [_kept(row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
 
-def forget_interrupts(connection: Connection, run_ids: Collection[str]) -> None:
-    """Delete what these runs have asked."""
-    connection.execute(delete(_interrupt).where(_interrupt.c.run_id.in_(run_ids)))
-
-
 def granted_actions(connection: Connection, context_id: str) -> tuple[str, ...]:
     """What needs no approval in a conversation, sorted."""
     granted = select(_grant.c.action).where(_grant.c.context_id == context_id).order_by(_grant.c.action)
     return tuple(connection.scalars(granted))
-
-
-def forget_grants(connection: Connection, context_id: str) -> None:
-    """Delete the grants of a conversation."""
-    connection.execute(delete(_grant).where(_grant.c.context_id == context_id))
 
 
 # In a transaction
@@ -477,13 +454,14 @@ def _is_new(kept: KeptInterrupt | None, given: Delivery, n: int, *, by: Answerer
     if not may_answer(kept, by):
         whose = {"user": "the user who asked", "operator": "an operator"}
         who = whose.get(kept.data.get("answerers", "user"), "an operator other than the user who asked")
-        raise NotYoursToAnswerError(Misfit((n, "id"), f"{kept.id!r} is to be answered by {who}"))
+        raise AnswerError(Misfit((n, "id"), f"{kept.id!r} is to be answered by {who}"), status=403)
     if kept.answered_by is not None:
-        if _same(kept.answer or {}, given):
+        before = {name: value for name, value in (kept.answer or {}).items() if name not in ("by", "at")}
+        if json.dumps(before, sort_keys=True) == json.dumps(given.to_json(), sort_keys=True):
             return False
         when = iso(kept.answered_at or 0.0)
         problem = f"{kept.id!r} was {kept.status} by {kept.answered_by} at {when}"
-        raise AnsweredBeforeError(Misfit((n, "decision"), problem))
+        raise NotOpenError(Misfit((n, "decision"), problem), status=409)
     if is_over or kept.status != "pending" or kept.expires_at <= at:
         why = f"expired at {iso(kept.expires_at)}" if kept.status == "expired" or kept.expires_at <= at else "withdrawn"
         raise NotOpenError(Misfit((n, "id"), f"{kept.id!r} cannot be answered any more: {why}"))
@@ -525,8 +503,3 @@ def _mistakes(kept: KeptInterrupt, given: Delivery) -> list[Misfit]:
                 found = [Misfit((), str(error))]
             return [Misfit((field, *place), problem) for place, problem in found]
     return []
-
-
-def _same(answer: Mapping[str, Any], given: Delivery) -> bool:
-    before = {name: value for name, value in answer.items() if name not in ("by", "at")}
-    return json.dumps(before, sort_keys=True) == json.dumps(given.to_json(), sort_keys=True)

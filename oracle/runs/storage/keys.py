@@ -2,19 +2,22 @@
 
 import secrets
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Column, Connection, String, Table, select
 
-from oracle.runs.storage.database import Database
-from oracle.runs.storage.schema import service_key
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.schema import metadata
+
+service_key = Table(
+    "service_key",
+    metadata,
+    Column("name", String(64), primary_key=True),  # what it is for
+    Column("key", String(64), nullable=False),  # hexadecimal
+)
+KEEPING = Keeping(tables=(service_key,), with_runs=no_texts)
 
 
-class ServiceKeys:
+class ServiceKeys(Part):
     """The secrets by what they are for."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def get(self, name: str) -> bytes:
         """The secret of 32 bytes with this name; it is made by whoever asks for it first.

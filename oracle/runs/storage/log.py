@@ -1,11 +1,12 @@
 """The event log: everything that runs have sent and done, in order. `RunLog` writes it, `EventLog` reads it."""
 
+import math
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
 
@@ -20,7 +21,6 @@ from oracle.runs.storage.dialect import PAGE, EventRow
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, RunEnd, RunRecord, StoredChunk
 from oracle.runs.storage.tails import Tail, Tails
-from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import PATIENCE_S, Writer
 
 _run = schema.run
@@ -28,6 +28,18 @@ _run = schema.run
 _STATE = select(_run.c.status, _run.c.epoch).where(_run.c.id == bindparam("run_id"))
 _END = update(_run).where(_run.c.id == bindparam("run_id"))
 _LONGEST_MODEL = 255  # characters; a provider may send any name, and a run must end with it
+
+
+class EndObserver(Protocol):
+    """Writes what follows from the end of a run, in the commit of the end."""
+
+    def ended(self, connection: Connection, run: RunRecord, end: RunEnd, /) -> None:
+        """Write it; called in the writer's thread."""
+        ...
+
+    def nudge(self) -> None:
+        """Note that it is committed; called in the event loop."""
+        ...
 
 
 class RunLog:
@@ -40,7 +52,7 @@ class RunLog:
         seq: the last number in use.
         chunk_n: the last chunk number in use.
         now: seconds since the epoch.
-        webhooks: the outbox that gets a message about the end.
+        observer: writes what follows from the end.
     """
 
     def __init__(
@@ -52,11 +64,11 @@ class RunLog:
         on_released: Callable[[Tail], None],
         seq: int = 0,
         chunk_n: int = 0,
-        webhooks: Webhooks,
+        observer: EndObserver,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._run = run
-        self._webhooks = webhooks
+        self._observer = observer
         self.run_id = run.id
         self.epoch = run.epoch
         self.chunks = chunk_n
@@ -136,28 +148,32 @@ class RunLog:
             self.release()
 
     async def flush(self) -> None:
-        """Wait until everything appended so far is committed.
+        """Wait until everything appended so far is committed, and the database has said that the run is this worker's.
+
+        This waits for as long as nothing can be written.
 
         Raises:
             RunLostError: another worker has the run.
             RunBrokenError: a part of this run can never be written.
-            StoreUnavailableError: nothing could be written for longer than the patience; everything still waits.
+            StoreUnavailableError: the store is closed.
         """
         self._check()
         self.release()
-        if self._pending:
-            await self._writer.write(None)
-            self._check()
+        try:
+            await self._writer.write(None if self._pending else self._is_over, patience_s=math.inf)
+        except RunLostError as error:
+            self.refused(error)
+        self._check()
 
     async def finish(self, done: bytes, end: RunEnd) -> None:
         """Write the last chunk and the end of the run's row in one commit. A second call does nothing.
 
-        Later events are ignored.
+        Later events are ignored. This waits for as long as nothing can be written.
 
         Raises:
             RunLostError: another worker has the run.
             RunBrokenError: a part of this run can never be written.
-            StoreUnavailableError: nothing could be written for longer than the patience; try again.
+            StoreUnavailableError: the store is closed.
         """
         if self._is_finished:
             return
@@ -168,7 +184,7 @@ class RunLog:
             self.chunks += 1
         wakes = (self.run_id, self._final.chunk_n)
         try:
-            await self._writer.write(self._write_end, on_commit=self._finished, wakes=wakes)
+            await self._writer.write(self._write_end, on_commit=self._finished, wakes=wakes, patience_s=math.inf)
         except RunLostError as error:
             self.refused(error)
             raise
@@ -190,7 +206,7 @@ class RunLog:
         Raises:
             RunLostError: another worker has the run.
             RunBrokenError: a part of this run can never be written.
-            StoreUnavailableError: nothing could be written for longer than the patience; try again.
+            StoreUnavailableError: the store is closed.
         """
         self._check()
         self.release()
@@ -209,7 +225,8 @@ class RunLog:
             self._release_tail()
 
         wakes = (self.run_id, max(1, self.chunks))  # followers on other workers too: it may be parked now
-        await self._writer.write(work, on_commit=settle, wakes=wakes, is_alone=decide is not None)
+        is_alone = decide is not None
+        await self._writer.write(work, on_commit=settle, wakes=wakes, is_alone=is_alone, patience_s=math.inf)
 
     def close(self) -> None:
         """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""
@@ -265,7 +282,7 @@ class RunLog:
         if not self._is_over(connection):
             connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
             self._writer.dialect.insert_events(connection, final.events(self.run_id))
-            self._webhooks.ended(connection, self._run, final.end)
+            self._observer.ended(connection, self._run, final.end)
 
     def _is_over(self, connection: Connection) -> bool:
         """Whether an earlier attempt of this log has ended or left the run: no other has this epoch.
@@ -290,7 +307,7 @@ class RunLog:
         self._tail.publish([StoredChunk(self._final.chunk_n, self._final.done)])
         self._tail.end()
         self._release_tail()
-        self._webhooks.nudge()
+        self._observer.nudge()
 
     def _release_tail(self) -> None:
         release, self._on_released = self._on_released, None
@@ -319,9 +336,9 @@ class _Final:
             "turns": end.turns,
             "tokens_used": end.tokens_used,
             "tokens_estimated": end.tokens_estimated,
-            "summary": end.summary and end.summary.to_json(),
-            "node_errors": end.summary and end.summary.node_errors,
-            **end.to_kinds(),
+            "summary": end.summary.to_json(),
+            "node_errors": end.summary.node_errors,
+            **asdict(end.usage),
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 
@@ -372,7 +389,7 @@ class EventLog:
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a follower retries while the database cannot be read.
-        webhooks: the outbox that gets messages about the ends of runs.
+        observer: writes what follows from the ends of runs.
     """
 
     def __init__(
@@ -383,10 +400,10 @@ class EventLog:
         tails: Tails,
         clock: Clock,
         now: Callable[[], float] = time.time,
-        webhooks: Webhooks,
+        observer: EndObserver,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        self._webhooks = webhooks
+        self._observer = observer
         self._database = database
         self._writer = writer
         self._tails = tails
@@ -404,7 +421,7 @@ class EventLog:
             seq=seq,
             chunk_n=chunk_n,
             now=self._now,
-            webhooks=self._webhooks,
+            observer=self._observer,
         )
 
     async def page(self, run_id: str, *, user_id: str | None = None, after: int = 0) -> ChunkPage | None:

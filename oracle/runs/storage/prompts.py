@@ -10,12 +10,27 @@ Rules:
 from collections.abc import Collection
 from functools import partial
 
-from sqlalchemy import Connection, bindparam, delete, literal, select
+from sqlalchemy import Column, Connection, String, Table, bindparam, delete, literal, select
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.schema import prompt, prompt_use, run
+from oracle.runs.storage.parts import Keeping, Loss, Part
+from oracle.runs.storage.schema import Json, metadata, run
 from oracle.runs.storage.writer import Writer
+
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("sha", String(64), primary_key=True),  # of the text
+    Column("text", Json, nullable=False),  # a string: a system prompt as the model got it
+)
+
+prompt_use = Table(
+    "prompt_use",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("sha", String(64), primary_key=True, index=True),  # names a row of prompt
+)
 
 _MOST_KNOWN = 10_000  # digests in memory
 _FOUND = (
@@ -23,12 +38,11 @@ _FOUND = (
 )  # made once: it is asked in every run
 
 
-class Prompts:
+class Prompts(Part):
     """The prompts of all runs."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
+        super().__init__(database, writer=writer)
         self._known: set[str] = set()
 
     def keep(self, run_id: str, sha: str, text: str) -> None:
@@ -71,29 +85,27 @@ def _use(connection: Connection, run_id: str, sha: str, *, dialect: Dialect) -> 
     return True
 
 
-def release_prompts(connection: Connection, run_ids: Collection[str]) -> None:
+def _release(connection: Connection, run_ids: Collection[str], _loss: Loss) -> None:
     """These runs need their prompts no more; those that no other run names are deleted."""
     of_runs = prompt_use.c.run_id.in_(run_ids)
     shas = sorted(set(connection.scalars(select(prompt_use.c.sha).where(of_runs))))
     if not shas:
         return
     connection.execute(delete(prompt_use).where(of_runs))
-    delete_unused_prompts(connection, shas)
+    wanted = prompt.c.sha.in_(shas)
+    connection.execute(select(prompt.c.sha).where(wanted).order_by(prompt.c.sha).with_for_update()).all()
+    is_used = select(literal(1)).where(prompt_use.c.sha == prompt.c.sha).exists()
+    connection.execute(delete(prompt).where(wanted, ~is_used))
 
 
-def release_late_prompts(connection: Connection) -> None:
+def _release_late(connection: Connection, _at: float) -> None:
     """Release prompts of runs whose texts are gone: a worker that was stopped meanwhile has kept them too late."""
     has_texts = select(run.c.id).where(
         run.c.id == prompt_use.c.run_id, run.c.forgotten_at.is_(None), run.c.texts_dropped_at.is_(None)
     )
     late = set(connection.scalars(select(prompt_use.c.run_id).where(~has_texts.exists())))
     if late:
-        release_prompts(connection, late)
+        _release(connection, late, "pruned")
 
 
-def delete_unused_prompts(connection: Connection, shas: Collection[str]) -> None:
-    """Delete those of these prompts that no run names."""
-    wanted = prompt.c.sha.in_(shas)
-    connection.execute(select(prompt.c.sha).where(wanted).order_by(prompt.c.sha).with_for_update()).all()
-    is_used = select(literal(1)).where(prompt_use.c.sha == prompt.c.sha).exists()
-    connection.execute(delete(prompt).where(wanted, ~is_used))
+KEEPING = Keeping(tables=(prompt, prompt_use), with_runs=_release, tidy=_release_late)

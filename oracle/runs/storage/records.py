@@ -177,9 +177,8 @@ class NewRun:
         begins_conversation: the conversation is created with the run.
         project_id: label of a new conversation.
         tree_sha: the version of the tree, if it is one.
-        key: of its request; `None` if the client sent none.
+        claims: what it needs for itself, or does not begin.
         shadow_of: the run that it shadows; it then has no conversation, and takes none.
-        origin: where it stands for its client's protocol; `None`: it came by the service's own calls.
     """
 
     id: str
@@ -194,7 +193,6 @@ class NewRun:
     tree_sha: str | None = None
     key: RequestKey | None = None
     shadow_of: str | None = None
-    origin: Origin | None = None
 
     @property
     def created_conversation(self) -> str | None:
@@ -234,8 +232,8 @@ class RunEnd:
         model_used: the model that answered.
         error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;
             `None` if there was none.
-        summary: its figures; `None` if they are not known.
-        usage: the tokens by kind; `None` if there were none, or they are not known.
+        summary: its figures.
+        usage: the tokens by kind.
     """
 
     termination_reason: str
@@ -245,14 +243,8 @@ class RunEnd:
     tokens_estimated: bool
     model_used: str
     error: Mapping[str, Any] | None = None
-    summary: RunSummary | None = None
-    usage: TokenUsage | None = None
-
-    def to_kinds(self) -> dict[str, int | None]:
-        """The columns of the tokens by kind; they are not known of tokens that nobody has split."""
-        usage = self.usage or TokenUsage()
-        is_known = self.usage is not None or not self.tokens_used
-        return {name: getattr(usage, name) if is_known else None for name in KINDS}
+    summary: RunSummary = RunSummary()
+    usage: TokenUsage = field(default_factory=TokenUsage)
 
 
 Rating = Literal["up", "down"]

@@ -1,7 +1,7 @@
 """Retention of runs, by age and by size.
 
 Deleted are events and texts of finished runs, oldest first; their rows keep the figures, and conversations stay until
-they are deleted by name. With them go unused versions of trees, commands to finished runs, and expired request keys.
+they are deleted by name. With them goes what features do not need any more.
 Texts alone can go earlier: then the log keeps its figures (`dropping`).
 
 Size is the space in use. Both databases use freed space again before they take more, and do not return it to the system
@@ -12,17 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import BigInteger, Connection, cast, delete, func, select
+from sqlalchemy import BigInteger, Connection, cast, func, select
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import EVENT_BYTES, Dialect
 from oracle.runs.storage.dropping import Reduce, drop_texts, half_dropped, reduce_events
 from oracle.runs.storage.erasing import delete_events, erase, forgotten_with_events
-from oracle.runs.storage.prompts import release_late_prompts
-from oracle.runs.storage.request_keys import delete_expired
-from oracle.runs.storage.schema import command, event, run
+from oracle.runs.storage.features import FEATURES
+from oracle.runs.storage.schema import event, run
 from oracle.runs.storage.tails import Tails
-from oracle.runs.storage.trees import delete_unused
 from oracle.runs.storage.writer import Writer
 
 BATCH = 100
@@ -150,11 +148,8 @@ class Retention:
         return Pruned(pruned.runs + len(batch), pruned.bytes + sum(each.bytes for each in batch))
 
     def _delete_leftovers(self, connection: Connection) -> None:
-        is_open = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status != "finished").exists()
-        connection.execute(delete(command).where(~is_open))
-        release_late_prompts(connection)
-        delete_unused(connection, at=self._database.now())
-        delete_expired(connection, at=self._database.now())
+        for feature in FEATURES:
+            feature.tidy(connection, self._database.now())
 
 
 def _oldest(connection: Connection, dialect: Dialect, *, before: float | None) -> Sequence[_Old]:

@@ -117,7 +117,8 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
     parts = (
         or_(*map(_ended_as, wanted.reasons)) if wanted.reasons else None,
         None if wanted.tree is None else _run.c.tree == wanted.tree,
-        None if wanted.version is None else _begins(_run.c.tree_sha, wanted.version),
+        # The beginning of a digest in hexadecimal: a comparison costs a fraction of a pattern.
+        None if wanted.version is None else _run.c.tree_sha.between(wanted.version, wanted.version + "g"),
         None if wanted.user_id is None else _run.c.user_id == wanted.user_id,
         None if wanted.since is None else _run.c.created_at >= wanted.since,
         None if wanted.until is None else _run.c.created_at <= wanted.until,
@@ -133,11 +134,6 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
 
 def _is_shadow() -> ColumnElement[bool]:
     return _run.c.shadow_of.is_not(None)
-
-
-def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:
-    """Whether a digest in hexadecimal begins so: a comparison costs a fraction of a pattern."""
-    return digest.between(beginning, beginning + "g")
 
 
 def _ended_as(reason: str) -> ColumnElement[bool]:

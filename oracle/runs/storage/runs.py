@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -45,6 +46,7 @@ class _BeingCountedError(Exception):
     """Another worker is starting a run of the same user."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
     """The runs of all workers.
 
@@ -55,22 +57,13 @@ class RunTable:
         now: seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        writer: Writer,
-        worker: str,
-        tails: Tails,
-        on_queued: Callable[[], None],
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self._database = database
-        self._writer = writer
-        self._worker = worker
-        self._tails = tails
-        self._on_queued = on_queued
-        self._now = now
+    database: Database
+    _: KW_ONLY
+    writer: Writer
+    worker: str
+    tails: Tails
+    on_queued: Callable[[], None]
+    now: Callable[[], float] = time.time
 
     async def begin(
         self,
@@ -98,13 +91,13 @@ class RunTable:
             StorageError: one of its claims is refused.
             StoreUnavailableError: nothing could be written for longer than `ASKER_PATIENCE_S`.
         """
-        work = partial(self._begin, new=new, most_per_user=most_per_user, places=places, notice=notice, at=self._now())
+        work = partial(self._begin, new=new, most_per_user=most_per_user, places=places, notice=notice, at=self.now())
         try:  # alone with what other workers may be claiming as well
             record = await self.writer.write(work, is_alone=bool(new.claims), patience_s=ASKER_PATIENCE_S)
         except _BeingCountedError:  # rare; waits for the lock, but not with the chunks of other runs in the transaction
             record = await self.writer.write(partial(work, waits=True), is_alone=True, patience_s=ASKER_PATIENCE_S)
         if record.status == "queued":
-            self._on_queued()
+            self.on_queued()
         return record
 
     def _begin(
@@ -140,16 +133,19 @@ class RunTable:
         return record
 
     def _insert(self, connection: Connection, new: NewRun, *, at: float, is_waiting: bool) -> RunRecord:
-        dialect = self._database.dialect
+        dialect = self.database.dialect
         number = dialect.next_number(connection)
         if new.shadow_of is None:
             _find_conversation(connection, new)
         else:
-            _find_primary(connection, new.shadow_of)
+            # The shadowed run keeps its texts until the end of this transaction.
+            kept = (_run.c.id == new.shadow_of) & _run.c.forgotten_at.is_(None) & _run.c.texts_dropped_at.is_(None)
+            if connection.scalar(select(_run.c.id).where(kept).with_for_update(read=True)) is None:
+                raise UnclearRunError(new.shadow_of)
         # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(connection, new.context_id)
-        row = _row_of(new, worker="" if is_waiting else self._worker, at=at) | {"n": number}
+        row = _row_of(new, worker="" if is_waiting else self.worker, at=at) | {"n": number}
         if is_waiting:
             row["turn"] = next_turn(connection, new.user_id)
         try:
@@ -166,8 +162,8 @@ class RunTable:
     def _lock(self, connection: Connection, name: str, *, waits: bool) -> None:
         """Let no two workers count at the same time."""
         if waits:
-            self._database.dialect.lock(connection, name)
-        elif not self._database.dialect.try_lock(connection, name):
+            self.database.dialect.lock(connection, name)
+        elif not self.database.dialect.try_lock(connection, name):
             raise _BeingCountedError
 
     async def abandon(self, run_id: str, *, created_conversation: str | None = None) -> None:
@@ -190,13 +186,13 @@ class RunTable:
             if created_conversation is not None:
                 connection.execute(delete(_conversation).where(and_(_conversation.c.id == created_conversation, ~used)))
 
-        await self._writer.write(work, on_commit=lambda _: self._tails.wake(run_id))
+        await self.writer.write(work, on_commit=lambda _: self.tails.wake(run_id))
 
     async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
         """The run, if that user has asked it; `None` as the user means any user, and shadows of runs as well."""
         if not may_be_id(run_id):
             return None
-        return await self._database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
+        return await self.database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
 
     async def latest(
         self, *, user_id: str | None, limit: int, before: str | None = None, context_id: str | None = None
@@ -222,8 +218,8 @@ class RunTable:
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        work = partial(run_page, wanted=wanted, limit=limit, before=before, now=self._now())
-        return await self._database.read(work)
+        work = partial(run_page, wanted=wanted, limit=limit, before=before, now=self.now())
+        return await self.database.read(work)
 
     async def count(self, wanted: RunFilter) -> RunCounts:
         """How many of some runs there are, by their ends.
@@ -231,7 +227,7 @@ class RunTable:
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        return await self._database.read(partial(count_runs, wanted=wanted, now=self._now()))
+        return await self.database.read(partial(count_runs, wanted=wanted, now=self.now()))
 
     async def of_versions(self, shas: Collection[str], *, limit: int) -> list[RunOfVersion]:
         """The newest finished runs of these versions of trees whose log is kept, newest first.
@@ -239,7 +235,7 @@ class RunTable:
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        return await self._database.read(partial(runs_of_versions, shas=shas, limit=limit))
+        return await self.database.read(partial(runs_of_versions, shas=shas, limit=limit))
 
     async def count_by_tree(self, *, since: float, user_id: str | None = None) -> dict[str, dict[str, int]]:
         """How many of the newest runs began at a time or later, by the trees that were asked for and by their ends.
@@ -251,14 +247,14 @@ class RunTable:
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        return await self._database.read(partial(count_by_tree, since=since, user_id=user_id))
+        return await self.database.read(partial(count_by_tree, since=since, user_id=user_id))
 
     async def open_of(self, context_id: str) -> RunRecord | None:
         """The query of a conversation that has not ended: it is running, or it waits."""
         if not may_be_id(context_id):
             return None
         query = _open_of(context_id)
-        return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
+        return await self.database.read(lambda connection: _maybe(connection.execute(query).first()))
 
     async def note_tree(self, run: RunRecord, sha: str) -> None:
         """Keep that a run of this worker is driven by another version of its tree than the one it was begun with.
@@ -268,7 +264,7 @@ class RunTable:
         """
         mine = (_run.c.id == run.id) & (_run.c.epoch == run.epoch)
         change = update(_run).where(mine).values(tree_sha=sha)
-        await self._writer.write(lambda connection: connection.execute(change).close())
+        await self.writer.write(lambda connection: connection.execute(change).close())
 
     async def extend_deadline(self, run_id: str, *, by_s: float) -> None:
         """Move the deadline of a running query: it stood still for so long.
@@ -276,9 +272,9 @@ class RunTable:
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
-        mine = (_run.c.id == run_id) & (_run.c.worker == self._worker) & (_run.c.status == "running")
+        mine = (_run.c.id == run_id) & (_run.c.worker == self.worker) & (_run.c.status == "running")
         change = update(_run).where(mine).values(deadline_at=_run.c.deadline_at + by_s)
-        await self._writer.write(lambda connection: connection.execute(change))
+        await self.writer.write(lambda connection: connection.execute(change))
 
 
 def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
@@ -331,7 +327,6 @@ def _row_of(new: NewRun, *, worker: str, at: float) -> dict[str, Any]:
         "created_at": at,
         "deadline_at": at + new.timeout_s,
         "shadow_of": new.shadow_of,
-        "attempts": 1 if worker else 0,
     }
 
 
@@ -342,13 +337,6 @@ def _find_conversation(connection: Connection, new: NewRun) -> None:
     theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
     if not may_be_id(new.context_id) or connection.scalar(select(_conversation.c.id).where(theirs)) is None:
         raise UnknownConversationError(new.context_id)
-
-
-def _find_primary(connection: Connection, run_id: str) -> None:
-    """Check that the run has its texts; it keeps them until the end of this transaction."""
-    kept = (_run.c.id == run_id) & _run.c.forgotten_at.is_(None) & _run.c.texts_dropped_at.is_(None)
-    if connection.scalar(select(_run.c.id).where(kept).with_for_update(read=True)) is None:
-        raise UnclearRunError(run_id)
 
 
 def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:

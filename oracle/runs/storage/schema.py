@@ -1,10 +1,10 @@
-"""The tables: one append-only log of events, and small tables for what is looked up by name.
+"""The tables of runs, conversations and their log. Those of features are in the modules of the features.
 
 Rules:
 
 - Texts of users, models and tools are kept as JSON text (`Json`), as PostgreSQL takes no NUL in a text.
 - Times are seconds since the epoch, UTC.
-- A change here needs a migration in `migrations/versions`; a test compares the two.
+- A change of any table needs another number of the migration in `migrations/versions`, which makes the tables.
 """
 
 from typing import Any
@@ -18,6 +18,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Sequence,
     String,
     Table,
     Text,
@@ -28,6 +29,7 @@ from sqlalchemy import (
 from oracle.core.encoding import from_json, to_json
 
 metadata = MetaData()
+Sequence("order_of_use", metadata=metadata)  # numbers runs and conversations; in SQLite the one writer counts
 
 
 class Json(TypeDecorator[Any]):

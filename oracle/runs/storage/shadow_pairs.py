@@ -8,15 +8,34 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Literal
 
+import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, true, update
 
-from oracle.runs.storage.database import Database, may_be_id
+from oracle.runs.storage.database import may_be_id
+from oracle.runs.storage.parts import Keeping, Part, no_texts
 from oracle.runs.storage.records import Rating
-from oracle.runs.storage.schema import run, shadow_pair
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.schema import Json, metadata, run
 
 PairState = Literal["running", "finished", "failed", "dropped"]
 DecisionKind = Literal["calls", "text", "end"]
+
+shadow_pair = sa.Table(
+    "shadow_pair",
+    metadata,
+    sa.Column("primary_id", sa.String(64), primary_key=True),  # the run that the user saw
+    sa.Column("shadow_id", sa.String(64)),  # the same question under the other control; none if it was dropped
+    sa.Column("tree", sa.String(255), nullable=False),  # the name that the question gave
+    sa.Column("primary_control", sa.String(255), nullable=False),  # `loop`, or a tree with its version
+    sa.Column("shadow_control", sa.String(255), nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),  # running | finished | failed | dropped
+    sa.Column("why", sa.String(32)),  # of one that failed or was dropped
+    sa.Column("disagreement", sa.Double),  # how far the two are apart; only of finished ones
+    sa.Column("data", Json),  # figures of both, no texts
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Index("shadow_pairs_by_time", "at", "primary_id"),
+    sa.Index("shadow_pairs_by_disagreement", "disagreement", "primary_id"),
+)
+KEEPING = Keeping(tables=(shadow_pair,), with_runs=no_texts)  # figures alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +191,8 @@ class PairFilter:
         return and_(true(), *(part for part in parts if part is not None))
 
 
-class ShadowPairs:
+class ShadowPairs(Part):
     """The pairs of all workers."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def add(self, pair: ShadowPair) -> None:
         """Keep a new pair.

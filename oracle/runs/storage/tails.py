@@ -42,7 +42,12 @@ class Tail:
         self._chunks.extend(chunks)
         self._bytes += sum(map(_size, chunks))
         if self._bytes > MOST_BYTES:
-            self._shorten()
+            # The oldest half goes, but never the latest chunk; at once, because each time costs a copy.
+            gone = 0
+            while self._bytes > MOST_BYTES // 2 and gone < len(self._chunks) - 1:
+                self._bytes -= _size(self._chunks[gone])
+                gone += 1
+            del self._chunks[:gone]
         self.last_n = max(self.last_n, chunks[-1].n)
         self.wake()
 
@@ -87,14 +92,6 @@ class Tail:
             return None
         start = n + 1 - self._chunks[0].n
         return self._chunks[start : start + limit]
-
-    def _shorten(self) -> None:
-        """Drop the oldest half, but never the latest chunk; at once, because each time costs a copy."""
-        gone = 0
-        while self._bytes > MOST_BYTES // 2 and gone < len(self._chunks) - 1:
-            self._bytes -= _size(self._chunks[gone])
-            gone += 1
-        del self._chunks[:gone]
 
     async def changed(self, changes: int) -> None:
         """Wait until the followers have been woken more than `changes` times."""

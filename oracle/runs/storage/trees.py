@@ -9,12 +9,55 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
+import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.schema import run, tree_edit, tree_text, tree_trial, tree_version
+from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.schema import Json, metadata, run
 from oracle.runs.storage.writer import Writer
+
+tree_version = sa.Table(
+    "tree_version",
+    metadata,
+    sa.Column("sha", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String(255), nullable=False),
+    sa.Column("nodes", Json, nullable=False),  # paths of the nodes, by the index that tick records use
+    sa.Column("source", Json, nullable=False),  # the text of the tree's files, by name
+    sa.Column("at", sa.Double, nullable=False),
+)
+
+tree_text = sa.Table(
+    "tree_text",
+    metadata,
+    sa.Column("sha", sa.String(64), primary_key=True),  # of the file's bytes
+    sa.Column("text", Json, nullable=False),  # a string
+    sa.Column("size", sa.Integer, nullable=False),  # bytes
+)
+
+tree_edit = sa.Table(
+    "tree_edit",
+    metadata,
+    sa.Column("n", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    sa.Column("name", sa.String(64), nullable=False),  # of the tree
+    sa.Column("sha", sa.String(64), nullable=False),  # names a row of tree_text
+    sa.Column("how", sa.String(16), nullable=False),  # saved | restored | file | shipped
+    sa.Column("user_id", sa.String(255)),  # who saved it; none where the file has changed
+    sa.Column("note", Json),  # a string: why
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Index("edits_of_tree", "name", "n"),
+)
+
+tree_trial = sa.Table(
+    "tree_trial",
+    metadata,
+    sa.Column("kind", sa.String(16), primary_key=True),  # verified | tested
+    sa.Column("subject", sa.String(64), primary_key=True),  # a digest of what was tried
+    sa.Column("data", Json, nullable=False),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Index("tree_trials_by_time", "at"),
+)
 
 UNUSED_S = 24 * 3600.0
 """Seconds after which a version that no readable run names is deleted, unless it was kept again."""
@@ -37,7 +80,7 @@ class TreeVersion:
     source: Mapping[str, str]
 
 
-class TreeVersions:
+class TreeVersions(Part):
     """Keeps versions of trees.
 
     A version that is kept again is marked as in use, at most once an hour, so that no worker deletes a version that
@@ -45,8 +88,7 @@ class TreeVersions:
     """
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
+        super().__init__(database, writer=writer)
         self._marked_at: dict[str, float] = {}
 
     async def keep(self, sha: str, name: str, nodes: Sequence[str], source: Mapping[str, str]) -> None:
@@ -87,10 +129,13 @@ def _keep(connection: Connection, version: TreeVersion, *, dialect: Dialect, at:
         connection.execute(dialect.insert(tree_version), row)
 
 
-def delete_unused(connection: Connection, *, at: float) -> int:
-    """Delete the versions that no run with texts names; returns their number."""
+def _delete_unused(connection: Connection, at: float) -> None:
+    """Delete the versions that no run with texts names."""
     is_named = select(run.c.id).where(run.c.tree_sha == tree_version.c.sha, run.c.forgotten_at.is_(None)).exists()
-    return connection.execute(delete(tree_version).where(tree_version.c.at < at - UNUSED_S, ~is_named)).rowcount
+    connection.execute(delete(tree_version).where(tree_version.c.at < at - UNUSED_S, ~is_named))
+
+
+KEEPING = Keeping(tables=(tree_version, tree_text, tree_edit, tree_trial), with_runs=no_texts, tidy=_delete_unused)
 
 
 EditKind = Literal["saved", "restored", "file", "shipped"]
@@ -145,12 +190,8 @@ class EditFigures(NamedTuple):
     at: float
 
 
-class TreeEdits:
+class TreeEdits(Part):
     """Keeps the versions of tree files."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def add(self, edit: NewEdit, *, publish: Callable[[], None]) -> None:
         """Keep a version and put it in place, both or neither.
@@ -256,12 +297,8 @@ class TreeTrial:
     at: float
 
 
-class TreeTrials:
+class TreeTrials(Part):
     """Keeps the last result of each trial; of more than a thousand the newest."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def keep(self, kind: TrialKind, subject: str, data: Mapping[str, Any]) -> None:
         """Keep a result in place of the one before.

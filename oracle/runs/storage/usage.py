@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import sqlalchemy as sa
 from sqlalchemy import (
     BigInteger,
     Connection,
@@ -20,9 +21,8 @@ from sqlalchemy import (
 )
 
 from oracle.core.chunks import TokenUsage
-from oracle.runs.storage.database import Database
+from oracle.runs.storage.parts import Part
 from oracle.runs.storage.schema import KINDS, auxiliary_usage, run
-from oracle.runs.storage.writer import Writer
 
 DAY_S: Final = 86_400
 
@@ -58,12 +58,8 @@ class DayUsage:
     auxiliary_requests: int = 0
 
 
-class UsageTable:
+class UsageTable(Part):
     """Keeps and reads what was used. Shadows are no user's, and are not counted."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def add_auxiliary(self, user_id: str, *, model: str, usage: TokenUsage) -> None:
         """Count a request of a chat product for itself, now.
@@ -99,8 +95,8 @@ class UsageTable:
 
 def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
     # In whole microseconds: a cast to an integer rounds in PostgreSQL, and not in SQLite.
-    day = (cast(run.c.finished_at * 1_000_000, BigInteger) // (DAY_S * 1_000_000)).label("day")
-    zero = literal_column("0", BigInteger)
+    day = (cast(run.c.finished_at * 1_000_000, sa.BigInteger) // (DAY_S * 1_000_000)).label("day")
+    zero = literal_column("0", sa.BigInteger)
     of_run = {
         "user_id": run.c.user_id,
         "model": func.coalesce(run.c.model_used, ""),
@@ -120,7 +116,7 @@ def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
         select(_own.day, *(own[name] for name in of_run)).where(_own.day.between(first, last), of_user[1]),
     ).subquery()
     key = (used.c.day, used.c.user_id, used.c.model)
-    sums = [cast(func.coalesce(func.sum(used.c[name]), 0), BigInteger).label(name) for name in _SUMS]
+    sums = [cast(func.coalesce(func.sum(used.c[name]), 0), sa.BigInteger).label(name) for name in _SUMS]
     query = select(*key, *sums, func.max(used.c.estimated).label("estimated"))
     return query.group_by(*key).order_by(used.c.day.desc(), used.c.user_id, used.c.model)
 

@@ -2,21 +2,26 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Column, Connection, Double, Integer, String, Table, bindparam, select, update
 
-from oracle.runs.storage.database import Database
-from oracle.runs.storage.schema import user_settings
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.schema import Json, metadata
+
+user_settings = Table(
+    "user_settings",
+    metadata,
+    Column("user_id", String(255), primary_key=True),
+    Column("data", Json, nullable=False),  # the fields that the user has set
+    Column("revision", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)
+KEEPING = Keeping(tables=(user_settings,), with_runs=no_texts)  # their user deletes them by name
 
 _DATA = select(user_settings.c.data).where(user_settings.c.user_id == bindparam("of_user"))  # of every query: made once
 
 
-class UserSettings:
+class UserSettings(Part):
     """The fields that each user has set. Defaults are not stored, so that they can change."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer
 
     async def load(self, user_id: str) -> Mapping[str, int]:
         """The fields that the user has set."""

@@ -143,7 +143,10 @@ class DescribedApp(FastAPI):
             components[SystemNotice.__name__]["properties"]["metadata"] = {"$ref": _REF.format(model=Metadata.__name__)}
             for kind in (*get_args(Chunk), Interrupt, Source):
                 _require_all_but_nullable(components[kind.__name__])
-            _omit_defaults(components)
+            # Generators would take a field that has a default for a field that is always there.
+            for schema in components.values():
+                for field in schema.get("properties", {}).values():
+                    field.pop("default", None)
             self.openapi_schema = _with_chunk_names(document)
         return self.openapi_schema
 
@@ -152,13 +155,6 @@ def _require_all_but_nullable(schema: dict[str, Any]) -> None:
     """A chunk has all its fields, but for those without a value, which are left out."""
     fields = schema["properties"].items()
     schema["required"] = [name for name, field in fields if {"type": "null"} not in field.get("anyOf", ())]
-
-
-def _omit_defaults(components: Mapping[str, Any]) -> None:
-    """Remove defaults: generators would take a field that has one for a field that is always there."""
-    for schema in components.values():
-        for field in schema.get("properties", {}).values():
-            field.pop("default", None)
 
 
 def _with_chunk_names(document: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from oracle.core.errors import UserError
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.options import RunOptions
-from oracle.runs.storage import schema
 from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.runs.storage.records import RunRecord
@@ -105,7 +104,7 @@ async def test_a_client_that_is_late_costs_its_call(database: str) -> None:
         first, _ = await questions(store, live.record, number=2)
         await until_status(store, live.record.id, "parked")
         await answered(store, live.record, (first["id"], "Bern"))
-        past = update(schema.interrupt).where(schema.interrupt.c.status == "pending").values(expires_at=1.0)
+        past = update(interrupt).where(interrupt.c.status == "pending").values(expires_at=1.0)
         await store.write(lambda connection: connection.execute(past))
         assert await store.interrupts.expire() == 1
         ended = await it.told(live.record)

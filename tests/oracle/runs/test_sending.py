@@ -23,15 +23,15 @@ from bt_runtime import SystemClock
 from bt_runtime.testing import FakeClock
 from oracle.core.metrics import Metrics
 from oracle.runs.sending import AGAIN, GIVE_UP_S, WebhookSender, is_public
-from oracle.runs.storage import schema
 from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.webhooks import webhook
 from tests.oracle.runs.storage.making import DONE, END, begun, until
 from tests.support.stores import sqlite_url
 
 KEY = b"k" * 24
 AT = 1_800_000_000.5
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
-_table = schema.webhook
+_table = webhook
 
 
 @dataclass(slots=True)

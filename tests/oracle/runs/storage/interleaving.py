@@ -149,7 +149,7 @@ class Worker:
             self.logs[run.id] = RunLog(
                 run,
                 writer=self,  # type: ignore[arg-type]
-                webhooks=SimpleNamespace(ended=lambda *_: None, nudge=lambda: None),  # type: ignore[arg-type]
+                observer=SimpleNamespace(ended=lambda *_: None, nudge=lambda: None),  # type: ignore[arg-type]
                 tail=Tail(run.id),
                 on_released=lambda _: None,
                 seq=seq,

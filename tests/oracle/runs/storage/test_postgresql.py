@@ -8,11 +8,11 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, func, insert, select, text
 
-from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError, TooManyRunsError
 from oracle.runs.storage.postgresql import _ENTER_FENCE, _fence
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.user_settings import user_settings
 from tests.oracle.runs.storage.making import DONE, END, beats, begun, content, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
 
@@ -215,7 +215,7 @@ async def test_a_commit_whose_answer_is_lost_is_done_once(postgresql_url: str) -
         def add(connection: object) -> int:
             runs.append(1)
             row = {"user_id": f"user-{len(runs)}", "data": {}, "revision": 1, "at": 0.0}
-            connection.execute(insert(schema.user_settings), row)  # type: ignore[attr-defined]
+            connection.execute(insert(user_settings), row)  # type: ignore[attr-defined]
             return len(runs)
 
         for number in range(3):
@@ -229,7 +229,7 @@ async def test_a_commit_whose_answer_is_lost_is_done_once(postgresql_url: str) -
         assert proxy.lost_commits == 4
         assert not log.is_lost
         assert await heard(store) == list(range(1, 32))
-        query = select(func.count()).select_from(schema.user_settings)
+        query = select(func.count()).select_from(user_settings)
         assert await store.database.read(lambda connection: connection.scalar(query)) == 3
 
 

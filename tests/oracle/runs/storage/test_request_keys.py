@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.runs.storage import schema
 from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError, TooManyRunsError
 from oracle.runs.storage.records import RequestKey
+from oracle.runs.storage.request_keys import request_key
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, new_run
 
@@ -18,7 +18,7 @@ DAY_S = 24 * 3600.0
 
 
 async def kept(store: Store) -> list[tuple]:
-    columns = schema.request_key.c
+    columns = request_key.c
     query = select(columns.id, columns.run_id, columns.body).order_by(columns.id)
     return await store.database.read(lambda connection: [tuple(row) for row in connection.execute(query)])
 

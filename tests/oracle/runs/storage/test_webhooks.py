@@ -12,11 +12,11 @@ from sqlalchemy import select, update
 from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError
 from oracle.runs.storage.store import Store, open_store
-from oracle.runs.storage.webhooks import CLAIM_S, KEPT_S
+from oracle.runs.storage.webhooks import CLAIM_S, KEPT_S, webhook
 from tests.oracle.runs.storage.making import DONE, END, begun, new_run
 
 URL, OTHER = "https://hooks.example.com/a", "https://other.example.com/b"
-_table = schema.webhook
+_table = webhook
 ASKED = {
     "id": "ask-1",
     "reason": "tool_call",

@@ -17,6 +17,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StoreUnavailableError
 from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.user_settings import user_settings
 from oracle.runs.storage.writer import CommitFigures
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
 
@@ -27,11 +28,11 @@ def count_events(connection: Connection) -> int:
 
 def add_settings(user: str) -> Callable[[Connection], None]:
     row = {"user_id": user, "data": {}, "revision": 1, "at": 0.0}
-    return lambda connection: connection.execute(insert(schema.user_settings), row).close()
+    return lambda connection: connection.execute(insert(user_settings), row).close()
 
 
 async def users(store: Store) -> list[str]:
-    query = select(schema.user_settings.c.user_id).order_by(schema.user_settings.c.user_id)
+    query = select(user_settings.c.user_id).order_by(user_settings.c.user_id)
     return await store.database.read(lambda connection: list(connection.scalars(query)))
 
 

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import update
 
 from bt_runtime.text import iso
-from oracle.runs.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
@@ -168,7 +167,7 @@ async def test_all_or_nothing_and_what_has_expired_can_only_be_cancelled(thread)
     client = await thread(WRITES)
     store = client.service.parts.store
     first, second = (await client.ask("hello", forwardedProps={"tree": "approval"}))[-1]["outcome"]["interrupts"]
-    past = update(schema.interrupt).where(schema.interrupt.c.id == second["id"]).values(expires_at=1.0)
+    past = update(interrupt).where(interrupt.c.id == second["id"]).values(expires_at=1.0)
     await store.write(lambda connection: connection.execute(past))
     approve = [{"interruptId": each["id"], "status": "resolved", "payload": True} for each in (first, second)]
     refused = await client.post(resume=approve)

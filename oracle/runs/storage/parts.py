@@ -1,0 +1,59 @@
+"""What the parts of the store that keep tables have in common, and what becomes of their rows.
+
+A part holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`.
+Erasure and retention know tables only by that.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, Table, delete
+
+from oracle.runs.storage.database import Database
+from oracle.runs.storage.writer import Writer
+
+Loss = Literal["forgotten", "pruned", "reduced", "removed"]
+"""What runs lose: their texts, because their user wants it, or because of their age; their texts alone, while the log
+keeps its figures; all of them, as if nobody had asked them."""
+
+WithRuns = Callable[[Connection, Collection[str], Loss], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What becomes of the rows of some tables. All of it runs in the transaction of what it belongs to.
+
+    Args:
+        tables: the tables.
+        with_runs: takes from them what runs lose.
+        with_conversation: deletes what they have of a conversation that is deleted; gets its id.
+        tidy: deletes what is not needed any more, whenever old texts are deleted; gets the time.
+    """
+
+    tables: tuple[Table, ...]
+    with_runs: WithRuns
+    with_conversation: Callable[[Connection, str], None] = lambda *_: None
+    tidy: Callable[[Connection, float], None] = lambda *_: None
+
+
+def rows_of_runs(table: Table, *, but: Loss | None = None) -> WithRuns:
+    """Deletes the rows of runs from a table with a column `run_id`, except for one kind of loss."""
+
+    def delete_rows(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:
+        if loss != but:
+            connection.execute(delete(table).where(table.c.run_id.in_(run_ids)))
+
+    return delete_rows
+
+
+def no_texts(_connection: Connection, _run_ids: Collection[str], _loss: Loss) -> None:
+    """Leaves rows that have no text of a run."""
+
+
+class Part:
+    """A part of the store: read from the database, and written by the process's one writer."""
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
