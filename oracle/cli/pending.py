@@ -58,4 +58,5 @@ def _show(each: dict[str, Any]) -> None:
     call = "" if asked.get("arguments") is None else f"  {call_label(asked['tool_name'], asked['arguments'])}\n"
     whose = "" if each["may_answer"] else f", to be answered by another person ({asked['answerers']})"
     click.echo(f"{each['run_id']}  {one_line(each['user_id'])}, until {asked['expires_at']}{whose}")
+    click.echo(f"  {each['tree']}: {each['question']}")
     click.echo(f"  {one_line(asked['message'], longest=1_000)}\n{call}")

@@ -23,6 +23,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
+from bt_runtime.text.phrases import clipped
 from oracle.agent.conversations.titles import one_line
 from oracle.agent.people import STATUSES
 from oracle.core.errors import UserError
@@ -40,6 +41,7 @@ from oracle.runs.storage.writer import Writer
 
 LONGEST_S: Final = 366 * 86_400.0
 """How long a run waits for a person at most."""
+_LONGEST_LISTED: Final = 300
 
 _EXPIRED_AT_ONCE = 200  # in one transaction
 _LONGEST_ID = 255
@@ -122,7 +124,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class KeptInterrupt:
-    """An interrupt as it is kept; times are seconds since the epoch."""
+    """An interrupt as it is kept; times are seconds since the epoch.
+
+    `tree` and `input` are those of its run, in a list of what waits.
+    """
 
     run_id: str
     id: str
@@ -136,6 +141,8 @@ class KeptInterrupt:
     answer: Mapping[str, Any] | None = None
     answered_by: str | None = None
     answered_at: float | None = None
+    tree: str | None = None
+    input: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The interrupt's object as it stands now."""
@@ -151,6 +158,8 @@ class KeptInterrupt:
             "user_id": self.user_id,
             "context_id": self.context_id,
             "asked_at": iso(self.at),
+            "tree": self.tree,
+            "question": clipped((self.input or {}).get("question", ""), _LONGEST_LISTED),
             "may_answer": may_answer(self, by),
             "interrupt": self.to_json(),
         }

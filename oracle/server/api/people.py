@@ -105,6 +105,8 @@ class PendingInterrupt(ReplyBody):
     user_id: str = Field(description="Who has asked the question.")
     context_id: str
     asked_at: str = Field(description="ISO 8601, UTC.")
+    tree: str | None = Field(description="The control of the run.")
+    question: str = Field(description="What the user has asked, up to 300 characters.")
     may_answer: bool = Field(description="Whether the caller is one who may answer it.")
     interrupt: Interrupt
 

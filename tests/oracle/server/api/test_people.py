@@ -62,6 +62,7 @@ async def test_an_answer_is_given_once_and_a_repeat_has_the_same_result(guarded_
     async with asking(service, interrupt(), headers=ALICE) as run_id:
         [waiting] = (await pending(service, ALICE))["pending"]
         assert (waiting["run_id"], waiting["may_answer"]) == (run_id, True)
+        assert (waiting["question"], waiting["tree"]) == ("hello", "oracle")
         assert waiting["interrupt"].items() >= {**interrupt(), "may": ["approve", "refuse", "edit"]}.items()
         body = {"id": "i1", "decision": "edit", "arguments": {"path": "b.md"}, "comment": "There."}
         first = await answer(service, run_id, body)

@@ -58,7 +58,7 @@ interface RunViewProps {
 
 /** What one run asks. */
 function RunView({ asked, onDecided }: RunViewProps) {
-  const [{ run_id: runId, context_id: contextId, user_id: userId }] = asked;
+  const [{ run_id: runId, context_id: contextId, user_id: userId, question, tree }] = asked;
   const { data: me } = useMe();
   const isOwn = userId === me?.user_id;
   const decide = async (id: string, made: Decision) => {
@@ -71,11 +71,18 @@ function RunView({ asked, onDecided }: RunViewProps) {
   const mine = asked.filter((each) => each.may_answer).map(({ interrupt }) => interrupt);
   return (
     <section className="mb-6" aria-label={`Run ${runId.slice(0, 8)}`}>
+      <h2 className="mb-1 text-base wrap-anywhere">{question || "A question whose text was deleted"}</h2>
       <p className="flex flex-wrap items-center gap-x-3 mb-1.5 text-ink-3 text-sm">
         <Link href={`/runs/${runId}`}>
           Run <code>{runId.slice(0, 8)}</code>
         </Link>
-        {isOwn ? <Link href={`/chat/${contextId}`}>Conversation</Link> : <span>asked by {userId}</span>}
+        {isOwn && <Link href={`/chat/${contextId}`}>Conversation</Link>}
+        <span>asked by {isOwn ? "you" : userId}</span>
+        {tree && (
+          <span>
+            tree <code>{tree}</code>
+          </span>
+        )}
         <span>{ago(Date.parse(asked[0].asked_at))}</span>
       </p>
       <ul className="flex flex-col gap-2 list-none">
