@@ -1,7 +1,7 @@
 """Outcomes as JSON and back, so that a run can be repeated from its log."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -15,9 +15,6 @@ _VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
     "turn_end": TypeAdapter(TurnOutcome),
     "tool_end": TypeAdapter(ToolsOutcome),
 }
-
-_LEFT_OUT: Final = ("is_lost", "goes_on_from", "cache_creation_tokens", "cache_read_tokens")
-"""Fields that are left out where they have no value."""
 
 
 def outcome_kind(outcome: Outcome) -> OutcomeKind | None:
@@ -35,10 +32,6 @@ def encode_outcome(outcome: Outcome) -> bytes:
     """
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
-    if kind == "turn_end":
-        for name in _LEFT_OUT:
-            if not value[name]:
-                del value[name]
     return to_json(
         {
             "kind": kind,

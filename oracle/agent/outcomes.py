@@ -50,8 +50,7 @@ class TurnOutcome:
         is_last_paid: the token budget does not pay for a turn after this one.
         interrupted: the turn was cancelled while it streamed.
         duration_ms: from the request to the end.
-        first_text_ms: from the request to the first visible text; `None` if there was none, or in a record from before
-            this was recorded.
+        first_text_ms: from the request to the first visible text; `None` if there was none.
         notes: what the control told the model in this turn's request.
         without_tools: the model could not call tools in this turn.
         request_ids: the provider's names for the turn's requests, for its support.
@@ -61,9 +60,9 @@ class TurnOutcome:
         is_lost: the process that read the response died before its end: what the user has seen of it is all that is
             left. It is no finished turn: what asked for it asks for the rest, and both are one.
         goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
-        cache_creation_tokens: the input that the provider has put into its cache; 0 in a record from before this was
-            recorded.
-        cache_read_tokens: the input that it has read from its cache; 0 in such a record.
+        cache_creation_tokens: the input that the provider has put into its cache.
+        cache_read_tokens: the input that it has read from its cache.
+        repeats: the text says again what the answer had already, or goes round within itself.
     """
 
     parsed: ParsedResponse | None = None
@@ -196,11 +195,10 @@ class CallResult:
             result of an identical call of its turn does not: the model had seen nothing in between.
         is_empty: the call succeeded, but its result has no content.
         group: the tool's group; `None` if there is no such tool.
-        began: the tool was started, also if the call was cancelled then; `None` in a record from before this was
-            recorded.
-        started_s: when the tool was started, in seconds of the run's clock; `None` if it was not, or in such a record.
+        began: the tool was started, also if the call was cancelled then.
+        started_s: when the tool was started, in seconds of the run's clock; `None` if it was not.
         duration_ms: of the call; 0 if it was not run.
-        sources: the paths of what the result rests on; none in a record from before this was recorded.
+        sources: the paths of what the result rests on.
     """
 
     call: ToolUse
@@ -210,7 +208,7 @@ class CallResult:
     is_empty: bool
     group: str | None
     action: ToolAction
-    began: bool | None = None
+    began: bool
     started_s: float | None = None
     duration_ms: int = 0
     sources: tuple[str, ...] = ()
@@ -223,12 +221,7 @@ class CallResult:
     @property
     def is_asked(self) -> bool:
         """Whether the call is put to the client, which has not answered yet: its result follows."""
-        return not self.counts and self.has_begun and self.text == ASKED_CLIENT
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the tool was started, as far as it is known."""
-        return self.counts if self.began is None else self.began
+        return not self.counts and self.began and self.text == ASKED_CLIENT
 
 
 @held_frozen

@@ -9,11 +9,6 @@ from oracle.llm.protocol import Message
 LEAST_FOR_THINKING = 2048
 """Thinking is off when less of the budget is left."""
 
-WRAP_UP_NOTE = (
-    "This is the last turn that the limits allow. Tools are not run any more. "
-    "Answer now from what you have; say plainly what is missing."
-)
-
 CACHE_LIFETIME_S = 300.0
 """How long the provider keeps a prompt after its last use (platform.claude.com, "Prompt caching": 5 minutes)."""
 

@@ -20,6 +20,7 @@ class RequestRecord:
         tools: names of the tools that were offered.
         tool_choice: whether the model could call them.
         notes: how many notes of the control went with it; the outcome has their texts.
+        note: what they say; empty if there were none.
         hint: the instruction for this turn, one of the notes; empty if there was none.
         messages: how many there were in the transcript, this request's own included.
         new_messages: how many of them no request of the query had before.
@@ -27,7 +28,7 @@ class RequestRecord:
         thinking_tokens: the part of it that could be thinking.
         wrap_up: the model was asked to finish.
         is_side: the turn is not part of the answer.
-        digest: of the blocks of all messages, in order; empty in a record from before this was recorded.
+        digest: of the blocks of all messages, in order.
         blocks: the number of content blocks in all messages.
     """
 

@@ -145,8 +145,8 @@ class Continuation:
             live: a run whose row names this worker.
 
         Returns:
-            `None` if it is none of those that can go on, and is to be ended from its log: an earlier version has begun
-            it, no tree drives it, it shadows another run, or workers have gone on with it too often.
+            `None` if it is none of those that can go on, and is to be ended from its log: the log names no versions
+            of packages, no tree drives it, it shadows another run, or workers have gone on with it too often.
 
         Raises:
             NotContinuedError: it is not what was recorded.

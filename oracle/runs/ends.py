@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from oracle.core.chunks import Done, Failed
+from oracle.core.chunks import Done, Failed, TokenUsage
 from oracle.llm.protocol import ModelFault
 from oracle.runs.storage.records import RunEnd, RunSummary
 
@@ -31,7 +31,7 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         model_used=done.model_used,
         error=_error(failed, fault),
         summary=summary,
-        usage=done.usage,
+        usage=done.usage or TokenUsage(),
     )
 
 

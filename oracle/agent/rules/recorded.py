@@ -117,7 +117,7 @@ class _Reading:
 
     def _tools(self, outcome: ToolsOutcome) -> Iterator[Event]:
         for result in outcome.results:
-            if result.has_begun:
+            if result.began:
                 yield self._stream.tool(result.call.name, result.call.arguments)
 
     def _is_of_last_turn(self, value: TurnOutcome | ToolsOutcome) -> bool:

@@ -75,7 +75,7 @@ class EventStream:
             yield from self._turn_end(outcome.value)
         elif isinstance(outcome.value, ToolsOutcome):
             for result in outcome.value.results:
-                if result.has_begun and not result.is_asked:
+                if result.began and not result.is_asked:
                     call = result.call
                     yield _tool_result(call.name, call.arguments, text=result.text, is_error=result.is_error)
 

@@ -95,7 +95,7 @@ class Calls:
                 self._calls[at] = replace(known, ran=True)
                 continue
             began_s, took_ms = result.started_s, result.duration_ms
-            ran = result.has_begun
+            ran = result.began
             text = result.text if self._has_texts else None
             known = replace(known, result=text, is_error=result.is_error, ran=ran)
             if not ran:

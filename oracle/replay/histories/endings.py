@@ -60,7 +60,8 @@ class _Ending:
         if self._reason == "error" and self._breach is not None and self._error_type in ("tree_failed", ""):
             return self._by_rule(self._breach)
         if self._reason == "error" and self._error_type in _SERVICE:
-            return self._by_service()
+            what = _SERVICE[self._error_type]
+            return self._end("service", self._last, None, f"{what}{self._meanwhile()}")
         if written is not None:
             return self._by_writer(written)
         if self._last is None:
@@ -111,10 +112,6 @@ class _Ending:
         event = clipped(breach.event, 160).rstrip(".") or "the end of the query"
         said = f"The rule {clipped(breach.rule)} ended the query, broken by {event}: {clipped(breach.text, 200)}"
         return self._end("rule", tick, None, said)
-
-    def _by_service(self) -> EndFacts:
-        what = _SERVICE[self._error_type]
-        return self._end("service", self._last, None, f"{what}{self._meanwhile()}")
 
     def _from_outside(self, last: TickFacts) -> EndFacts:
         """The root was RUNNING when the run ended."""

@@ -30,13 +30,14 @@ from oracle.replay.histories.model import (
     TickFacts,
 )
 from oracle.replay.histories.people import seam_facts, take_decision, withdraw_pending
-from oracle.replay.histories.repetition import Reasons, RepeatedRun, UnrepeatableError, Work, WorkKind
+from oracle.replay.histories.repetition import Reasons, RepeatedRun, Work, WorkKind
 from oracle.replay.histories.rows import run_facts
 from oracle.replay.histories.ticks import ReadTexts, Ticks
 from oracle.replay.histories.turns import Turns, signal_action
 from oracle.replay.histories.versions import read_version
 from oracle.replay.histories.view import reasons_of, with_end_shown
-from oracle.replay.recorded import DELETED
+from oracle.replay.rebuilding import rebuild_query
+from oracle.replay.recorded import DELETED, UnreplayableError
 from oracle.runs.record import events
 from oracle.runs.record.debug import Debugged
 from oracle.runs.storage.records import LogEntry, RunRecord
@@ -131,7 +132,8 @@ class Explainer:
     def _take(self, event: events.LogEvent, *, at: float) -> TickFacts | None:  # noqa: C901  one case for each kind
         match event:
             case events.Opened():
-                self._take_opened(event, at=at)
+                self._opened, self._start_at = event, at
+                self._begin(event)
             case events.TurnFinished(outcome) | events.ToolFinished(outcome):
                 self._take_outcome(outcome)
             case events.RuleBroken(breach):
@@ -148,7 +150,9 @@ class Explainer:
             case events.TurnRequested(request):
                 self._take_request(request, at=at)
             case events.Resumed():
-                self._take_resumed(event, at=at)
+                at_s = self._since_start(event.clock_s)
+                self._start_at = at - at_s  # of what follows: the run's clock has not gone on as that on the wall
+                self._history.seams.append(seam_facts(event, tick=self._next, at_s=at_s))
             case events.ClosingBegun() | events.Intended() | events.RunEnded():
                 pass  # the sentence says it, the call, and the row
         return None
@@ -171,16 +175,10 @@ class Explainer:
         if self._definition is None or self._has_begun:
             return
         self._has_begun = True
+        rebuild = partial(rebuild_query, self._record, opened, self._definition, registry=self._registry)
         try:
-            self._repetition = RepeatedRun(
-                self._record,
-                opened,
-                self._definition,
-                registry=self._registry,
-                sources=self._sources,
-                stops=self._stops,
-            )
-        except UnrepeatableError as error:
+            self._repetition = RepeatedRun(self._definition, partial(rebuild, sources=self._sources, stops=self._stops))
+        except UnreplayableError as error:
             self._note(str(error))
         else:
             self._history.keys = self._repetition.keys
@@ -193,17 +191,6 @@ class Explainer:
 
     # Ticks
 
-    def _take_opened(self, opened: events.Opened, *, at: float) -> None:
-        self._opened, self._start_at = opened, at
-        if opened.has_requests:
-            self._turns.expect_requests()
-        self._begin(opened)
-
-    def _take_resumed(self, resumed: events.Resumed, *, at: float) -> None:
-        at_s = self._since_start(resumed.clock_s)
-        self._start_at = at - at_s  # of what follows: the run's clock has not gone on as that on the wall
-        self._history.seams.append(seam_facts(resumed, tick=self._next, at_s=at_s))
-
     @property
     def _next(self) -> int:
         """The number of the next tick; 0 if no tree drives the run."""
@@ -211,7 +198,7 @@ class Explainer:
 
     def _take_tick(self, recorded: TickRecord, *, at: float) -> TickFacts:
         self._ticks.check(recorded, len(self._history.tree.nodes) if self._history.tree else None)
-        if self._opened is None:  # a run of an earlier version
+        if self._opened is None:  # the event of its beginning is damaged
             self._opened = events.Opened(recorded.at_s)
             self._begin(self._opened)
         taken = 0
@@ -240,7 +227,7 @@ class Explainer:
         if self._repetition is not None:
             try:
                 return self._repetition.play(recorded, is_traced=wanted is None or recorded.tick in wanted)
-            except UnrepeatableError as error:
+            except UnreplayableError as error:
                 self._repetition = None
                 self._note(f"{error}; no reasons from there on")
         if self._history.unexplained_from is None:
@@ -296,7 +283,7 @@ class Explainer:
         node, at_s = self._node_of(request.step), round(at - self._start_at, 6)
         if not self._turns.is_open(node):
             self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=at)
-        self._turns.sent(node, request.to_json())
+        self._turns.sent(node, request)
 
     def _take_signal(self, signal: SignalRecord) -> None:
         fields = signal.to_json()
@@ -313,13 +300,8 @@ class Explainer:
             BreachFacts(self._next, self._turns.current, breach.rule, breach.text, breach.enforcement, breach.event)
         )
 
-    def _take_chunk(self, chunk: chunks.Chunk, *, at: float) -> None:  # noqa: C901  one case for each kind
+    def _take_chunk(self, chunk: chunks.Chunk, *, at: float) -> None:
         at_s, tick = round(at - self._start_at, 6), self._next
-        is_of_turn = isinstance(chunk, chunks.Content | chunks.Thinking | chunks.ToolCalled) and not isinstance(
-            chunk, chunks.Closing
-        )
-        if not self._nodes and is_of_turn and not self._turns.is_open(None):
-            self._turns.begin(None, tick=self._ticks.last, at_s=at_s, is_guess=True)
         turn = self._turns.current
         match chunk:
             case chunks.SourceFound(source):
@@ -329,8 +311,9 @@ class Explainer:
                 notice = NoticeFacts(tick, turn, at_s, chunk.system_type, chunk.severity, chunk.system_message)
                 self._history.notices.append(notice)
             case chunks.Content(text) | chunks.Thinking(text):
+                is_of_turn = isinstance(chunk, chunks.Content) and not isinstance(chunk, chunks.Closing)
                 if is_of_turn and not text.isspace():  # a paragraph may end before the closing sentence
-                    self._turns.showed(at=at, is_text=isinstance(chunk, chunks.Content))
+                    self._turns.showed_text(at=at)
                 self._texts.say(TextFacts(chunk.type, tick, turn, at_s, text))
             case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
                 self._history.interrupts.append(InterruptFacts(tick, turn, at_s, interrupt))
@@ -340,7 +323,6 @@ class Explainer:
             case chunks.Failed():
                 self._texts.say(TextFacts("error", tick, turn, at_s, chunk.error), is_whole=True)
             case chunks.ToolCalled(call):
-                self._turns.showed(at=at, is_text=False)
                 self._calls.asked(call, turn=turn, tick=tick, at_s=at_s)
             case chunks.ToolReturned():
                 self._calls.returned(chunk, tick=tick, at_s=at_s)

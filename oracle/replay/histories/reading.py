@@ -15,9 +15,7 @@ PAGE: Final = 1_000
 """Events that are read at once."""
 
 
-async def read_history(
-    archive: Archive, record: RunRecord, *, registry: Registry, ticks: range | None = None
-) -> History:
+async def read_history(archive: Archive, record: RunRecord, *, registry: Registry) -> History:
     """Everything that the store has of a run, with the reasons as far as it can be repeated.
 
     Explaining takes place in a thread, so that the event loop goes on.
@@ -26,14 +24,12 @@ async def read_history(
         archive: where the log of the run is read.
         record: its row.
         registry: the node kinds of today.
-        ticks: those whose reasons are wanted; `None`: all. All others have their figures alone, which needs less time
-            and memory.
 
     Raises:
         StoreUnavailableError: the database cannot be read at present.
     """
     version = await archive.tree(record.tree_sha) if record.tree_sha else None
-    explainer = await asyncio.to_thread(Explainer, record, version, registry=registry, ticks=ticks)
+    explainer = await asyncio.to_thread(Explainer, record, version, registry=registry)
     async for page in event_pages(archive, record):
         await asyncio.to_thread(explainer.feed_all, page)
     explainer.ended(record)

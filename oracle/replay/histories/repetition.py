@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bt_runtime import (
-    BTError,
-    Registry,
-    Replaying,
-    TickRecord,
-    Trace,
-    TreeDefinition,
-    deciding,
-    did_the_same,
-)
+from bt_runtime import BTError, Registry, Replaying, TickRecord, Trace, TreeDefinition, deciding, did_the_same
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.run_tools import RunTools
@@ -25,6 +16,7 @@ from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts
 from oracle.replay.histories.requests import Requested
 from oracle.replay.rebuilding import rebuild_query
+from oracle.replay.recorded import UnreplayableError
 from oracle.runs.record.events import Opened
 from oracle.runs.repeating import RebuiltRun
 from oracle.runs.storage.records import RunRecord
@@ -125,7 +117,7 @@ class RepeatedRun:
             UnrepeatableError: the repetition did something else; no further tick can be repeated.
         """
         if recorded.tick != self._last + 1:
-            raise UnrepeatableError(f"tick {self._last + 1} is not in the log")
+            raise UnreplayableError(f"tick {self._last + 1} is not in the log")
         self._last = recorded.tick
         before = set(self._replaying.open_requests)
         self._trace.is_on = is_traced
@@ -136,12 +128,12 @@ class RepeatedRun:
                 work = self._work(before)
         except Exception as error:  # noqa: BLE001  also what kinds of other packages raise
             problem = str(error) if isinstance(error, BTError) else _first_line(error)
-            raise UnrepeatableError(f"tick {recorded.tick} cannot be repeated: {problem}") from None
+            raise UnreplayableError(f"tick {recorded.tick} cannot be repeated: {problem}") from None
         self._rebuilt.chunks.clear()
         visits, given_back = self._trace.take(), self._trace.take_given_back()
         paths = self._definition.paths
         if record is None or not did_the_same(record, recorded, paths, paths):
-            raise UnrepeatableError(f"tick {recorded.tick} was not repeated as it was recorded")
+            raise UnreplayableError(f"tick {recorded.tick} was not repeated as it was recorded")
         decision = deciding(visits)
         return Reasons(
             None if decision is None else decision.index,

@@ -1,39 +1,35 @@
 """What the model was asked: as it was recorded, or as a repetition of the run asks for it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from oracle.agent.nodes.llm_turn import LlmTurn
-from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.agent.requests import RequestRecord
 from oracle.agent.run import AgentRun
+from oracle.agent.turn import notes_for
 from oracle.llm.protocol import Message
 from oracle.replay.histories.model import RequestFacts
 
 
-def recorded_request(fields: Mapping[str, Any], known: RequestFacts | None) -> RequestFacts:
-    """The request behind the data of a `request` event.
+def recorded_request(record: RequestRecord, known: RequestFacts | None) -> RequestFacts:
+    """The request behind its record.
 
     Args:
-        fields: the data.
+        record: the request as it was recorded.
         known: what a repetition of the run knows: the messages and the notes, whose texts are not recorded twice.
-
-    Raises:
-        KeyError, TypeError: it is no request.
     """
     known = known or RequestFacts()
-    hint = str(fields.get("hint") or "")
     return RequestFacts(
-        segments=tuple(map(str, fields["segments"])),
-        prompt_sha=str(fields["prompt"]) or None,
-        tools=tuple(map(str, fields["tools"])),
-        tool_choice=str(fields["tool_choice"]),
-        notes=known.notes or ((hint,) if hint else ()),
+        segments=record.segments,
+        prompt_sha=record.prompt or None,
+        tools=record.tools,
+        tool_choice=record.tool_choice,
+        notes=known.notes or ((record.hint,) if record.hint else ()),
         messages=known.messages,
-        max_tokens=int(fields["max_tokens"]),
-        wrap_up=bool(fields["wrap_up"]),
+        max_tokens=record.max_tokens,
+        wrap_up=record.wrap_up,
         recorded=True,
-        total_messages=int(fields["messages"]),
-        thinking_tokens=int(fields["thinking_tokens"]),
+        total_messages=record.messages,
+        thinking_tokens=record.thinking_tokens,
     )
 
 
@@ -48,8 +44,6 @@ class Requested:
         """What a node asks for, at the end of the tick in which it does."""
         agent, settings = self._agent, node.settings
         plan, messages = agent.plan(settings.model), agent.transcript.messages
-        hints = (node.hint(), WRAP_UP_NOTE if plan.wrap_up else "")
-        waiting = agent.notes if settings.visible else ()
         known = _in_common(self._sent, messages)
         if settings.visible:
             self._sent = messages
@@ -57,7 +51,7 @@ class Requested:
             segments=tuple(use.id for use in agent.prompt.segments if use.included) if agent.prompt else (),
             tools=agent.offered,
             tool_choice="auto" if settings.visible and settings.tools else "none",
-            notes=tuple(note for note in (*waiting, *hints) if note),
+            notes=notes_for(agent, plan, visible=settings.visible, hint=node.hint()),
             messages=tuple(messages[known:]),
             max_tokens=plan.max_tokens,
             wrap_up=plan.wrap_up,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.requests import RequestRecord
 from oracle.replay.histories.model import RequestFacts, SignalFacts, TurnFacts
 from oracle.replay.histories.requests import recorded_request
 from signals import BlockReading
@@ -20,16 +21,12 @@ class _Open:
         position: the index of the turn in the list.
         began_at: seconds since the epoch; of a recorded event, so the same whenever the history is made.
         has_ended: its outcome is known.
-        has_shown: something of it is known besides that a node asked for it.
-        is_guess: only what was shown says that there is a turn.
-        was_sent: its request is in the log.
+        was_sent: its request is in the log; until then nothing is known besides that a node asked for it.
     """
 
     position: int
     began_at: float | None
     has_ended: bool = False
-    has_shown: bool = False
-    is_guess: bool = False
     was_sent: bool = False
 
 
@@ -49,7 +46,6 @@ class Turns:
         self._turns = turns
         self._since_start = since_start
         self._open: dict[int | None, _Open] = {}
-        self._has_requests = False  # of its turns in the log, so that one without has not begun
         self._latest: dict[str, list[int]] = {}  # signals whose action is not known: by their text, their turns
 
     @property
@@ -59,10 +55,6 @@ class Turns:
             if not open_turn.has_ended and self._turns[open_turn.position].visible:
                 return open_turn.position + 1
         return len(self._turns)
-
-    def expect_requests(self) -> None:
-        """The log has the request of each turn that begins."""
-        self._has_requests = True
 
     def is_open(self, node: int | None) -> bool:
         """Whether a turn of that node is under way."""
@@ -77,35 +69,31 @@ class Turns:
         at: float | None = None,
         visible: bool = True,
         request: RequestFacts | None = None,
-        is_guess: bool = False,
     ) -> None:
         """A node asks for a turn; an earlier request of it that came to nothing is forgotten."""
         before = self._open.pop(node, None)
-        if before is not None and not (before.has_ended or before.has_shown):
+        if before is not None and not (before.has_ended or before.was_sent):
             self._drop(before)
         facts = TurnFacts(len(self._turns) + 1, node, tick, None, at_s, None, visible=visible, request=request)
-        self._open[node] = _Open(len(self._turns), at, is_guess=is_guess)
+        self._open[node] = _Open(len(self._turns), at)
         self._turns.append(facts)
 
-    def sent(self, node: int | None, fields: Mapping[str, Any]) -> None:
-        """The recorded request of a turn that is under way: the data of its event."""
+    def sent(self, node: int | None, record: RequestRecord) -> None:
+        """The recorded request of a turn that is under way."""
         open_turn = self._open[node]
         known = self._turns[open_turn.position]
-        request, visible = recorded_request(fields, known.request), not fields["is_side"]
-        began_s = self._since_start(fields["at_s"])
-        self._has_requests = open_turn.was_sent = open_turn.has_shown = True
-        self._turns[open_turn.position] = replace(known, request=request, visible=visible, began_s=began_s)
+        request, began_s = recorded_request(record, known.request), self._since_start(record.at_s)
+        open_turn.was_sent = True
+        self._turns[open_turn.position] = replace(known, request=request, visible=not record.is_side, began_s=began_s)
 
-    def showed(self, *, at: float, is_text: bool) -> None:
-        """Something of the visible turn under way was shown to the user."""
+    def showed_text(self, *, at: float) -> None:
+        """Text of the visible turn under way was shown to the user."""
         for open_turn in self._open.values():
             facts = self._turns[open_turn.position]
-            has_begun = open_turn.was_sent or not self._has_requests
-            if has_begun and not open_turn.has_ended and facts.visible:
-                open_turn.has_shown = True
-                if is_text and facts.first_text_ms is None and open_turn.began_at is not None:
-                    first_ms = max(0, round((at - open_turn.began_at) * 1000))
-                    self._turns[open_turn.position] = replace(facts, first_text_ms=first_ms)
+            is_under_way = open_turn.was_sent and not open_turn.has_ended and facts.visible
+            if is_under_way and facts.first_text_ms is None and open_turn.began_at is not None:
+                first_ms = max(0, round((at - open_turn.began_at) * 1000))
+                self._turns[open_turn.position] = replace(facts, first_text_ms=first_ms)
 
     def end(self, node: int | None, outcome: TurnOutcome, *, at_s: float, began_tick: int) -> None:
         """The outcome of a turn is known; `began_tick` if its beginning is not."""
@@ -117,14 +105,13 @@ class Turns:
         open_turn.has_ended = True
         known = self._turns[open_turn.position]
         signal, *others = _signals(outcome)
-        first = outcome.first_text_ms
         self._turns[open_turn.position] = replace(
             known,
             began_s=known.began_s if outcome.is_lost else began_s,
             ended_s=ended_s,
-            first_text_ms=known.first_text_ms if first is None else first,
+            first_text_ms=outcome.first_text_ms,
             input_tokens=outcome.input_tokens,
-            output_tokens=outcome.output_tokens or (None if outcome.tokens else 0),  # older records have 0
+            output_tokens=outcome.output_tokens,
             tokens=outcome.tokens,
             estimated=outcome.estimated,
             model=outcome.model,
@@ -135,7 +122,7 @@ class Turns:
             calls=tuple(call.id for call in outcome.calls),
             signal=signal,
             other_signals=tuple(each for each in others if each is not None),
-            request=_with_notes(known.request, outcome.notes),
+            request=None if known.request is None else replace(known.request, notes=outcome.notes),
             answer=raw_answer(outcome) if self._has_texts else None,
             stop_reason=outcome.stop_reason,
             server_tools=outcome.server_tools,
@@ -195,7 +182,7 @@ class Turns:
         for open_turn in sorted(self._open.values(), key=lambda each: -each.position):
             if open_turn.has_ended:
                 continue
-            if all_began or (open_turn.has_shown and not open_turn.is_guess):
+            if all_began or open_turn.was_sent:
                 self._turns[open_turn.position] = replace(self._turns[open_turn.position], interrupted=True)
             else:
                 self._drop(open_turn)
@@ -236,8 +223,3 @@ def _signal(reading: BlockReading) -> SignalFacts:
         return SignalFacts(declared, malformed=True, raw=reading.raw_xml, problem=problem)
     fields = signal.model_dump(mode="json", exclude=set(_OF_EVERY_SIGNAL), exclude_none=True)
     return SignalFacts(signal.type, signal.confidence, fields, raw=reading.raw_xml)
-
-
-def _with_notes(request: RequestFacts | None, notes: tuple[str, ...]) -> RequestFacts | None:
-    """The request with the notes that it had, as the outcome knows them."""
-    return None if request is None else replace(request, notes=notes)

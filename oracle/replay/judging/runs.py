@@ -93,10 +93,10 @@ class Judge:
         what = f"rule {rule.name!r}: the condition {pattern.where!r} cannot be evaluated"
         self.problems.setdefault(what, error.message)
 
-    def skip(self, runs: int = 1) -> None:
-        """Count runs whose records are gone."""
+    def skip(self) -> None:
+        """Count a run whose record is gone."""
         for judgment in self.judgments:
-            judgment.undecided += runs
+            judgment.undecided += 1
 
     async def read(self, archive: Archive, record: RunRecord) -> None:
         """Judge a run by its log.
@@ -116,7 +116,10 @@ class Judge:
             self.skip()
             return
         self.judge(record, happenings)
-        self._count_refused(log)
+        by_name = {judgment.rule.name: judgment for judgment in self.judgments}
+        for _, breach in log.breaches():
+            if breach.enforcement == "refuse" and breach.rule in by_name:
+                by_name[breach.rule].refused += 1
 
     def judge(self, record: RunRecord, happenings: Sequence[Happening]) -> None:
         """Judge a run by its events."""
@@ -128,12 +131,6 @@ class Judge:
             judgment.violated += 1
             if len(judgment.violations) < MOST_VIOLATIONS:
                 judgment.violations.append(_violation(monitor, record, happenings, broken_by))
-
-    def _count_refused(self, log: Record) -> None:
-        by_name = {judgment.rule.name: judgment for judgment in self.judgments}
-        for _, breach in log.breaches():
-            if breach.enforcement == "refuse" and breach.rule in by_name:
-                by_name[breach.rule].refused += 1
 
 
 def _breaking(monitor: Monitor, happenings: Sequence[Happening]) -> int | None:

@@ -56,20 +56,14 @@ class KnownTool:
         return cls(tool.name, tool.group, tool.writes, tool.query_types, placing_words(tool), tool.needs_approval)
 
     def to_list(self) -> list[Any]:
-        """Its fields for JSON; the last three only where there is something in them."""
-        fields: list[Any] = [self.name, self.group, self.writes]
-        if self.needs_approval:
-            return [*fields, self.query_types, self.words, True]
-        return [*fields, self.query_types, self.words] if self.words else fields
+        """Its fields for JSON."""
+        return [self.name, self.group, self.writes, self.query_types, self.words, self.needs_approval]
 
     @classmethod
     def from_list(cls, fields: Sequence[Any]) -> "KnownTool":
         """What `to_list` has made."""
-        name, group, writes, *placing = fields
-        if not placing:
-            return cls(name, group, writes)
-        query_types, words, *approval = placing
-        return cls(name, group, writes, None if query_types is None else tuple(query_types), words, bool(approval))
+        name, group, writes, query_types, words, needs_approval = fields
+        return cls(name, group, writes, None if query_types is None else tuple(query_types), words, needs_approval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +75,9 @@ class Opened:
         previous: the classification of the query before in the conversation; `None` if there was none.
         previous_errors: a tool failed in the query before.
         tools: all tools of the user.
-        has_requests: the request of each turn is in the log, which is not so in logs of earlier versions.
-        encoded: how the encoder read the question; `None` if it did not answer, as in logs of earlier versions.
+        encoded: how the encoder read the question; `None` if it did not answer.
         grants: the names of the tools that a person had allowed for the conversation.
-        versions: of this package and of those that add to it; empty in logs of earlier versions, whose runs cannot go
-            on after their worker.
+        versions: of this package and of those that add to it; if it is empty, the run cannot go on after its worker.
     """
 
     kind: ClassVar[EventKind] = "opened"
@@ -93,7 +85,6 @@ class Opened:
     previous: QueryClassification | None = None
     previous_errors: bool = False
     tools: tuple[KnownTool, ...] = ()
-    has_requests: bool = False
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
@@ -108,7 +99,6 @@ class Opened:
             query.previous,
             query.previous_errors,
             tools,
-            has_requests=True,
             encoded=query.encoded,
             grants=query.grants,
             versions=versions,
@@ -124,10 +114,9 @@ class Opened:
                 and [previous.query_type, previous.confidence, previous.second_type, previous.sources],
                 "previous_errors": self.previous_errors,
                 "tools": [tool.to_list() for tool in self.tools],
-                "has_requests": self.has_requests,
-                **({} if self.encoded is None else {"encoded": dict(self.encoded)}),
-                **({"grants": self.grants} if self.grants else {}),
-                **({"versions": self.versions} if self.versions else {}),
+                "encoded": self.encoded and dict(self.encoded),
+                "grants": self.grants,
+                "versions": self.versions,
             }
         )
 
@@ -146,10 +135,9 @@ class Opened:
                 _previous(fields["previous"]),
                 fields["previous_errors"],
                 tuple(tools),
-                has_requests=bool(fields.get("has_requests", False)),
-                encoded=_encoded(fields.get("encoded")),
-                grants=tuple(fields.get("grants", ())),
-                versions=tuple(fields.get("versions", ())),
+                encoded=_encoded(fields["encoded"]),
+                grants=tuple(fields["grants"]),
+                versions=tuple(fields["versions"]),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None
@@ -429,7 +417,7 @@ _DECODERS: Final[Mapping[str, Callable[[bytes], LogEvent]]] = {
 """Of the kinds that refer to no other event."""
 _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
     Opened: Opened.to_json,
-    TurnRequested: lambda event: to_json(event.request.to_json()),
+    TurnRequested: lambda event: to_json(asdict(event.request)),
     ChunkSent: lambda event: write_chunk(event.chunk),
     TurnFinished: lambda event: encode_outcome(event.outcome),
     ToolFinished: lambda event: encode_outcome(event.outcome),

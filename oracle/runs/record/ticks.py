@@ -13,7 +13,6 @@ Rules of the compact form:
 - A long text that was written and is the text of an outcome of the tick is not stored again: the write is
   `[key, null, n]`, for the n-th outcome of the tick.
 
-Logs of earlier versions have the plain form; it is read as well.
 """
 
 import re
@@ -70,7 +69,7 @@ def encode_tick(record: TickRecord, *, is_timed: bool = True) -> bytes:
 
 
 def decode_tick(data: bytes | str, kept: Mapping[str, Outcome] | None = None) -> TickRecord:
-    """The tick record behind `encode_tick`'s JSON, or behind that of an earlier version.
+    """The tick record behind `encode_tick`'s JSON.
 
     Args:
         data: the JSON.
@@ -79,9 +78,9 @@ def decode_tick(data: bytes | str, kept: Mapping[str, Outcome] | None = None) ->
     Raises:
         ValueError: it is not a tick record.
     """
-    fields, kept = from_json(data), kept or {}
+    fields = _fields(data)
     try:
-        return _decoded(fields, kept) if fields.get("form") == _FORM else _decoded_plain(fields, kept)
+        return _decoded(fields, kept or {})
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"this is not a tick record: {type(error).__name__}: {error}") from None
 
@@ -92,11 +91,9 @@ def decode_statuses(data: bytes | str) -> tuple[Sequence[int], Sequence[tuple[in
     Raises:
         ValueError: it is not a tick record.
     """
-    fields = from_json(data)
+    fields = _fields(data)
     try:
-        if fields.get("form") == _FORM:
-            return _visited(fields.get("visited", ())), _changes(fields.get("changes", ()))
-        return fields["visited"], [(index, Status[name]) for index, name in fields["changes"]]
+        return _visited(fields.get("visited", ())), _changes(fields.get("changes", ()))
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"this is not a tick record: {type(error).__name__}: {error}") from None
 
@@ -121,6 +118,13 @@ def plain_tick(record: TickRecord) -> dict[str, Any]:
 def refers_to_outcomes(data: bytes) -> bool:
     """Whether the tick has a written text that is in the event of an outcome."""
     return any(len(write) > _PAIR for write in from_json(data).get("writes", ()))
+
+
+def _fields(data: bytes | str) -> Mapping[str, Any]:
+    fields: object = from_json(data)
+    if not isinstance(fields, Mapping) or fields.get("form") != _FORM:
+        raise ValueError(f"this is not a tick record of the form {_FORM}")
+    return fields
 
 
 def _usual_causes(cause: str, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
@@ -228,11 +232,11 @@ def _decoded(fields: Mapping[str, Any], kept: Mapping[str, Outcome]) -> TickReco
         cause=fields["cause"],
         causes=tuple(fields["causes"]) if "causes" in fields else _usual_causes(fields["cause"], outcomes),
         outcomes=outcomes,
-        deliveries=_pairs(fields.get("deliveries", ())),
+        deliveries=tuple((key, value) for key, value in fields.get("deliveries", ())),
         visited=_visited(fields.get("visited", ())),
         changes=_changes(fields.get("changes", ())),
         writes=tuple(_written(outcomes, *each) for each in fields.get("writes", ())),
-        errors=_errors(fields.get("errors", ())),
+        errors=tuple(NodeError(path, error) for path, error in fields.get("errors", ())),
         took_ms=fields.get("took_ms", 0.0),
     )
 
@@ -249,27 +253,3 @@ def _kept_or(
 
 def _written(outcomes: Sequence[Outcome], key: str, value: Any, number: int | None = None) -> tuple[str, Any]:  # noqa: ANN401
     return (key, value) if number is None else (key, _text_of(outcomes[number]))
-
-
-def _decoded_plain(fields: Mapping[str, Any], kept: Mapping[str, Outcome]) -> TickRecord:
-    """What versions before the compact form have written."""
-    return TickRecord(
-        tick=fields["tick"],
-        at_s=fields["at_s"],
-        cause=fields["cause"],
-        causes=tuple(fields["causes"]),
-        outcomes=tuple(_kept_or(kept, each["key"], each["at_s"], each["state"]) for each in fields["outcomes"]),
-        deliveries=_pairs(fields["deliveries"]),
-        visited=tuple(fields["visited"]),
-        changes=tuple((index, Status[name]) for index, name in fields["changes"]),
-        writes=_pairs(fields["writes"]),
-        errors=_errors(fields["errors"]),
-    )
-
-
-def _pairs(entries: Sequence[Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple((key, value) for key, value in entries)
-
-
-def _errors(entries: Sequence[Any]) -> tuple[NodeError, ...]:
-    return tuple(NodeError(path, error) for path, error in entries)

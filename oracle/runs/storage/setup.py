@@ -8,7 +8,6 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError
 
 from oracle.runs.storage.database import Database, in_words
-from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import StoreSetupError
 
 log = structlog.get_logger(__name__)
@@ -31,11 +30,17 @@ def prepare(database: Database) -> Callable[[], None]:
     release = dialect.acquire()
     try:
         with database.write_engine.connect() as connection, connection.begin():
-            _migrate(connection, database)
+            database.dialect.begin_migration(connection)
+            current, newest = _versions(connection, database)
+            if current != newest:
+                _upgrade(connection)
+                log.info("store.migrated", before=current, after=newest)
         dialect.protect()
     except DBAPIError as error:
         release()
-        raise StoreSetupError(_advice(dialect, in_words(error))) from None
+        problem = in_words(error)
+        what, remedy = next((known for word, known in dialect.advice.items() if word in problem), dialect.other_advice)
+        raise StoreSetupError(f"the database {dialect.name!r} {what} ({problem}); {remedy}") from None
     except BaseException:
         release()
         raise
@@ -61,21 +66,19 @@ def check_version(connection: Connection, database: Database) -> None:
         )
 
 
-def _migrate(connection: Connection, database: Database) -> None:
-    database.dialect.begin_migration(connection)
-    current, newest = _versions(connection, database)
-    if current != newest:
-        _upgrade(connection)
-        log.info("store.migrated", before=current, after=newest)
-
-
 def _versions(connection: Connection, database: Database) -> tuple[str | None, str]:
     """The version of the tables, `None` if there are none, and that of this program.
 
     Raises:
-        StoreSetupError: a newer program has written them.
+        StoreSetupError: a newer program has written them, or one from before the oldest migration.
     """
     current, known = _current_version(connection), sorted(path.name[:4] for path in _VERSIONS.glob("[0-9]*.py"))
+    if current is not None and current < known[0]:
+        raise StoreSetupError(
+            f"the database {database.name!r} was written by an early version of Oracle, whose runs cannot be read "
+            f"(its schema is {current!r}, the oldest that this one reads is {known[0]!r}); begin anew with another "
+            "database: `oracle serve --data-dir FOLDER`, or ORACLE_DATABASE_URL"
+        )
     if current is not None and current not in known:
         raise StoreSetupError(
             f"the database {database.name!r} was written by a newer version of Oracle (its schema is {current!r}, "
@@ -98,8 +101,3 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-
-
-def _advice(dialect: Dialect, problem: str) -> str:
-    what, remedy = next((known for word, known in dialect.advice.items() if word in problem), dialect.other_advice)
-    return f"the database {dialect.name!r} {what} ({problem}); {remedy}"

@@ -5,28 +5,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Select,
-    and_,
-    case,
-    cast,
-    func,
-    literal_column,
-    select,
-    true,
-    union_all,
-    update,
-)
+from sqlalchemy import Connection, Select, and_, case, cast, func, literal_column, select, true, union_all, update
 
 from oracle.core.chunks import TokenUsage
-from oracle.runs.storage.parts import Part
-from oracle.runs.storage.schema import KINDS, auxiliary_usage, run
+from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.schema import KINDS, metadata, run
 
 DAY_S: Final = 86_400
 
-_SUMS: Final = ("runs", "turns", "tokens_used", *KINDS, "unsplit", "auxiliary_requests")
+_SUMS: Final = ("runs", "turns", "tokens_used", *KINDS, "auxiliary_requests")
+
+auxiliary_usage = sa.Table(
+    "auxiliary_usage",
+    metadata,
+    sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),  # since the epoch, UTC
+    sa.Column("user_id", sa.String(255), primary_key=True),
+    sa.Column("model", sa.String(255), primary_key=True),
+    *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("requests", *KINDS)),
+)
+KEEPING = Keeping(tables=(auxiliary_usage,), with_runs=no_texts)  # figures alone
 _own = auxiliary_usage.c
 
 
@@ -40,8 +37,7 @@ class DayUsage:
         runs: the number of runs that ended.
         turns: finished turns of the model.
         tokens_used: all tokens, as budgets count them.
-        by_kind: the tokens whose kind is known.
-        unsplit: those of `tokens_used` whose kind is not known: of runs that older versions have ended.
+        by_kind: the same by kind, and those read from the provider's cache.
         is_estimated: some are estimates.
         auxiliary_requests: what chat products have asked for themselves; no runs, and part of the tokens.
     """
@@ -53,7 +49,6 @@ class DayUsage:
     turns: int
     tokens_used: int
     by_kind: TokenUsage
-    unsplit: int
     is_estimated: bool
     auxiliary_requests: int = 0
 
@@ -102,7 +97,6 @@ def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
         "model": func.coalesce(run.c.model_used, ""),
         "runs": literal_column("1"),
         **{name: run.c[name] for name in ("turns", "tokens_used", *KINDS)},
-        "unsplit": case((run.c.input_tokens.is_(None), run.c.tokens_used), else_=0),
         "estimated": case((run.c.tokens_estimated, 1), else_=0),
         "auxiliary_requests": zero,
     }

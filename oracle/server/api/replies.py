@@ -130,7 +130,7 @@ class RunBody(ReplyBody):
     shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
     feedback: Feedback | None = Field(description="What its user thinks of the answer; null: nothing was said.")
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
-    summary: RunSummaryBody | None = Field(description="Null while it is under way, and for runs of older versions.")
+    summary: RunSummaryBody | None = Field(description="Null while it is under way.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
     kept: Kept = Field(
         description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."

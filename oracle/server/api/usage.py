@@ -43,7 +43,6 @@ class UsageFigures(ReplyBody):
     cache_creation_tokens: int
     cache_read_tokens: int
     output_tokens: int
-    unsplit_tokens: int = Field(description="Those of `tokens_used` whose kind is not known: of older versions' runs.")
     is_estimated: bool = Field(description="Some are estimates, of turns that were broken off.")
     auxiliary_requests: int = Field(description="What chat products have asked for themselves: no runs, but tokens.")
     cost: float | None = Field(description="Null: not known, because a price or the kind of some tokens is not.")
@@ -132,10 +131,9 @@ def _row(used: DayUsage, prices: Prices) -> dict[str, Any]:
         "turns": used.turns,
         "tokens_used": used.tokens_used,
         **asdict(used.by_kind),
-        "unsplit_tokens": used.unsplit,
         "is_estimated": used.is_estimated,
         "auxiliary_requests": used.auxiliary_requests,
-        "cost": None if used.unsplit else prices.cost(used.model, used.by_kind),
+        "cost": prices.cost(used.model, used.by_kind),
     }
 
 

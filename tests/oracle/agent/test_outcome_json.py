@@ -10,9 +10,8 @@ from oracle.llm.protocol import ModelFault, ToolUse
 from signals import parse
 
 CALL = ToolUse("call_1", "search_code", {"query": "auth", "limit": 5})
-RESULT = CallResult(
-    CALL, "src/auth.py:1", False, True, False, "code", ToolAction.from_call("search_code", {"query": "auth"})
-)
+ACTION = ToolAction.from_call("search_code", {"query": "auth"})
+RESULT = CallResult(CALL, "src/auth.py:1", False, True, False, "code", ACTION, began=True)
 TURN = TurnOutcome(
     parsed=parse('Hello.\n<signal type="need_turn"><reason>more</reason><confidence>0.9</confidence></signal>'),
     content=({"type": "thinking", "thinking": "…", "signature": "s"}, {"type": "text", "text": "Hello."}),

@@ -43,7 +43,7 @@ def test_the_text_is_the_visible_text() -> None:
 
 
 def result(**changes: Any) -> CallResult:
-    given: dict[str, Any] = {"is_error": False, "counts": True, "is_empty": False} | changes
+    given: dict[str, Any] = {"is_error": False, "counts": True, "is_empty": False, "began": True} | changes
     return CallResult(call=CALL, text="x", group="code", action=ToolAction("probe", "{}"), **given)
 
 

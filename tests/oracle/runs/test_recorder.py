@@ -151,7 +151,7 @@ async def test_a_call_whose_result_was_not_sent_is_measured_without_a_duration(s
     recorder = await recorder_of(store, [])
     action = ToolAction.from_call("probe", {}, is_error=True, result_digest="0")
     call = ToolUse("c1", "probe", {})
-    result = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=action)
+    result = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=action, began=True)
     await recorder.keep([Outcome("run_tools@1", "done", ToolsOutcome((result,)))])
     figures = recorder.metrics.exposition().decode().splitlines()
     of_tools = [line for line in figures if line.startswith(("oracle_tool_seconds_sum", "oracle_tool_seconds_count"))]

@@ -1,1 +1,1 @@
-"""How older databases become what `oracle.runs.storage.schema` says."""
+"""How a database gets the tables of `oracle.runs.storage.schema`."""

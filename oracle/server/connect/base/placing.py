@@ -7,6 +7,7 @@ Rules:
 - Is that the last run of its conversation, the question goes on there; one that is still running and that nobody reads
   is cancelled first. Otherwise the client has gone back, and the question is asked in a fork.
 - Clients that keep a name leave out what has become too long: then what they say is looked for at any place.
+- A name of which nothing is known may be of a conversation that began without it: then what was said finds it.
 - Where nothing is known a conversation begins with what the client says was said.
 """
 

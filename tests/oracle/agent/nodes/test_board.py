@@ -74,7 +74,9 @@ def _changes(run: AgentRun) -> Iterator[Callable[[], object]]:
     for number, (tool, is_error) in enumerate((*[("search_code", False)] * 3, *[("read_file", True)] * 3)):
         call = ToolUse(f"c{number}", tool, {"query": "a"})
         action = ToolAction.from_call(tool, call.arguments, is_error=is_error, result_digest="d")
-        result = CallResult(call, "", is_error, counts=True, is_empty=number == 1, group="code", action=action)
+        result = CallResult(
+            call, "", is_error, counts=True, is_empty=number == 1, group="code", action=action, began=True
+        )
         yield partial(run.apply_turn, TurnOutcome(calls=(call,), stop_reason="tool_use", is_last_paid=number > 2))
         yield partial(run.apply_tools, ToolsOutcome((result,)))
         yield partial(run.gathering.judge, run.equipment.sufficiency, turn=run.state.turn)

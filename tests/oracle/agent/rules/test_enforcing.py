@@ -133,7 +133,7 @@ async def test_calls_of_one_turn_are_judged_in_their_order():
     assert [text == refused for text in texts] == [False, False, True, False]  # the last one shares the first result
     assert len(journal.breaches) == 1
     [outcome] = [each.value for each in journal.outcomes if isinstance(each.value, ToolsOutcome)]
-    assert [result.has_begun for result in outcome.results] == [True, True, False, False]
+    assert [result.began for result in outcome.results] == [True, True, False, False]
 
 
 async def test_a_call_that_is_not_offered_is_no_event():

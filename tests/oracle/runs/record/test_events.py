@@ -36,7 +36,10 @@ from oracle.runs.storage.records import EventKind, LogEntry
 from oracle.runs.storage.setup import prepare
 
 DUMP = Path(__file__).parents[3] / "data" / "recorded" / "november.sql"
-"""A database as the version of 25 November 2026 has left it; `cut` is the run that it was answering at that moment."""
+"""A database as a service has left it; `cut` is the run that it was answering at that moment.
+
+Its ticks have the tools that are offered today: another offer is a difference that a repeated run has to report.
+"""
 RUNS = ("completed", "figures", "stuck", "fault", "ruled", "cancelled", "debugged", "again", "cut")
 
 
@@ -48,7 +51,7 @@ async def recorded(tmp_path: Path) -> AsyncIterator[Archive]:
         connection.executescript(DUMP.read_text())
     connection.close()
     database = Database(read_url(f"sqlite:///{file}"))
-    prepare(database)()  # brings it up to date, as a service does
+    prepare(database)()  # as a service does at its start
     database.close()
     async with open_archive(f"sqlite:///{file}") as archive:
         yield archive
@@ -80,7 +83,7 @@ def test_what_was_allowed_for_the_conversation_is_part_of_what_a_run_began_with(
 
 async def test_all_kinds_are_in_the_recorded_logs(recorded: Archive) -> None:
     found = {entry.kind for run in RUNS for entry in await recorded.events(run)}
-    assert found == set(get_args(EventKind)) - {"intent", "resumed"}  # which later versions write
+    assert found == set(get_args(EventKind)) - {"intent", "resumed"}  # of runs that go on or write
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -99,7 +99,9 @@ def test_a_turn_that_never_ended_counts_by_its_characters():
 def test_a_story_has_sources_notices_errors_and_open_calls():
     source, notice = Source("a.py", "code", line=3), SystemNotice("fallback", "Hm.", "info", "2026-01-01T00:00:00Z")
     call = ToolUse("c1", "probe", {})
-    failed = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action())
+    failed = CallResult(
+        call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action(), began=True
+    )
     record = record_of(
         [
             called("c1"),

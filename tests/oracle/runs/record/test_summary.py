@@ -121,7 +121,7 @@ async def test_the_request_of_each_turn_is_in_the_log_before_its_outcome(
     first, second = await requests(store, record)
     assert [first["step"], second["step"]] == [event.step_key for event in log if event.kind == "turn_end"]
     assert (first["messages"], first["new_messages"]) == (1, 1)
-    assert (second["messages"], second["new_messages"]) == (3, 2)
+    assert (second["messages"], second["new_messages"]) == (3 + second["notes"], 2 + second["notes"])
     assert (first["tool_choice"], first["wrap_up"], first["is_side"], first["hint"]) == ("auto", False, False, "")
     assert "probe" in first["tools"]
     assert first["segments"][0] == "base"

@@ -118,6 +118,15 @@ async def test_a_database_of_a_newer_version_is_left_alone(empty_store_url: str)
     assert "'9999'" in message
 
 
+async def test_a_database_from_before_the_oldest_migration_is_left_alone(empty_store_url: str) -> None:
+    async with open_store(empty_store_url, worker="worker-1") as store:
+        await store.write(lambda at: at.execute(text("UPDATE alembic_version SET version_num = '0019'")).close())
+    message = await refusal(empty_store_url)
+    assert "early version of Oracle" in message
+    assert "'0019'" in message
+    assert "begin anew with another database: `oracle serve --data-dir FOLDER`" in message
+
+
 async def test_the_database_of_another_program_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "oracle.db"

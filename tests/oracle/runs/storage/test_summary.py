@@ -19,10 +19,6 @@ async def test_the_summary_is_in_the_row_when_the_run_has_ended(store: Store) ->
     assert [each.summary for each in await store.runs.latest(user_id=None, limit=9)] == [SUMMARY]
 
 
-async def test_a_run_without_a_summary_has_none(store: Store) -> None:
-    assert (await ended(store)).summary is None
-
-
 async def test_what_is_kept_of_a_run_has_a_name(store: Store) -> None:
     record = await ended(store)
     assert record.kept == "whole"

@@ -21,16 +21,14 @@ USAGE = TokenUsage(100, 10, 1000, 50)
 async def used(
     store: Store,
     at: float,
-    usage: TokenUsage | None = USAGE,
+    usage: TokenUsage = USAGE,
     *,
-    tokens: int | None = None,
     model: str = "m",
     **more: str,
 ) -> str:
     """A run that has ended at a time."""
     record, log = await begun(store, **more)
-    tokens = tokens if tokens is not None else usage.counted if usage else 0
-    await log.finish(DONE, RunEnd("completed", "", 2, tokens, False, model, usage=usage))
+    await log.finish(DONE, RunEnd("completed", "", 2, usage.counted, False, model, usage=usage))
     await change(store, record.id, finished_at=at)
     return record.id
 
@@ -51,7 +49,7 @@ async def test_runs_are_added_up_by_day_user_and_model(store: Store) -> None:
         (10, "bob", "m", 1),
     ]
     assert rows[0].by_kind == USAGE + USAGE
-    assert (rows[0].turns, rows[0].tokens_used, rows[0].unsplit, rows[0].is_estimated) == (4, 320, 0, False)
+    assert (rows[0].turns, rows[0].tokens_used, rows[0].is_estimated) == (4, 320, False)
     assert {row.user_id for row in await store.usage.by_day(10, 10, user_id="bob", limit=10)} == {"bob"}
     assert len(await store.usage.by_day(10, 10, user_id=None, limit=2)) == 2
 
@@ -73,20 +71,10 @@ async def test_a_day_begins_and_ends_at_midnight(store: Store, at: float, day: i
     assert await store.usage.by_day(day + 1, day + 1, user_id=None, limit=5) == []
 
 
-async def test_the_kinds_of_tokens_that_older_versions_counted_are_not_known(store: Store) -> None:
-    await used(store, 0.0)
-    old = await used(store, 0.0)
-    await change(store, old, **dict.fromkeys(schema.KINDS))
-    await used(store, 0.0, None, tokens=7)
-    (row,) = await store.usage.by_day(0, 0, user_id=None, limit=5)
-    assert (row.runs, row.tokens_used, row.unsplit) == (3, 327, 167)
-    assert row.by_kind == USAGE
-
-
 async def test_a_run_without_tokens_has_none_of_any_kind(store: Store) -> None:
-    await used(store, 0.0, None, tokens=0, model="")
+    await used(store, 0.0, TokenUsage(), model="")
     (row,) = await store.usage.by_day(0, 0, user_id=None, limit=5)
-    assert (row.tokens_used, row.unsplit, row.by_kind, row.model) == (0, 0, TokenUsage(), "")
+    assert (row.tokens_used, row.by_kind, row.model) == (0, TokenUsage(), "")
 
 
 async def test_a_shadow_is_no_users(store: Store) -> None:
@@ -113,10 +101,10 @@ async def test_what_chat_products_ask_for_themselves_is_added_to_the_users_figur
             ("bob", "m", 0, 0, 1),
         ]
         assert rows[0].by_kind == TokenUsage(*(21 * getattr(USAGE, kind) for kind in schema.KINDS))
-        assert [(row.tokens_used, row.unsplit, row.is_estimated) for row in rows] == [
-            (21 * USAGE.counted, 0, False),
-            (USAGE.counted, 0, False),
-            (USAGE.counted, 0, False),
+        assert [(row.tokens_used, row.is_estimated) for row in rows] == [
+            (21 * USAGE.counted, False),
+            (USAGE.counted, False),
+            (USAGE.counted, False),
         ]
         assert [row.model for row in await store.usage.by_day(10, 10, user_id="bob", limit=10)] == ["m"]
         (next_day,) = await store.usage.by_day(11, 11, user_id="ann", limit=10)

@@ -44,11 +44,10 @@ async def read(service: Service, headers: Any = ALICE, **params: Any) -> Any:
 async def test_users_read_their_own_and_operators_everybodys(service) -> None:
     (own,) = (await read(service))["rows"]
     assert own["user_id"] == "alice"
-    assert {name: own[name] for name in ("runs", "turns", "tokens_used", "unsplit_tokens", "is_estimated")} == {
+    assert {name: own[name] for name in ("runs", "turns", "tokens_used", "is_estimated")} == {
         "runs": 2,
         "turns": 2,
         "tokens_used": 260,
-        "unsplit_tokens": 0,
         "is_estimated": False,
     }
     kinds = [own[f"{kind}_tokens"] for kind in ("input", "cache_creation", "cache_read", "output")]
@@ -72,12 +71,6 @@ async def test_costs_follow_the_prices_and_are_never_nothing_where_no_price_is_k
     everybody = await read(service, OLGA)
     assert [row["cost"] for row in everybody["rows"]] == [own["rows"][0]["cost"], None, own["rows"][0]["cost"] / 2]
     assert everybody["totals"]["cost"] is None
-
-
-async def test_the_cost_of_tokens_whose_kind_is_not_known_is_not_known(service) -> None:
-    await change(service, "alice", **dict.fromkeys(schema.KINDS))
-    report = await read(service)
-    assert (report["rows"][0]["cost"], report["rows"][0]["unsplit_tokens"]) == (None, 260)
 
 
 async def test_a_table_is_rfc_4180_and_has_no_formulas(service) -> None:

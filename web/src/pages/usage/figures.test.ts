@@ -12,7 +12,6 @@ const row = (day: string, model: string, tokens: number, cost: number | null): R
   cache_creation_tokens: 0,
   cache_read_tokens: 5,
   output_tokens: 0,
-  unsplit_tokens: 0,
   auxiliary_requests: 0,
   is_estimated: cost === null,
   cost,

@@ -13,7 +13,6 @@ const NOTHING = {
   cache_creation_tokens: 0,
   cache_read_tokens: 0,
   output_tokens: 0,
-  unsplit_tokens: 0,
   auxiliary_requests: 0,
 };
 const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];

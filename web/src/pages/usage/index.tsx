@@ -7,7 +7,7 @@ import { useMe } from "@/api/queries";
 import { Button } from "@/parts/Button";
 import { Chip } from "@/parts/Chip";
 import { EmptyState } from "@/parts/EmptyState";
-import { number, plural } from "@/parts/format";
+import { plural } from "@/parts/format";
 import { CloseIcon } from "@/parts/icons";
 import { Problem } from "@/parts/Problem";
 import { save } from "@/parts/save";
@@ -131,11 +131,9 @@ function Notes({ report: { currency, totals } }: { report: Report }) {
       {totals.is_estimated && " ≈: some are estimates, of turns that were broken off."}
       {totals.auxiliary_requests > 0 &&
         ` Among the tokens are those of what chat products ask for titles and the like: ${plural(totals.auxiliary_requests, "request")}, which no run counts.`}
-      {totals.unsplit_tokens > 0 &&
-        ` The kind of ${number(totals.unsplit_tokens)} tokens is not known: they are of older versions’ runs.`}
       {currency === null
         ? " This service has no prices, so no costs are shown."
-        : totals.cost === null && " ≥: more was spent, as the price or the kind of some tokens is not known."}
+        : totals.cost === null && " ≥: more was spent, as the price of some tokens is not known."}
     </p>
   );
 }
