@@ -13,7 +13,7 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
@@ -109,6 +109,7 @@ class Continued:
     recorder: RunRecorder
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Continuation:
     """Goes on with runs of this worker that others have left.
 
@@ -121,22 +122,13 @@ class Continuation:
         now: seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        store: Store,
-        opener: Opener,
-        *,
-        options: RunOptions,
-        clock: Clock,
-        now: Callable[[], float],
-    ) -> None:
-        self._oracle = oracle
-        self._store = store
-        self._opener = opener
-        self._options = options
-        self._clock = clock
-        self._now = now
+    oracle: Oracle
+    store: Store
+    opener: Opener
+    _: KW_ONLY
+    options: RunOptions
+    clock: Clock
+    now: Callable[[], float]
 
     async def prepare(self, live: LiveRun) -> Continued | None:
         """Open a run, repeat what was recorded of it, and make it ready to go on.
@@ -164,7 +156,7 @@ class Continuation:
         if run.attempts > self.options.most_attempts:
             log.warning("run.gave_up", run_id=run.id, attempts=run.attempts)
             return None
-        clock = ContinuedClock(self._clock, opened.start_s)
+        clock = ContinuedClock(self.clock, opened.start_s)
         agent = await self._open(run, opened, clock)
         untaken = {outcome.key: outcome for outcome in record.pending.outcomes}
         stepper = await self._repeat(agent, record, clock)
@@ -177,9 +169,9 @@ class Continuation:
         return await self._go_on(live, agent, record, clock, _Work(agent, lost, untaken, stepper), tick_bytes)
 
     async def _read(self, run_id: str) -> list[LogEntry]:
-        await self._store.write(lambda _: None)  # then the log has what this process has written of it
+        await self.store.write(lambda _: None)  # then the log has what this process has written of it
         entries: list[LogEntry] = []
-        while page := await self._store.log.events(run_id, after_seq=entries[-1].seq if entries else 0, limit=_PAGE):
+        while page := await self.store.log.events(run_id, after_seq=entries[-1].seq if entries else 0, limit=_PAGE):
             entries += page
         return entries
 
@@ -196,25 +188,25 @@ class Continuation:
             run_id=run.id,
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
-        tools = with_client_tools(self._oracle.tools_for(run.user_id, also_gone=True), kept_tools(asked))
+        tools = with_client_tools(self.oracle.tools_for(run.user_id, also_gone=True), kept_tools(asked))
         then = tools.remade([tools.get(known.name) or stand_in(known) for known in opened.tools])
-        return self._oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
+        return self.oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 
     async def _tree(self, run: RunRecord) -> TreeDefinition:
-        version = await self._store.trees.find(run.tree_sha or "")
+        version = await self.store.trees.find(run.tree_sha or "")
         if version is None:
             raise NotContinuedError(f"the version {run.tree_sha} of the tree {run.tree!r}", "not in the store")
         try:
             # In a thread, as it is read once in a process and takes longer than a slice.
             return await asyncio.to_thread(
-                read_sources, version.source, name=version.name, registry=self._oracle.registry
+                read_sources, version.source, name=version.name, registry=self.oracle.registry
             )
         except (TreeFileError, TreeNotFoundError) as error:
             raise NotContinuedError(f"the tree {run.tree!r}", str(error).partition("\n")[0]) from None
 
     async def _conversation(self, run: RunRecord) -> Conversation:
         """The conversation as it was when the run began."""
-        conversations = self._store.conversations
+        conversations = self.store.conversations
         found = await conversations.before(run.user_id, run.context_id, run.id) or await conversations.load(
             run.user_id, run.context_id
         )
@@ -246,7 +238,7 @@ class Continuation:
         sent = next((event.request for _, event in reversed(record.events) if isinstance(event, TurnRequested)), None)
         if sent is None or not sent.prompt or agent.agent.prompt is None:
             return
-        text = await self._store.prompts.find(sent.prompt)
+        text = await self.store.prompts.find(sent.prompt)
         if text is None:
             raise NotContinuedError(f"the prompt {sent.prompt}", "not in the store")
         agent.agent.prompt = replace(agent.agent.prompt, text=text)
@@ -286,15 +278,15 @@ class Continuation:
         """Let the clock go on, write down that this worker has the run, and open what drives it."""
         run, at_s = live.record, max(record.last_s, clock.now())
         is_woken = bool(record.answer.pending) and not (work.stepper.under_way or work.stepper.posted or work.untaken)
-        pause_s = max(0.0, self._now() - record.last_at)
-        counted_s = 0.0 if is_woken else min(pause_s, self._options.most_pause_s)
+        pause_s = max(0.0, self.now() - record.last_at)
+        counted_s = 0.0 if is_woken else min(pause_s, self.options.most_pause_s)
         facts = list(record.facts())
         attempt, debug = max(1, run.attempts), record.debug
         under_way = work.under_way()
         record.keeps_events = False
         record.events.clear()
         started_s = opened.agent.state.start_time
-        recorder = self._opener.recorder(live, started_s=started_s, clock=clock, record=record)
+        recorder = self.opener.recorder(live, started_s=started_s, clock=clock, record=record)
         recorder.first_chunk_s = 0.0 if record.chunk_n else None
         recorder.room.used_bytes = tick_bytes
         joining, session = await self._opener.debugged(live, recorder, opened.tree.definition, clock=clock)
@@ -318,10 +310,12 @@ class Continuation:
         resumed = Resumed(attempt, pause_s, counted_s, at_s + counted_s, under_way, OWN_VERSION, is_woken)
         recorder.resumed(resumed)
         if not is_woken:
-            query.agent.output.inform(_notice(resumed))
+            message = f"The service was interrupted, and the answer goes on after {resumed.pause_s:,.1f} s."
+            metadata = {"attempt": resumed.attempt, "pause_s": round(resumed.pause_s, 3)}
+            query.agent.output.inform(Notice("recovered", message, "info", metadata))
         await recorder.log.flush()
         if pause_s > counted_s and not is_woken:  # who wakes a run moves its deadline
-            await self._store.runs.extend_deadline(run.id, by_s=pause_s - counted_s)
+            await self.store.runs.extend_deadline(run.id, by_s=pause_s - counted_s)
         log.info("run.continued", attempt=attempt, pause_s=round(pause_s, 3), ticks=record.ticks)
         return Continued(query, recorder)
 
@@ -378,12 +372,6 @@ class _Work:
         return "unknown" if is_unknown(self.opened.agent, ToolUse(call_id, name, {})) else "repeated"
 
 
-def _notice(resumed: Resumed) -> Notice:
-    message = f"The service was interrupted, and the answer goes on after {resumed.pause_s:,.1f} s."
-    metadata = {"attempt": resumed.attempt, "pause_s": round(resumed.pause_s, 3)}
-    return Notice("recovered", message, "info", metadata)
-
-
 def _check_sight(opened: OpenAgent, record: Record, lost: LostWork, untaken: Mapping[str, Outcome]) -> None:
     """Check that the next request begins with what the model was sent last.
 
@@ -391,14 +379,14 @@ def _check_sight(opened: OpenAgent, record: Record, lost: LostWork, untaken: Map
         NotContinuedError: it does not.
     """
     requests = (event.request for _, event in reversed(record.events) if isinstance(event, TurnRequested))
-    sent = next((each for each in requests if not each.is_side and each.digest), None)
+    sent = next((each for each in requests if not each.is_side), None)
     if sent is None:
         return
     messages, turn, kept = opened.agent.transcript, lost.turns.get(sent.step), untaken.get(sent.step)
     if turn is not None:
         messages = messages_of_lost(opened.agent, turn)
     elif kept is not None and isinstance(kept.value, TurnOutcome) and kept.value.notes:
-        messages = messages.beside("\n".join(kept.value.notes))
+        messages = messages.beside(kept.value.notes)
     found = messages.digest_of(sent.blocks)
     if found != sent.digest:
         expected = f"messages with the digest {sent.digest[:16]}"
@@ -459,7 +447,14 @@ def _intents(record: Record) -> dict[str, str]:
 def difference(
     found: TickRecord | None, recorded: TickRecord, paths: Sequence[str], *, missing: Sequence[str]
 ) -> NotContinuedError:
-    """Where a tick first differs from its record."""
+    """Where a tick first differs from its record.
+
+    Args:
+        found: the tick in the repetition; `None`: the tree had ended before.
+        recorded: its record.
+        paths: the path of each node of the tree, by its index.
+        missing: the keys of outcomes that the repetition has not asked for.
+    """
     differs = partial(NotContinuedError, tick=recorded.tick)
     if missing:
         return differs(f"the outcome of {missing[0]}", "not asked for", node=missing[0].rpartition("@")[0])

@@ -11,38 +11,17 @@ Rules:
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
-from bt_runtime import Outcome, TickRecord
-from oracle.agent.journal import QueryJournal
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Chunk, Closing, Content, Thinking
-from oracle.runs.record.debug import Debugged
-from signals import SignalRecord
 
 BEHIND_S: Final = 0.02
 """Two commits of a store that keeps up."""
 HOLD_S: Final = 0.025
 _MOST_CHARACTERS: Final = 4_096
 _PARAGRAPH: Final = "\n\n"
-
-
-class Recorder(QueryJournal, Protocol):
-    """What writes a run down."""
-
-    def emit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
-        ...
-
-    def on_tick(self, record: TickRecord) -> None:
-        """Take a tick record."""
-        ...
-
-    def debug(self, event: Debugged) -> None:
-        """Take what a debugger did."""
-        ...
 
 
 class Timer(Protocol):
@@ -53,8 +32,10 @@ class Timer(Protocol):
         ...
 
 
-class JoiningRecorder:
-    """Passes everything of a run on to its recorder, in order, with pieces of text joined while the store is behind.
+class TextJoiner:
+    """Passes the chunks of a run on in order, with pieces of text joined while the store is behind.
+
+    It refers to what takes the chunks only while it holds some back, so that a run that has ended is freed at once.
 
     Args:
         pending_since_s: since when the oldest entry of the run has been waiting for its commit; `None`: none waits.
@@ -64,84 +45,32 @@ class JoiningRecorder:
 
     def __init__(
         self,
-        recorder: Recorder,
         *,
         pending_since_s: Callable[[], float | None],
         now: Callable[[], float] = time.monotonic,
         call_later: Callable[[float, Callable[[], None]], Timer] | None = None,
     ) -> None:
-        self._recorder = recorder
         self._pending_since_s = pending_since_s
         self._now = now
-        self._call_later = call_later or asyncio.get_running_loop().call_later
+        self._call_later = call_later
         self._kind: type[Content | Thinking] = Content
         self._texts: list[str] = []
         self._size = 0
         self._timer: Timer | None = None
 
-    def emit(self, chunk: Chunk) -> None:
-        """Take a chunk; never waits."""
+    def emit(self, chunk: Chunk, write: Callable[[Chunk], None]) -> None:
+        """Take a chunk, and write it now or later; never waits."""
         if isinstance(chunk, Content | Thinking) and not _stays_alone(chunk):
             if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
-                self._write_held()
+                self.write_held(write)
             if self._texts or self._is_behind():
-                self._hold(chunk)
+                self._hold(chunk, write)
                 return
-        elif self._texts:
-            self._write_held()
-        self._recorder.emit(chunk)
+        else:
+            self.write_held(write)
+        write(chunk)
 
-    def on_tick(self, record: TickRecord) -> None:
-        """Take a tick record (`bt_runtime.Observer`)."""
-        self._write_held()
-        self._recorder.on_tick(record)
-
-    async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable (`oracle.agent.journal.QueryJournal`)."""
-        self._write_held()
-        await self._recorder.keep(outcomes)
-
-    def begin_tick(self) -> None:
-        """Keep together what comes until `end_tick` (`bt_runtime.Journal`)."""
-        self._write_held()
-        self._recorder.begin_tick()
-
-    def end_tick(self) -> None:
-        """The tick and all that it has sent are to be written (`bt_runtime.Journal`)."""
-        self._write_held()
-        self._recorder.end_tick()
-
-    async def flush(self) -> None:
-        """Make all ticks so far durable (`bt_runtime.Journal`)."""
-        self._write_held()
-        await self._recorder.flush()
-
-    def request(self, record: RequestRecord, *, prompt: str) -> None:
-        """Take the request of a turn (`oracle.agent.journal.QueryJournal`)."""
-        self._write_held()
-        self._recorder.request(record, prompt=prompt)
-
-    def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
-        """Take the intent of a writing call (`oracle.agent.journal.QueryJournal`)."""
-        self._write_held()
-        self._recorder.intend(call_id, tool, step=step, at=at)
-
-    def signal(self, record: SignalRecord) -> None:
-        """Take a signal of the model (`oracle.agent.journal.QueryJournal`)."""
-        self._write_held()
-        self._recorder.signal(record)
-
-    def rule(self, breach: RuleBreach) -> None:
-        """Take a broken rule of the tree (`oracle.agent.journal.QueryJournal`)."""
-        self._write_held()
-        self._recorder.rule(breach)
-
-    def debug(self, event: Debugged) -> None:
-        """Take what a debugger did."""
-        self._write_held()
-        self._recorder.debug(event)
-
-    def _write_held(self) -> None:
+    def write_held(self, write: Callable[[Chunk], None]) -> None:
         """Write what is held back."""
         if not self._texts:
             return
@@ -149,12 +78,13 @@ class JoiningRecorder:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._recorder.emit(self._kind(text))
+        write(self._kind(text))
 
-    def _hold(self, chunk: Content | Thinking) -> None:
+    def _hold(self, chunk: Content | Thinking, write: Callable[[Chunk], None]) -> None:
         if not self._texts:
             self._kind = type(chunk)
-            self._timer = self._call_later(HOLD_S, self._write_held)
+            call_later = self._call_later or asyncio.get_running_loop().call_later
+            self._timer = call_later(HOLD_S, partial(self.write_held, write))
         self._texts.append(chunk.content)
         self._size += len(chunk.content)
 

@@ -2,26 +2,28 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
+from typing import Literal
 
 import structlog
 
 from bt_runtime import Clock
 from oracle.agent.answering import ActiveQuery
 from oracle.agent.control.tree import TreeControl
-from oracle.agent.people import ANSWERS
+from oracle.agent.nodes.board import ANSWERS
 from oracle.core.chunks import Done, write_chunk
+from oracle.core.errors import InternalError
+from oracle.core.retry import Retry
 from oracle.llm.protocol import ModelFault
 from oracle.runs.ends import run_end
-from oracle.runs.errors import UnendedError
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage.errors import RunLostError
+from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.waiting import ended_within, until_written
+from oracle.runs.waiting import ended_within
 
 log = structlog.get_logger(__name__)
 
+_UNREAD = Retry(first_s=1.0, longest_s=1.0)
 _LEAVE_S = 1.0  # for a tool that does not heed its cancellation at once
 _REST_S = 0.05  # for the last tick after `Done`; what a tree does later is not recorded
 
@@ -32,11 +34,13 @@ class LiveRun:
     Args:
         record: its row as it was at the start.
         clock: monotonic time.
+
+    `left_as` says how this worker has left it before its end, or is about to; `None`: it has not.
     """
 
     def __init__(self, record: RunRecord, *, store: Store, clock: Clock) -> None:
         self.record = record
-        self.is_lost = self.is_leaving = self.is_parked = False
+        self.left_as: Literal["lost", "handed_over", "parked"] | None = None
         self._store = store
         self._clock = clock
         self._ended = asyncio.Event()
@@ -67,7 +71,7 @@ class LiveRun:
     @property
     def is_parking(self) -> bool:
         """Whether it is about to be left as a row, and hears nothing any more."""
-        return self.is_leaving or (self._query is not None and self._query.is_parked)
+        return self.left_as == "handed_over" or (self._query is not None and self._query.is_parked)
 
     def may_park(self) -> bool:
         """Whether it can wait as a row: it has asked a person, and is one that people can answer."""
@@ -86,7 +90,7 @@ class LiveRun:
 
     def lose(self) -> None:
         """Another worker has it, or will: stop without further output, so that it can go on where it is now."""
-        self.is_lost = True
+        self.left_as = self.left_as or "lost"
         if self._recorder is not None:
             self._recorder.is_closed = True
         self._at_rest.set()
@@ -96,7 +100,7 @@ class LiveRun:
 
     def hand_over(self) -> None:
         """Stop without further output, so that another worker, or the next start, goes on with it from its log."""
-        self.is_leaving = True
+        self.left_as = "handed_over"
         self.lose()
 
     def note_done(self) -> None:
@@ -114,7 +118,7 @@ class LiveRun:
             Its last chunk; `None` if the run was lost, or parked.
 
         Raises:
-            UnendedError: it ended without `Done`, or a part of it can never be written.
+            InternalError: it ended without `Done`, or a part of it can never be written.
             StorageError: its end can never be written.
         """
         self._query, self._recorder = query, recorder
@@ -127,15 +131,15 @@ class LiveRun:
             self._request(query)
         try:
             await self._at_rest.wait()
-            self.is_parked = query.is_parked
-            if self.is_parked or self.is_leaving:
-                await self._leave(recorder)
-            elif not self.is_lost:
+            self.left_as = "parked" if query.is_parked else self.left_as
+            if self.left_as is None:
                 await self._write_end(query, recorder)
+            elif self.left_as != "lost":
+                await self._leave(recorder, is_parked=query.is_parked)
         except asyncio.CancelledError:
             self.lose()
             raise
-        return None if self.is_lost or self.is_parked else recorder.answer.done
+        return None if self.left_as else recorder.answer.done
 
     async def settle(self) -> None:
         """Await the control, which may go on after `Done`; then release it.
@@ -157,7 +161,7 @@ class LiveRun:
         else:
             request(self._query)
 
-    async def _leave(self, recorder: RunRecorder) -> None:
+    async def _leave(self, recorder: RunRecorder, *, is_parked: bool) -> None:
         """Leave the run as a row, when what it has started here has ended.
 
         One that waits for people alone is parked, unless there is an answer that it does not know; any other is for the
@@ -166,27 +170,26 @@ class LiveRun:
         recorder.is_closed = True
         if self._drive is not None:
             await ended_within([self._drive], _LEAVE_S, clock=self._clock)
-        row = self._store.interrupts.parking(self.record.id, delivered=self._known()) if self.is_parked else None
-        leave = partial(recorder.log.leave, is_parked=self.is_parked, decide=row)
+        row = self._store.interrupts.parking(self.record.id, delivered=self._known()) if is_parked else None
         try:
-            await until_written(leave, clock=self._clock)
+            await recorder.log.leave(is_parked=is_parked, decide=row)
         except RunLostError:
-            self.is_lost = True
+            self.left_as = "lost"
             return
-        log.info("run.parked" if self.is_parked else "run.handed_over", run_id=self.record.id)
+        log.info("run.parked" if is_parked else "run.handed_over", run_id=self.record.id)
 
     async def _deliver_answers(self) -> None:
         async def deliver() -> None:
             found = await self._store.interrupts.undelivered(self.record.id, delivered=self._known())
             query = self._query
-            if query is None or query.is_parked or self.is_lost or not isinstance(query.control, TreeControl):
+            if query is None or query.is_parked or self.left_as or not isinstance(query.control, TreeControl):
                 return
             new = {id_: answer for id_, answer in found.items() if id_ not in self._delivered}
             if new:
                 self._delivered |= new.keys()
                 query.control.deliver(ANSWERS, new)
 
-        await until_written(deliver, clock=self._clock)
+        await _UNREAD.call(deliver, clock=self._clock, when=StoreUnavailableError)
 
     def _known(self) -> set[str]:
         """The interrupts whose answers are in the log, or about to be."""
@@ -198,10 +201,10 @@ class LiveRun:
         answer, done = recorder.answer, recorder.answer.done
         if done is None or recorder.is_broken:
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
-            raise UnendedError(f"the run {self.record.id!r} {what}; it is ended from its log")
+            raise InternalError(f"the run {self.record.id!r} {what}; it is ended from its log")
         summary = recorder.record.summary()
         end = run_end(done, answer=answer.text, failed=answer.failed, fault=query.agent.fault, summary=summary)
         try:
-            await until_written(partial(recorder.log.finish, write_chunk(done), end), clock=self._clock)
+            await recorder.log.finish(write_chunk(done), end)
         except RunLostError:
-            self.is_lost = True
+            self.left_as = "lost"

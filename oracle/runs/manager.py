@@ -30,7 +30,6 @@ from oracle.llm.protocol import ModelFault
 from oracle.runs.continuing import OWN_VERSION, Continuation, Continued
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.ends import log_end
-from oracle.runs.errors import DrainingError
 from oracle.runs.following import Follower, NoFollower
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
@@ -66,12 +65,10 @@ class RunManager:
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
         now: seconds since the epoch.
-        debugger: may pause the runs; `None`: runs cannot be debugged.
-        follower: gets the runs that have ended.
         versions: of the packages that runs depend on.
     """
 
-    def __init__(  # noqa: PLR0913  by name, and each is another part
+    def __init__(
         self,
         oracle: Oracle,
         store: Store,
@@ -81,19 +78,16 @@ class RunManager:
         new_id: Callable[[], str],
         clock: Clock | None = None,
         now: Callable[[], float] = time.time,
-        debugger: Debugger | None = None,
-        follower: Follower | None = None,
         versions: tuple[str, ...] = (OWN_VERSION,),
     ) -> None:
         self.is_draining = False
-        self._follower = follower or NoFollower()
+        self._follower: Follower = NoFollower()
         self._oracle = oracle
         self._now = now
         self._store = store
         self._options = options
         self._metrics = metrics
         self._clock = clock = clock or SystemClock()
-        self.debugger = debugger
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[Any]] = set()
@@ -126,11 +120,23 @@ class RunManager:
             new_id=new_id,
             clock=clock,
             on_doubt=self._upkeep.doubt,
-            debugger=debugger,
             versions=versions,
         )
         self._continuation = Continuation(oracle, store, self._opener, options=options, clock=clock, now=now)
         self._stack = AsyncExitStack()
+
+    @property
+    def debugger(self) -> Debugger | None:
+        """What may pause the runs, put there before the first one; `None`: they cannot be debugged."""
+        return self._opener.debugger
+
+    @debugger.setter
+    def debugger(self, debugger: Debugger) -> None:
+        self._opener.debugger = debugger
+
+    def follow(self, follower: Follower) -> None:
+        """Hand the runs that end from now on to a follower; there is one at most."""
+        self._follower = follower
 
     @property
     def active(self) -> int:
@@ -473,12 +479,10 @@ class RunManager:
         structlog.contextvars.bind_contextvars(**log_fields(record))
         try:
             done = await live.see_through(query, recorder)
-            reason = "handed_over" if live.is_leaving else reason
+            reason = live.left_as or reason
             if done is not None:
                 reason = done.termination_reason
                 self._log_end(query, recorder, done)
-            elif live.is_parked:
-                reason = "parked"
         except Exception as error:  # noqa: BLE001  after any failure the run is ended from its log
             log.warning("run.not_ended", problem=f"{type(error).__name__}: {error}")
             reason = "error"
@@ -495,7 +499,7 @@ class RunManager:
             self._tasks.pop(record.id, None)
             self._note_active()
             self._upkeep.note_place()
-            if not self.is_draining and not live.is_parked:
+            if not self.is_draining and live.left_as != "parked":
                 self._follower.offer(record, reason)
 
     def _log_end(self, query: ActiveQuery, recorder: RunRecorder, done: Done) -> None:

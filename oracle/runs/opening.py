@@ -1,6 +1,7 @@
 """Opens a run: its row, which takes the conversation; its recorder; its query."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 from bt_runtime import Clock, TreeDefinition
@@ -12,7 +13,6 @@ from oracle.core.traces.spans import RunTrace
 from oracle.llm.protocol import ModelFault
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.debugging.session import DebugSession
-from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
 from oracle.runs.record.events import Opened
@@ -30,6 +30,7 @@ UNWRITABLE = ModelFault(
 )
 
 
+@dataclass(slots=True, eq=False)
 class Opener:
     """Opens the runs of one process.
 
@@ -43,28 +44,16 @@ class Opener:
         versions: of the packages that runs depend on.
     """
 
-    def __init__(  # noqa: PLR0913  by name, and each is another part
-        self,
-        oracle: Oracle,
-        store: Store,
-        *,
-        options: RunOptions,
-        metrics: Metrics,
-        new_id: Callable[[], str],
-        clock: Clock,
-        on_doubt: Callable[[NewRun], None],
-        debugger: Debugger | None = None,
-        versions: tuple[str, ...] = (),
-    ) -> None:
-        self._oracle = oracle
-        self._store = store
-        self._options = options
-        self._metrics = metrics
-        self._new_id = new_id
-        self._clock = clock
-        self._on_doubt = on_doubt
-        self._debugger = debugger
-        self._versions = versions
+    oracle: Oracle
+    store: Store
+    _: KW_ONLY
+    options: RunOptions
+    metrics: Metrics
+    new_id: Callable[[], str]
+    clock: Clock
+    on_doubt: Callable[[NewRun], None]
+    debugger: Debugger | None = None
+    versions: tuple[str, ...] = ()
 
     def new_run(
         self, checked: Checked, *, trace: RunTrace | None, key: RequestKey | None = None, origin: Origin | None = None
@@ -110,13 +99,13 @@ class Opener:
             StorageError: as `RunTable.begin`.
         """
         try:
-            record = await self._store.runs.begin(
-                new, most_per_user=self._options.most_per_user, places=places, notice=notice
+            record = await self.store.runs.begin(
+                new, most_per_user=self.options.most_per_user, places=places, notice=notice
             )
         except StoreUnavailableError:
-            self._on_doubt(new)  # it may still be written
+            self.on_doubt(new)  # it may still be written
             raise
-        return LiveRun(record, store=self._store, clock=self._clock)
+        return LiveRun(record, store=self.store, clock=self.clock)
 
     def recorder(
         self, live: LiveRun, *, started_s: float, clock: Clock | None = None, record: Record | None = None
@@ -129,27 +118,26 @@ class Opener:
             clock: the run's clock; `None`: that of the process.
             record: what other processes have written of it; `None`: it begins here.
         """
-        record, options = record or Record(), self._options
-        log = self._store.log.writer(live.record, seq=record.seq, chunk_n=record.chunk_n)
+        record, options = record or Record(), self.options
+        log = self.store.log.writer(live.record, seq=record.seq, chunk_n=record.chunk_n)
         backlog = Backlog(
             log,
-            patience_s=options.patience_s,
             most_bytes=options.most_unsaved_bytes,
-            is_well=lambda: self._store.health.problem is None,
+            is_well=lambda: self.store.health.problem is None,
         )
         return RunRecorder(
             log=log,
             backlog=backlog,
-            clock=clock or self._clock,
+            clock=clock or self.clock,
             started_s=started_s,
             record=record,
-            metrics=self._metrics,
+            metrics=self.metrics,
             on_done=live.note_done,
             on_unwritable=lambda: live.abort(UNWRITABLE),
             room=TickRoom(options.most_tick_bytes),
             on_no_room=lambda: live.abort(_no_room(live.record.tree, most_bytes=2 * options.most_tick_bytes)),
-            keep_prompt=partial(self._store.prompts.keep, live.record.id),
-            keep_interrupt=partial(self._store.interrupts.noting, live.record),
+            keep_prompt=partial(self.store.prompts.keep, live.record.id),
+            keep_interrupt=partial(self.store.interrupts.noting, live.record),
         )
 
     async def open(
@@ -160,12 +148,12 @@ class Opener:
         Raises:
             OracleError: as `Oracle.open`, or the version of the tree cannot be kept.
         """
-        joining, session = await self.debugged(live, recorder, checked.tree)
-        query = await self._oracle.open(
+        session = await self.debugged(live, recorder, checked.tree)
+        query = await self.oracle.open(
             checked.for_run(live.record.id, context_id=live.record.context_id, asked_at=iso(live.record.created_at)),
-            emit=joining.emit,
-            observers=[joining],
-            journal=joining,
+            emit=recorder.emit,
+            observers=[recorder],
+            journal=recorder,
             pacer=session,
             may_park=live.may_park,
             clock=None if session is None else session.clock,
@@ -174,14 +162,14 @@ class Opener:
         if session is not None:
             session.attach(query)
         if (tree := query.tree) is not None:  # before the log begins: whoever goes on with the run needs its tree
-            await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
-        recorder.opened(Opened.of(query.agent, versions=self._versions))
+            await self.store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
+        recorder.opened(Opened.of(query.agent, versions=self.versions))
         return query
 
     async def debugged(
         self, live: LiveRun, recorder: RunRecorder, tree: TreeDefinition | None, *, clock: Clock | None = None
-    ) -> tuple[JoiningRecorder, DebugSession | None]:
-        """What is in front of the recorder of a run, and its debugger, if there is one.
+    ) -> DebugSession | None:
+        """The debugger of a run, if there is one.
 
         Args:
             live: the run.
@@ -189,20 +177,19 @@ class Opener:
             tree: drives it; `None`: a decision tree in Python does.
             clock: the run's clock; `None`: that of the process.
         """
-        joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
-        if self._debugger is None or tree is None:
-            return joining, None
-        return joining, await self._debugger.open(live.record, tree, joining.debug, clock=clock)
+        if self.debugger is None or tree is None:
+            return None
+        return await self.debugger.open(live.record, tree, recorder.debug, clock=clock)
 
     async def abandon(self, new: NewRun, recorder: RunRecorder) -> None:
         """Remove a run that could not be opened."""
         recorder.log.close()
-        if self._debugger is not None:
-            self._debugger.close(new.id)
+        if self.debugger is not None:
+            self.debugger.close(new.id)
         try:
-            await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
+            await self.store.runs.abandon(new.id, created_conversation=new.created_conversation)
         except StorageError:
-            self._on_doubt(new)
+            self.on_doubt(new)
 
 
 def _no_room(tree: str, *, most_bytes: int) -> ModelFault:

@@ -3,9 +3,12 @@
 Rules:
 
 - Nothing here waits except `keep`, which returns when the outcomes are durable: what a turn or a tool produced is in
-  the log before the control sees it. And `flush`, when a tick has taken what came from outside.
+  the log before the control sees it. And `flush`, when a tick has taken what came from outside, and before a writing
+  call and its effect: it returns only where this process has the run, and the database has just said so.
 - What a tick sends, its record and what follows from it in other tables are one entry of the log's writer: after a
   crash either all of it is there, or the tick is made again.
+- Pieces of text are joined while the store is behind (`oracle.runs.joining`); everything else of the run comes after
+  the pieces that are held back.
 - `Done` is held back: it is written with the run's row, in one commit, when the control has come to rest.
 - What waits to be written is bounded, and so is what ticks add to the record: beyond the bound the run is asked to end.
 """
@@ -20,11 +23,12 @@ import structlog
 
 from bt_runtime import Clock, Outcome, TickRecord
 from bt_runtime.text import extent, without_long
-from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, Done, QuestionAsked
 from oracle.core.metrics import Metrics
+from oracle.runs.joining import TextJoiner
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
@@ -55,10 +59,9 @@ _TRUSTED_S = 2.0
 
 @dataclass(slots=True)
 class Backlog:
-    """How much of a run waits to be written, and whether that is too much.
+    """How much of a run waits to be written, and whether that is too much; how long it waits does not matter.
 
     Args:
-        patience_s: how long the oldest of it may wait, in seconds.
         most_bytes: how much may wait while nothing is written; twice as much while the store is healthy, because a
             burst is about to be written then.
         is_well: whether no problem with the store is known.
@@ -71,7 +74,7 @@ class Backlog:
     _bytes: int = 0
 
     def is_too_long(self, size: int) -> bool:
-        """Count `size` more bytes; return whether the backlog is too large or too old now."""
+        """Count `size` more bytes; return whether the backlog is too large now."""
         oldest_s = self.log.pending_since_s
         if oldest_s != self._oldest_s:  # something was written since
             self._oldest_s, self._bytes = oldest_s, 0
@@ -115,7 +118,7 @@ class RunRecorder:
         clock: the time.
         started_s: when the question was accepted, by the clock.
         on_done: called when `Done` was sent.
-        on_unwritable: called once, when nothing could be written for too long.
+        on_unwritable: called once, when too much waits to be written, or some of it can never be.
         room: bounds what ticks add to the record.
         on_no_room: called once, when there is none any more; `on_unwritable` is not called after that.
         first_chunk_s: from the question to the first chunk.
@@ -143,11 +146,14 @@ class RunRecorder:
     keep_interrupt: Callable[[Mapping[str, Any]], Work] | None = None
     record: Record = field(default_factory=Record)
     answer: Answer = field(init=False)
+    _joiner: TextJoiner = field(init=False)
     _prompts: set[str] = field(default_factory=set)
     _has_given_up: bool = False
 
     def __post_init__(self) -> None:
         self.answer = self.record.answer
+        run_log = self.log
+        self._joiner = TextJoiner(pending_since_s=lambda: run_log.pending_since_s)
 
     def opened(self, opened: Opened) -> None:
         """Record what the query begins with."""
@@ -155,6 +161,9 @@ class RunRecorder:
 
     def emit(self, chunk: Chunk) -> None:
         """Record a chunk of the query; never waits."""
+        self._joiner.emit(chunk, self._write)
+
+    def _write(self, chunk: Chunk) -> None:
         if self.is_closed or self.answer.done is not None:
             return
         if self.first_chunk_s is None:
@@ -197,10 +206,12 @@ class RunRecorder:
 
     def begin_tick(self) -> None:
         """What comes until `end_tick` is one entry of the log (`bt_runtime.Journal`)."""
+        self._joiner.write_held(self._write)
         self.log.hold()
 
     def end_tick(self) -> None:
         """The tick and what it has sent are complete (`bt_runtime.Journal`)."""
+        self._joiner.write_held(self._write)
         self.log.release()
 
     async def flush(self) -> None:
@@ -254,6 +265,7 @@ class RunRecorder:
 
     def _add(self, event: LogEvent) -> int:
         """Append an event; returns its bytes."""
+        self._joiner.write_held(self._write)
         size = append(self.log, event)
         self.record.add(event, at_s=self.clock.now())
         return size
@@ -271,10 +283,8 @@ class RunRecorder:
         """Wait until everything is written, however long. If it never can be, ask the run to end."""
         try:
             await self.log.flush()
-        except StoreUnavailableError:
-            self._give_up(self.on_unwritable)
-        except RunLostError:
-            await asyncio.sleep(0)  # its new owner ends it; the log has informed this run, which is being cancelled
+        except (RunLostError, StoreUnavailableError):
+            raise asyncio.CancelledError from None  # this run is being cancelled: it is another worker's, or all ends
         except StorageError:
             self.is_broken = True
             self._give_up(self.on_unwritable)
@@ -290,11 +300,8 @@ class RunRecorder:
         elif isinstance(outcome.value, ToolsOutcome):
             for result in outcome.value.results:
                 if result.counts:
-                    self._measure_call(result)
-
-    def _measure_call(self, result: CallResult) -> None:
-        returned = self.answer.results.get(result.call.id)
-        seconds = returned.duration_ms / 1000 if returned else 0.0
-        # A name that the model invented is no label: there is no bound on those.
-        tool = result.call.name if result.group is not None else "unknown"
-        self.metrics.tool_ended(tool, seconds, is_error=result.is_error)
+                    returned = self.answer.results.get(result.call.id)
+                    seconds = returned.duration_ms / 1000 if returned else 0.0
+                    # A name that the model invented is no label: there is no bound on those.
+                    tool = result.call.name if result.group is not None else "unknown"
+                    self.metrics.tool_ended(tool, seconds, is_error=result.is_error)

@@ -107,6 +107,7 @@ def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
     return ToolReturned(call.id, text, is_error=True, duration_ms=0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Recovery:
     """Ends runs from their logs.
 
@@ -146,16 +147,16 @@ class Recovery:
             RunLostError: another worker owns it.
             StoreUnavailableError: the log cannot be read or written at present; try again.
         """
-        await self._store.write(lambda _: None)  # then the log has what this process has written of it
-        recorded = await read_on(Record(), self._store.log, record.id)
-        conversation = await self._store.conversations.load(record.user_id, record.context_id)
+        await self.store.write(lambda _: None)  # then the log has what this process has written of it
+        recorded = await read_on(Record(), self.store.log, record.id)
+        conversation = await self.store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, recorded)
-        ending = ending_of(recorded, saved_as=saved_as, writes=self._writes, fault=fault)
+        ending = ending_of(recorded, saved_as=saved_as, writes=self.writes, fault=fault)
         exchange = None
         if saved_as is None and conversation is not None:
             exchange = self._exchange(record, recorded, ending, conversation)
         done = self._done(record, recorded, ending)
-        writer = self._store.log.writer(record, seq=recorded.seq, chunk_n=recorded.chunk_n)
+        writer = self.store.log.writer(record, seq=recorded.seq, chunk_n=recorded.chunk_n)
         with closing(writer):
             await self._write(writer, record, recorded, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
@@ -174,14 +175,14 @@ class Recovery:
         for chunk in ending.chunks:
             append_chunk(writer, chunk)
         if exchange is not None:
-            await self._store.conversations.append(record.user_id, record.context_id, exchange)
+            await self.store.conversations.append(record.user_id, record.context_id, exchange)
         summary = recorded.summary(ending.chunks)
         end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault, summary=summary)
         finish = partial(writer.finish, write_chunk(done), end)
         await until_written(finish, clock=self._clock)
 
     def _exchange(self, record: RunRecord, recorded: Record, ending: RunEnding, conversation: Conversation) -> Exchange:
-        question, now = str(record.input["question"]), iso(self._now())
+        question, now = str(record.input["question"]), iso(self.now())
         encoded = None if recorded.opened is None else recorded.opened.encoded
         answered = [ConversationStep(now, chunk) for chunk in ending.chunks if isinstance(chunk, ToolReturned)]
         return Exchange(
@@ -204,7 +205,7 @@ class Recovery:
             termination_reason=ending.reason,
             tokens_used=recorded.tokens + unended,
             tokens_estimated=recorded.tokens_estimated or unended > 0,
-            model_used=recorded.model or record.input.get("model") or self._default_model,
+            model_used=recorded.model or record.input.get("model") or self.default_model,
             context_id=record.context_id,
             run_id=record.id,
             turns=recorded.turns,

@@ -20,12 +20,13 @@ from functools import partial
 from typing import Any, Final, Literal
 from uuid import uuid4
 
+import sqlalchemy as sa
 from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
 from bt_runtime.text.phrases import clipped
 from oracle.agent.conversations.titles import one_line
-from oracle.agent.people import STATUSES
+from oracle.core.chunks import STATUSES
 from oracle.core.errors import UserError
 from oracle.core.json_schemas import Misfit, misfits
 from oracle.runs.storage import schema
@@ -35,7 +36,9 @@ from oracle.runs.storage.commit import Work
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.errors import StorageError
+from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.schema import Json, index_where, metadata
 from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import Writer
 
@@ -47,9 +50,50 @@ _EXPIRED_AT_ONCE = 200  # in one transaction
 _LONGEST_ID = 255
 _MOST_SKEW_S = 1.0
 
-_interrupt, _run, _grant = schema.interrupt, schema.run, schema.grant_
+_run = schema.run
+
+interrupt = sa.Table(
+    "interrupt",
+    metadata,
+    sa.Column("run_id", sa.String(64), primary_key=True),
+    sa.Column("id", sa.String(255), primary_key=True),
+    sa.Column("user_id", sa.String(255), nullable=False),  # of the run
+    sa.Column("context_id", sa.String(64), nullable=False),
+    sa.Column("reason", sa.String(32), nullable=False),  # tool_call | input_required | confirmation
+    sa.Column("status", sa.String(16), nullable=False),  # `data` keeps `pending`
+    sa.Column("data", Json, nullable=False),  # the interrupt as its chunk has it
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Column("expires_at", sa.Double, nullable=False),  # also of one that names no time: nothing waits without an end
+    sa.Column("answer", Json),  # what is delivered to the run; none while it is pending
+    sa.Column("answered_by", sa.String(255)),
+    sa.Column("answered_at", sa.Double),
+    # In the order in which they expire, which is that of lists.
+    index_where("pending_of_user", "status = 'pending'", "user_id", "expires_at"),
+    index_where("pending_by_expiry", "status = 'pending'", "expires_at"),
+)
+
+grant_ = sa.Table(
+    "grant_",  # `grant` is a word of SQL
+    metadata,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("user_id", sa.String(255), nullable=False),  # of the conversation
+    sa.Column("context_id", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(255), nullable=False),  # the tool that needs no approval
+    sa.Column("by", sa.String(255), nullable=False),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Index("grants_of_user", "user_id", "at"),
+    sa.Index("one_grant_of_an_action", "context_id", "action", unique=True),
+)
+
+
+def _forget_grants(connection: Connection, context_id: str) -> None:
+    connection.execute(delete(grant_).where(grant_.c.context_id == context_id))
+
+
+KEEPING = Keeping(tables=(interrupt, grant_), with_runs=rows_of_runs(interrupt), with_conversation=_forget_grants)
+
 _IS_OPEN = (
-    (_interrupt.c.status == "pending")
+    (interrupt.c.status == "pending")
     & (_run.c.status != "finished")
     & _run.c.forgotten_at.is_(None)
     & _run.c.shadow_of.is_(None)  # what it does changes nothing, so nobody is asked
@@ -212,8 +256,8 @@ class InterruptTable:
             "at": at,
             "expires_at": expires_at,
         }
-        if connection.execute(dialect.insert(_interrupt), row).rowcount:
-            self._webhooks.pending(connection, run, {**data, "expires_at": iso(expires_at)})
+        if connection.execute(dialect.insert(interrupt), row).rowcount:
+            self.webhooks.pending(connection, run, {**data, "expires_at": iso(expires_at)})
 
     async def undelivered(self, run_id: str, *, delivered: Collection[str]) -> dict[str, Mapping[str, Any]]:
         """What was answered and has not been delivered to the run, by interrupt: the value of the key `answers`.
@@ -287,15 +331,15 @@ class InterruptTable:
 
     async def grants(self, user_id: str) -> list[dict[str, Any]]:
         """What a user's conversations need no approval for, oldest first."""
-        query = select(_grant).where(_grant.c.user_id == user_id).order_by(_grant.c.at, _grant.c.id)
-        return await self._database.read(lambda connection: [row._asdict() for row in connection.execute(query)])
+        query = select(grant_).where(grant_.c.user_id == user_id).order_by(grant_.c.at, grant_.c.id)
+        return await self.database.read(lambda connection: [row._asdict() for row in connection.execute(query)])
 
     async def revoke(self, grant_id: str, *, user_id: str) -> bool:
         """Withdraw a grant of the user's; queries that begin later ask again. Returns whether there was one."""
         if not may_be_id(grant_id):
             return False
-        gone = delete(_grant).where(_grant.c.id == grant_id, _grant.c.user_id == user_id)
-        return await self._writer.write(lambda connection: connection.execute(gone).rowcount > 0)
+        gone = delete(grant_).where(grant_.c.id == grant_id, grant_.c.user_id == user_id)
+        return await self.writer.write(lambda connection: connection.execute(gone).rowcount > 0)
 
     def _announce(self) -> None:
         self.commands.look()
@@ -319,21 +363,21 @@ def pending_of(
         after: run and id of the last one of the page before.
         run_id: of this run; `None`: of all.
     """
-    query = select(_interrupt).join(_run, _run.c.id == _interrupt.c.run_id).where(_IS_OPEN)
+    query = select(interrupt, _run.c.tree, _run.c.input).join(_run, _run.c.id == interrupt.c.run_id).where(_IS_OPEN)
     if run_id is not None:
-        query = query.where(_interrupt.c.run_id == run_id)
+        query = query.where(interrupt.c.run_id == run_id)
     if user_id is not None:
-        query = query.where(_interrupt.c.user_id == user_id)
-    order = (_interrupt.c.expires_at, _interrupt.c.run_id, _interrupt.c.id)
+        query = query.where(interrupt.c.user_id == user_id)
+    order = (interrupt.c.expires_at, interrupt.c.run_id, interrupt.c.id)
     if after is not None:
-        last = select(*order).where(_interrupt.c.run_id == after[0], _interrupt.c.id == after[1])
+        last = select(*order).where(interrupt.c.run_id == after[0], interrupt.c.id == after[1])
         query = query.where(tuple_(*order) > last.scalar_subquery())
     return [_kept(row) for row in connection.execute(query.order_by(*order).limit(limit))]
 
 
 def granted_actions(connection: Connection, context_id: str) -> tuple[str, ...]:
     """What needs no approval in a conversation, sorted."""
-    granted = select(_grant.c.action).where(_grant.c.context_id == context_id).order_by(_grant.c.action)
+    granted = select(grant_.c.action).where(grant_.c.context_id == context_id).order_by(grant_.c.action)
     return tuple(connection.scalars(granted))
 
 
@@ -345,7 +389,7 @@ def _kept(row: Row[Any]) -> KeptInterrupt:
 
 
 def _of_run(connection: Connection, run_id: str) -> dict[str, KeptInterrupt]:
-    query = select(_interrupt).where(_interrupt.c.run_id == run_id).order_by(_interrupt.c.at, _interrupt.c.id)
+    query = select(interrupt).where(interrupt.c.run_id == run_id).order_by(interrupt.c.at, interrupt.c.id)
     return {row.id: _kept(row) for row in connection.execute(query)}
 
 
@@ -353,9 +397,9 @@ def _settle(
     connection: Connection, run_id: str, ids: Collection[str], decision: Literal["expire", "withdraw"], *, at: float
 ) -> int:
     """Close pending interrupts that nobody has answered; returns their number."""
-    meant = (_interrupt.c.run_id == run_id) & _interrupt.c.id.in_(ids) & (_interrupt.c.status == "pending")
+    meant = (interrupt.c.run_id == run_id) & interrupt.c.id.in_(ids) & (interrupt.c.status == "pending")
     answer = {"decision": decision, "by": "", "at": iso(at), "for": "once"}
-    change = update(_interrupt).where(meant).values(status=STATUSES[decision], answer=answer, answered_at=at)
+    change = update(interrupt).where(meant).values(status=STATUSES[decision], answer=answer, answered_at=at)
     return connection.execute(change).rowcount
 
 
@@ -381,8 +425,8 @@ def _parking(connection: Connection, *, run_id: str, delivered: Collection[str],
         or connection.scalar(select(schema.command.c.id).where(is_cancelled).limit(1)) is not None
     ):
         return left(is_parked=False)
-    pending = (_interrupt.c.run_id == run_id) & (_interrupt.c.status == "pending")
-    wake_at = connection.scalar(select(func.min(_interrupt.c.expires_at)).where(pending))
+    pending = (interrupt.c.run_id == run_id) & (interrupt.c.status == "pending")
+    wake_at = connection.scalar(select(func.min(interrupt.c.expires_at)).where(pending))
     return {**left(is_parked=True, wake_at=wake_at), "parked_at": dialect.clock(connection)}
 
 
@@ -416,13 +460,13 @@ def _answer(
     ]
     for each in new:
         answer = {**each.to_json(), "by": by.user_id, "at": iso(at)}
-        change = update(_interrupt).where(_interrupt.c.run_id == run_id, _interrupt.c.id == each.id)
+        change = update(interrupt).where(interrupt.c.run_id == run_id, interrupt.c.id == each.id)
         values = {"status": STATUSES[each.decision], "answer": answer, "answered_by": by.user_id, "answered_at": at}
         connection.execute(change.values(values))
         if each.scope == "conversation":
             of = kept[each.id]
             grant = {"id": uuid4().hex, "user_id": of.user_id, "context_id": of.context_id, "by": by.user_id, "at": at}
-            connection.execute(dialect.insert(_grant), grant | {"action": of.data["tool_name"]})
+            connection.execute(dialect.insert(grant_), grant | {"action": of.data["tool_name"]})
     if new and row is not None:
         _wake(connection, row, dialect=dialect)
         kept = _of_run(connection, run_id)
@@ -431,8 +475,8 @@ def _answer(
 
 def _overdue(connection: Connection, *, dialect: Dialect) -> list[str]:
     """The runs of the interrupts that have expired first, sorted."""
-    overdue = (_interrupt.c.status == "pending") & (_interrupt.c.expires_at <= dialect.clock(connection))
-    query = select(_interrupt.c.run_id).where(overdue).order_by(_interrupt.c.expires_at).limit(_EXPIRED_AT_ONCE)
+    overdue = (interrupt.c.status == "pending") & (interrupt.c.expires_at <= dialect.clock(connection))
+    query = select(interrupt.c.run_id).where(overdue).order_by(interrupt.c.expires_at).limit(_EXPIRED_AT_ONCE)
     return sorted(set(connection.scalars(query)))
 
 

@@ -8,18 +8,59 @@ Rules:
 - When the texts of a run are deleted, so is the digest of its request; the key still names the run.
 """
 
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Column, Connection, Double, Insert, String, Table, delete, select, update
 
-from oracle.runs.storage.database import Database
-from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.errors import KeyReusedError
-from oracle.runs.storage.records import RequestKey
-from oracle.runs.storage.schema import request_key
+from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError
+from oracle.runs.storage.parts import Keeping, Loss, Part
+from oracle.runs.storage.schema import metadata
+
+request_key = Table(
+    "request_key",
+    metadata,
+    Column("id", String(64), primary_key=True),  # a digest of the user's id and of the client's key
+    Column("run_id", String(64), nullable=False, index=True),
+    Column("body", String(64), nullable=False),  # a digest of the request; empty when its texts have been deleted
+    Column("at", Double, nullable=False, index=True),
+)
 
 KEPT_S = 24 * 3600.0
 """Seconds for which a key names its run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The idempotency key of a request; digests in hexadecimal, of at most 64 characters.
+
+    Args:
+        id: of the user and of the key that the client chose.
+        body: digest of the request.
+    """
+
+    id: str
+    body: str
+
+    def take(self, connection: Connection, insert: Callable[[Table], Insert], *, run_id: str, at: float) -> None:
+        """Let the key name this run.
+
+        Raises:
+            AlreadyBegunError: it names another one.
+            KeyReusedError: it was used for another request.
+        """
+        own = {"id": self.id, "run_id": run_id, "body": self.body, "at": at}
+        while not connection.execute(insert(request_key), own).rowcount:
+            kept = _find(connection, self)
+            if kept is None:  # its run was abandoned at the same moment
+                continue
+            found = _run_of(kept, self, since=at - KEPT_S)
+            if found is not None:
+                raise AlreadyBegunError(found)
+            expired = (request_key.c.id == self.id) & (request_key.c.run_id == kept.run_id)
+            if connection.execute(update(request_key).where(expired).values(own)).rowcount:
+                return
 
 
 class _Kept(NamedTuple):
@@ -30,11 +71,8 @@ class _Kept(NamedTuple):
     at: float
 
 
-class RequestKeys:
+class RequestKeys(Part):
     """The keys of all users."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def run_of(self, key: RequestKey) -> str | None:
         """The id of the run that the key names; `None` if it names none, or has expired.
@@ -45,35 +83,6 @@ class RequestKeys:
         """
         since = self._database.now() - KEPT_S
         return await self._database.read(lambda connection: _run_of(_find(connection, key), key, since=since))
-
-
-def claim(connection: Connection, key: RequestKey, *, dialect: Dialect, run_id: str, at: float) -> str | None:
-    """Let the key name this run, in the transaction that starts it.
-
-    Returns:
-        The id of the run that the key names already; `None` if it names this one now.
-
-    Raises:
-        KeyReusedError: it was used for another request.
-    """
-    own = {"id": key.id, "run_id": run_id, "body": key.body, "at": at}
-    insert = dialect.insert(request_key)  # waits for another worker that is inserting the same key
-    while not connection.execute(insert, own).rowcount:
-        kept = _find(connection, key)
-        if kept is None:  # its run was abandoned at the same moment
-            continue
-        found = _run_of(kept, key, since=at - KEPT_S)
-        if found is not None:
-            return found
-        expired = (request_key.c.id == key.id) & (request_key.c.run_id == kept.run_id)
-        if connection.execute(update(request_key).where(expired).values(own)).rowcount:
-            return None
-    return None
-
-
-def delete_expired(connection: Connection, *, at: float) -> None:
-    """Delete expired keys."""
-    connection.execute(delete(request_key).where(request_key.c.at <= at - KEPT_S))
 
 
 def _find(connection: Connection, key: RequestKey) -> _Kept | None:
@@ -88,3 +97,17 @@ def _run_of(kept: _Kept | None, key: RequestKey, *, since: float) -> str | None:
     if kept.body not in ("", key.body):
         raise KeyReusedError("this key was used for another request; a key names one request alone")
     return kept.run_id
+
+
+def _take(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:
+    of_runs = request_key.c.run_id.in_(run_ids)
+    connection.execute(
+        delete(request_key).where(of_runs) if loss == "removed" else update(request_key).where(of_runs).values(body="")
+    )
+
+
+def _delete_expired(connection: Connection, at: float) -> None:
+    connection.execute(delete(request_key).where(request_key.c.at <= at - KEPT_S))
+
+
+KEEPING = Keeping(tables=(request_key,), with_runs=_take, tidy=_delete_expired)

@@ -7,20 +7,35 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
-from oracle.runs.storage.client_runs import note_origin
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.erasing import remove_run
-from oracle.runs.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
+from oracle.runs.storage.errors import (
+    ConversationBusyError,
+    TooManyRunsError,
+    UnclearRunError,
+)
 from oracle.runs.storage.interrupts import pending_of, what_is_open
 from oracle.runs.storage.records import NewRun, Places, RunRecord, record_of
-from oracle.runs.storage.request_keys import claim
 from oracle.runs.storage.run_pages import (
     RunCounts,
     RunFilter,
@@ -111,13 +126,9 @@ class RunTable:
         at: float,
         waits: bool = False,
     ) -> RunRecord:
-        dialect = self._database.dialect
-        if new.key is not None:
-            found = claim(connection, new.key, dialect=dialect, run_id=new.id, at=at)
-            if found is not None:
-                raise AlreadyBegunError(found)
-        if new.origin is not None:
-            note_origin(connection, new.origin, dialect=dialect, run_id=new.id)
+        dialect = self.database.dialect
+        for claim in new.claims:
+            claim.take(connection, dialect.insert, run_id=new.id, at=at)
         if most_per_user is not None:
             self._lock(connection, f"runs {new.user_id}", waits=waits)
             _check_share(connection, new.user_id, most_per_user)

@@ -167,7 +167,7 @@ async def open_store(
                 clock=clock,
                 now=now,
                 patience_s=patience_s,
-                webhooks=webhooks,
+                observer=webhooks,
             ),
             runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_queued=claims.look, now=now),
             claims=claims,
@@ -178,8 +178,8 @@ async def open_store(
             tree_edits=TreeEdits(database, writer=writer),
             tree_trials=TreeTrials(database, writer=writer),
             breakpoints=Breakpoints(database, writer=writer),
-            request_keys=RequestKeys(database),
-            client_runs=ClientRuns(database),
+            request_keys=RequestKeys(database, writer=writer),
+            client_runs=ClientRuns(database, writer=writer),
             commands=commands,
             interrupts=InterruptTable(
                 database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks

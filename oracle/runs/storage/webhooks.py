@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Column, Connection, Double, Integer, String, Table, Text, delete, select, update
 
 from bt_runtime.text import iso
 from oracle.core.encoding import to_json
 from oracle.runs.storage.database import Database
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.records import RunEnd, RunRecord
-from oracle.runs.storage.schema import webhook
+from oracle.runs.storage.schema import EncodedJson, Json, index_where, metadata
 from oracle.runs.storage.writer import Writer
 
 CLAIM_S: Final = 60.0
@@ -29,6 +30,22 @@ KEPT_S: Final = 30 * 86_400.0
 """How long a message is kept that was given up, or whose address is no setting any more; at least."""
 _LONGEST_PROBLEM = 500
 _OF_THE_END = ("termination_reason", "turns", "tokens_used", "tokens_estimated")
+
+webhook = Table(
+    "webhook",
+    metadata,
+    Column("id", String(64), primary_key=True),  # of the message, as its receiver gets it
+    Column("url", Text, nullable=False),
+    Column("body", EncodedJson, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("due_at", Double, nullable=False),  # for the next attempt
+    Column("given_up_at", Double),
+    Column("problem", Json),  # a string: of the last attempt
+    index_where("webhooks_to_be_sent", "given_up_at IS NULL", "due_at"),
+)
+KEEPING = Keeping(tables=(webhook,), with_runs=no_texts)  # ids and figures alone
+
 _OF_AN_INTERRUPT = ("reason", "may", "answerers", "tool_name", "expires_at")
 
 

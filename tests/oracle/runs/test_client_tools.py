@@ -22,7 +22,7 @@ from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.archive import open_archive
-from oracle.runs.storage.interrupts import Answerer, Delivery
+from oracle.runs.storage.interrupts import Answerer, Delivery, interrupt
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store, open_store
 from tests.acceptance.harness import CHAT, answers, calls, made_tool, numbered, says

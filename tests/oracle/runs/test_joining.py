@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracle.core.chunks import Chunk, Closing, Content, Failed, Thinking
 from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
-from oracle.runs.joining import BEHIND_S, HOLD_S, JoiningRecorder
+from oracle.runs.joining import BEHIND_S, HOLD_S, TextJoiner
 from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedModel
 from tests.oracle.runs.running import PATIENCE_S, managed
@@ -32,17 +32,16 @@ class Timer:
 
 @dataclass
 class Stage:
-    """A recorder that keeps what it gets, over a clock that stands still."""
+    """Keeps the chunks that it gets, over a clock that stands still."""
 
     pending_since_s: float | None = AHEAD
     now_s: float = 0.0
-    kept: list[object] = field(default_factory=list)
+    kept: list[Chunk] = field(default_factory=list)
     timers: list[Timer] = field(default_factory=list)
-    is_held: bool = False
 
     def __post_init__(self) -> None:
-        self.joining = JoiningRecorder(
-            self, pending_since_s=lambda: self.pending_since_s, now=lambda: self.now_s, call_later=self.call_later
+        self.joining = TextJoiner(
+            pending_since_s=lambda: self.pending_since_s, now=lambda: self.now_s, call_later=self.call_later
         )
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
@@ -56,39 +55,12 @@ class Stage:
                 timer.is_cancelled = True
                 timer.call()
 
-    def emit(self, chunk: Chunk) -> None:
-        self.kept.append(chunk)
-
-    def on_tick(self, record: object) -> None:
-        self.kept.append(record)
-
-    async def keep(self, outcomes: object) -> None:
-        self.kept.append(outcomes)
-
-    def begin_tick(self) -> None:
-        self.is_held = True
-
-    def end_tick(self) -> None:
-        self.is_held = False
-
-    async def flush(self) -> None:
-        self.kept.append("flushed")
-
-    def request(self, record: object, *, prompt: str) -> None:
-        self.kept.append((record, prompt))
-
-    def signal(self, record: object) -> None:
-        self.kept.append(record)
-
-    def rule(self, breach: object) -> None:
-        self.kept.append(breach)
-
 
 @pytest.mark.parametrize("pending_since_s", [AHEAD, -BEHIND_S / 2], ids=["idle", "commit under way"])
 def test_a_store_that_keeps_up_gets_each_piece_at_once(pending_since_s: float | None) -> None:
     stage = Stage(pending_since_s)
     for n in range(5):
-        stage.joining.emit(Content(str(n)))
+        stage.joining.emit(Content(str(n)), stage.kept.append)
         assert stage.kept[-1] == Content(str(n))
     assert not stage.timers
 
@@ -96,7 +68,7 @@ def test_a_store_that_keeps_up_gets_each_piece_at_once(pending_since_s: float | 
 def test_pieces_are_joined_while_an_entry_waits_too_long_and_come_within_30_ms() -> None:
     stage = Stage(BEHIND)
     for text in ("a", "b", "c"):
-        stage.joining.emit(Content(text))
+        stage.joining.emit(Content(text), stage.kept.append)
         stage.advance(HOLD_S / 3)
     assert stage.kept == [Content("abc")]
     assert HOLD_S <= 0.03
@@ -104,19 +76,19 @@ def test_pieces_are_joined_while_an_entry_waits_too_long_and_come_within_30_ms()
 
 def test_pieces_that_are_held_go_first_when_the_store_has_caught_up() -> None:
     stage = Stage(BEHIND)
-    stage.joining.emit(Content("a"))
+    stage.joining.emit(Content("a"), stage.kept.append)
     stage.pending_since_s = AHEAD
-    stage.joining.emit(Content("b"))
+    stage.joining.emit(Content("b"), stage.kept.append)
     stage.advance(HOLD_S)
-    stage.joining.emit(Content("c"))
+    stage.joining.emit(Content("c"), stage.kept.append)
     assert stage.kept == [Content("ab"), Content("c")]
 
 
 def test_thinking_and_content_are_not_joined() -> None:
     stage = Stage(BEHIND)
     for chunk in (Thinking("a"), Thinking("b"), Content("c"), Content("d"), Thinking("e")):
-        stage.joining.emit(chunk)
-    stage.joining.end_tick()
+        stage.joining.emit(chunk, stage.kept.append)
+    stage.joining.write_held(stage.kept.append)
     assert stage.kept == [Thinking("ab"), Content("cd"), Thinking("e")]
 
 
@@ -125,20 +97,9 @@ def test_the_closing_sentence_stays_a_chunk_of_its_own_and_keeps_its_reason(befo
     stage = Stage(BEHIND)
     closing = Closing("Stopped: the reason.", "timeout")
     for chunk in (Content("an"), Content("swer"), *before, closing, Content("More.")):
-        stage.joining.emit(chunk)
-    stage.joining.emit(Failed("It failed.", "internal"))
+        stage.joining.emit(chunk, stage.kept.append)
+    stage.joining.emit(Failed("It failed.", "internal"), stage.kept.append)
     assert stage.kept[:-1] == [Content("answer"), *before, closing, Content("More.")]
-
-
-async def test_everything_else_comes_after_what_was_held_before_it() -> None:
-    stage = Stage(BEHIND)
-    for name, record in (("tick", stage.joining.on_tick), ("signal", stage.joining.signal)):
-        stage.joining.emit(Content(name))
-        record(name)
-    stage.joining.emit(Content("keep"))
-    await stage.joining.keep(["outcome"])
-    assert stage.kept == [Content("tick"), "tick", Content("signal"), "signal", Content("keep"), ["outcome"]]
-    assert all(timer.is_cancelled for timer in stage.timers)
 
 
 @pytest.mark.parametrize(("piece", "held"), [(1_000, 5_000), (1_024, 5_120)], ids=["over 4096", "exactly 4096"])
@@ -146,7 +107,7 @@ def test_a_held_text_is_bounded(piece: int, held: int) -> None:
     """It is written when a piece follows more than 4096 characters."""
     stage = Stage(BEHIND)
     for _ in range(20):
-        stage.joining.emit(Content("x" * piece))
+        stage.joining.emit(Content("x" * piece), stage.kept.append)
     assert [len(chunk.content) for chunk in stage.kept] == [held] * 3
 
 
@@ -162,13 +123,13 @@ CHUNKS = st.one_of(
 def test_whatever_comes_the_chunks_add_up_to_the_same(steps: list[tuple[Chunk, float | None, float]]) -> None:
     stage = Stage()
     for chunk, stage.pending_since_s, seconds in steps:
-        stage.joining.emit(chunk)
+        stage.joining.emit(chunk, stage.kept.append)
         stage.advance(seconds)
-    stage.joining.end_tick()
+    stage.joining.write_held(stage.kept.append)
     assert _runs_of_text(stage.kept) == _runs_of_text([chunk for chunk, _, _ in steps])
 
 
-def _runs_of_text(chunks: list[object]) -> list[tuple[str, str]]:
+def _runs_of_text(chunks: list[Chunk]) -> list[tuple[str, str]]:
     """The kinds in order, the texts of neighbours of one kind joined."""
     runs: list[tuple[str, str]] = []
     for chunk in chunks:

@@ -1,6 +1,8 @@
 import asyncio
+import json
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any
 
 import pytest
@@ -57,6 +59,7 @@ async def ticks_of(store: Store) -> list[TickRecord]:
 
 async def test_no_commit_has_what_a_tick_sends_without_its_record(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oracle.runs.storage.writer._MOST_ENTRIES", 1)  # each entry is a commit
+    monkeypatch.setattr("oracle.runs.joining.BEHIND_S", inf)  # no chunks are joined
 
     class Host(FakeHost):
         def notify(self, *, message: str, **_: Any) -> None:
@@ -74,6 +77,31 @@ async def test_no_commit_has_what_a_tick_sends_without_its_record(url: str, monk
             *("chunk", "chunk", "tick", "tool_end", "chunk", "chunk", "tick")
         ]
     assert [each.events for each in figures if each.events] == [3, 1, 3]
+
+
+async def test_everything_else_comes_after_the_text_that_was_held_before_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oracle.runs.joining.BEHIND_S", -inf)  # whatever waits makes the store be behind
+    monkeypatch.setattr("oracle.runs.joining.HOLD_S", 3600)
+    recorder = await recorder_of(store, [], most_bytes=1_000_000)
+    recorder.emit(Content("It begins."))  # nothing waits yet, so it is written at once
+    for piece in ("a", "b"):
+        recorder.emit(Content(piece))
+    recorder.on_tick(tick(1))
+    recorder.emit(Content("c"))
+    recorder.intend("call", "probe", step="run_tools@1", at="root")
+    recorder.emit(Content("d"))
+    recorder.end_tick()
+    recorder.emit(Content("e"))
+    await recorder.keep([Outcome("run_tools@1", "done", ToolsOutcome(()))])
+    recorder.emit(Content("f"))
+    await recorder.flush()
+    events = [(event.kind, json.loads(event.data).get("content")) for event in await store.log.events("run-1")]
+    assert events == [
+        *(("chunk", "It begins."), ("chunk", "ab"), ("tick", None), ("chunk", "c"), ("intent", None)),
+        *(("chunk", "d"), ("chunk", "e"), ("tool_end", None), ("chunk", "f")),
+    ]
 
 
 async def test_what_a_delivery_allows_does_not_begin_while_the_database_does_not_have_it(
@@ -170,6 +198,15 @@ async def test_an_outcome_that_a_worker_kept_before_it_died_is_not_recorded_or_c
     recorded = Record.fold(await store.log.events("run-1"))
     assert [each.state for each in recorded.pending.outcomes] == ["cancelled"]
     assert (recorded.turns, recorded.tokens) == (again.record.turns, again.record.tokens) == (1, 7)
+
+
+async def test_a_flush_is_cancelled_where_another_worker_has_the_run_though_nothing_waits(store: Store) -> None:
+    recorder = await recorder_of(store, [])
+    await recorder.flush()
+    await store.write(lambda connection: connection.execute(update(run_table).values(epoch=run_table.c.epoch + 1)))
+    with pytest.raises(asyncio.CancelledError):
+        await recorder.flush()
+    assert recorder.log.is_lost
 
 
 async def test_a_flush_asks_again_where_its_process_was_held_up_after_the_answer(

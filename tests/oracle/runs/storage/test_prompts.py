@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import func, select
 
-from oracle.runs.storage.schema import prompt, prompt_use
+from oracle.runs.storage.prompts import prompt, prompt_use
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.runs_made import ended
 

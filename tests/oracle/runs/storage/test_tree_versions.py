@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import func, select
 
-from oracle.runs.storage.schema import tree_version
 from oracle.runs.storage.store import Store, open_store
-from oracle.runs.storage.trees import UNUSED_S, TreeVersion
+from oracle.runs.storage.trees import UNUSED_S, TreeVersion, tree_version
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 NODES = ["/", "/0:guards", "/1:ünïcödé"]

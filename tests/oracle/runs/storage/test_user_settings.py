@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from sqlalchemy import select
 
-from oracle.runs.storage.schema import user_settings
 from oracle.runs.storage.store import Store, open_store
+from oracle.runs.storage.user_settings import user_settings
 
 
 async def revision_of(store: Store, user_id: str) -> int | None:

@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from oracle.runs.options import RunOptions
 from oracle.runs.storage import schema
+from oracle.runs.storage.interrupts import interrupt
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import running_service
@@ -116,7 +117,7 @@ async def test_a_run_whose_question_nobody_has_answered_in_time_goes_on(service)
     async with service.asking(tree="question") as streamed:
         await streamed.until_type("question")
         await parked(service, streamed.run_id)
-        late = update(schema.interrupt).values(expires_at=1.0)
+        late = update(interrupt).values(expires_at=1.0)
         await service.parts.store.write(lambda connection: connection.execute(late).close())
         await service.parts.store.interrupts.expire()
         await streamed.rest()

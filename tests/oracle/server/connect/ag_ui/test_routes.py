@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from bt_runtime.text import iso
+from oracle.runs.storage.interrupts import interrupt
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import func, select
 
 from oracle.runs.manager import RunManager
+from oracle.runs.storage.client_runs import client_run
 from oracle.runs.storage.errors import ConversationMovedError
-from oracle.runs.storage.schema import client_run
 from oracle.testing import ScriptedTurn
 from signals import as_plain_text
 from tests.oracle.server.api.asking import write_trees
