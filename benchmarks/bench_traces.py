@@ -17,14 +17,13 @@ from collections.abc import Awaitable, Callable
 from benchmarks.bench_turns import TOOLS, TURNS, InstantModel
 from benchmarks.parts import oracle_over, quiet
 from oracle.agent.answering import Ask
+from oracle.agent.tracing import NO_TRACES, TraceHeaders, Traces
 from oracle.core.chunks import Chunk
-from oracle.core.traces import SpanContext
-from oracle.core.traces.spans import Traces, place_of
 
 QUERIES = 10
 ROUNDS = 8
 AIM_US = 300
-UNSAMPLED = place_of(["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"])
+UNSAMPLED = {"traceparent": ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"]}
 Query = Callable[[], Awaitable[None]]
 SINK = """
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,11 +41,11 @@ server.serve_forever()
 """
 
 
-def queries(traces: Traces | None, parent: SpanContext | None = None) -> Query:
+def queries(traces: Traces, headers: TraceHeaders | None = None) -> Query:
     """A query through the whole path."""
     oracle = oracle_over(InstantModel(), TOOLS)
     oracle.traces = traces
-    ask = Ask("How does the auth middleware work?", limits={"max_iterations": 20}, trace=parent)
+    ask = Ask("How does the auth middleware work?", limits={"max_iterations": 20}, trace=headers or {})
 
     async def query() -> None:
         chunks: list[Chunk] = []
@@ -68,11 +67,11 @@ async def cpu_per_turn_us(query: Query) -> tuple[float, float]:
 
 
 async def measure() -> None:
-    from oracle.core.traces.exporting import exporting
+    from oracle.otel.exporting import exporting
 
     async with exporting(system="bench") as out:
         ways = {
-            "off": queries(None),
+            "off": queries(NO_TRACES),
             "on, not sampled": queries(out.traces, UNSAMPLED),
             "on": queries(out.traces),
         }

@@ -11,9 +11,9 @@ from opentelemetry.sdk import environment_variables
 from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.core.metrics import Metrics
-from oracle.core.traces import exporting, names
-from oracle.core.traces.content import LONGEST
-from oracle.core.traces.spans import Traces, headers_of, place_of
+from oracle.otel import exporting, names
+from oracle.otel.content import LONGEST
+from oracle.otel.spans import SpanTraces
 from oracle.server.settings.table import settings_table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")
@@ -78,10 +78,10 @@ async def test_the_example_of_a_tool_sends_the_headers():
         scope = {}
         code = block("python").replace("http://inventory.internal", f"http://127.0.0.1:{server.server_address[1]}")
         exec(code, scope)
-        traces = Traces(TracerProvider(shutdown_on_exit=False).get_tracer("test"), system="anthropic")
-        run = traces.begin(tree="oracle", version=None, model="any", parent=place_of([PARENT]))
+        traces = SpanTraces(TracerProvider(shutdown_on_exit=False).get_tracer("test"), system="anthropic")
+        run = traces.begin(tree="oracle", version=None, model="any", headers={"traceparent": [PARENT]})
         with run.entered():
             assert await scope["look_up"]({"item": "bolt"}) == "three"
         server.shutdown()
         thread.join()
-    assert seen == [("/items?item=bolt", headers_of(run.place)["traceparent"])]
+    assert seen == [("/items?item=bolt", run.noted()["run"]["traceparent"])]

@@ -13,7 +13,6 @@ DOORS = {
     "oracle/authoring/scenarios",
     "oracle/classify",
     "oracle/cli",
-    "oracle/core/traces",
     "oracle/decision",
     "oracle/server/plugins",
     "oracle/testing",

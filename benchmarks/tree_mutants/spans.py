@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
+from bt_runtime.text.yaml_reader import LOADER
 from bt_runtime.text.yaml_scalars import resolve
 
 Span = tuple[int, int]
@@ -38,7 +39,7 @@ class YamlText:
     scalars: dict[tuple[int, int], yaml.ScalarNode] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.root = yaml.compose(self.text, Loader=yaml.SafeLoader)
+        self.root = yaml.compose(self.text, Loader=LOADER)
         for parent, node in _walk(self.root):
             self.parents[id(node)] = parent
             if isinstance(node, yaml.ScalarNode):

@@ -7,7 +7,6 @@ steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the
 import asyncio
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -29,12 +28,10 @@ from oracle.agent.journal import QueryJournal
 from oracle.agent.query import Query, checked_question
 from oracle.agent.rules.recorded import Fact
 from oracle.agent.run import AgentRun
-from oracle.agent.tracing import note_end
+from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, TraceHeaders, Traces
 from oracle.classify import QueryClassification
 from oracle.classify.encoder.protocol import QueryShares
 from oracle.core.chunks import Chunk
-from oracle.core.traces import SpanContext
-from oracle.core.traces.spans import RunTrace, Traces
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
@@ -60,7 +57,7 @@ class Ask:
         limits: `AgentConfig` fields for this query only.
         config: the user's own limits; `None` means the default ones.
         run_id: the name of the run; `None` makes one.
-        trace: the place in a trace that the question comes from; `None` if it says none.
+        trace: the headers that say which trace the question is part of, if its request had any.
         is_detached: its run needs no reader: it is not cancelled when the last one has left.
         client_tools: those that the client runs itself.
         headers: of the request, for tools that hand them on; `None`: they are not known.
@@ -75,7 +72,7 @@ class Ask:
     limits: Mapping[str, Any] = field(default_factory=dict)
     config: AgentConfig | None = None
     run_id: str | None = None
-    trace: SpanContext | None = None
+    trace: TraceHeaders = field(default_factory=dict)
     is_detached: bool = False
     client_tools: tuple[ClientTool, ...] = ()
     headers: Mapping[str, str] | None = field(default=None, repr=False)
@@ -199,13 +196,26 @@ class ActiveQuery:
         A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
         cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
         """
-        trace = self.agent.trace
-        with nullcontext() if trace is None else trace.entered():
+        with self.agent.trace.entered():
             try:
                 await self._run()
             finally:
                 if self.agent.output.is_done and not self.is_abandoned:  # else the end of the run ends its trace
-                    note_end(self.agent)
+                    self.agent.trace.ended(self._traced_end())
+
+    def _traced_end(self) -> TracedEnd:
+        agent, state = self.agent, self.agent.state
+        fault = agent.fault if state.termination_reason == "error" else None
+        return TracedEnd(
+            reason=state.termination_reason or "completed",
+            turns=state.turn,
+            tokens=state.tokens_used,
+            model=agent.model_used,
+            error_type=fault.error_type if fault else "internal" if state.termination_reason == "error" else "",
+            error=(fault.cause or fault.message) if fault else "",
+            question=agent.query.question,
+            answer=lambda: agent.output.answer,
+        )
 
     async def _run(self) -> None:
         if not self.is_continued:
@@ -250,7 +260,7 @@ class Oracle:
         tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
         control: `loop` replaces the tree `oracle` by the default decision tree.
         named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
-        traces: traces the queries; `None`: nothing does.
+        traces: traces the queries.
         changing: further tools, which come and go; `None`: there are none.
     """
 
@@ -266,7 +276,7 @@ class Oracle:
         tools_of: Callable[[str], ToolRegistry] | None = None,
         control: Literal["tree", "loop"] = "tree",
         named_trees: Collection[str] = (),
-        traces: Traces | None = None,
+        traces: Traces = NO_TRACES,
         changing: ChangingTools | None = None,
     ) -> None:
         self.traces = traces
@@ -286,7 +296,7 @@ class Oracle:
         other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
         other._conversations = conversations  # noqa: SLF001
         other._tools_of = other._changing = None  # noqa: SLF001
-        other.traces = None
+        other.traces = NO_TRACES
         return other
 
     @property
@@ -370,13 +380,11 @@ class Oracle:
                 raise ClientToolError(f"{ask.tree!r} is no YAML tree: only those can wait for tools of the client")
         return Checked(ask, question, limits_of(control, config), control)
 
-    def begin_trace(self, checked: Checked) -> RunTrace | None:
-        """Begin to trace a query, which `open` is about to open; `None` where traces are off."""
-        if self.traces is None:
-            return None
+    def begin_trace(self, checked: Checked) -> RunTrace:
+        """Begin to trace a query, which `open` is about to open."""
         ask, tree = checked.ask, checked.tree
         model = ask.model or self._equipment.model.name
-        return self.traces.begin(tree=ask.tree, version=tree.sha if tree else None, model=model, parent=ask.trace)
+        return self.traces.begin(tree=ask.tree, version=tree.sha if tree else None, model=model, headers=ask.trace)
 
     async def open(
         self,
@@ -412,8 +420,7 @@ class Oracle:
         encoded = await self._equipment.encoder.query_shares(checked.question)
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
         equipment = self._equipped(ask, clock, may_ask=checked.tree is not None)
-        if trace is not None:
-            trace.opened(run_id=query.run_id, context_id=query.context_id)
+        trace.opened(run_id=query.run_id, context_id=query.context_id)
         asked_at = checked.asked_at or self._equipment.timestamp()
         if not isinstance(checked.control, TreeDefinition):
             agent = open_query(
@@ -475,7 +482,7 @@ class Oracle:
         journal: QueryJournal,
         pacer: Pacer | None = None,
         may_park: Callable[[], bool] | None = None,
-        trace: RunTrace | None = None,
+        trace: RunTrace = NOT_TRACED,
     ) -> ActiveQuery:
         """Let a query that was opened anew go on, after all its ticks were repeated.
 
@@ -489,15 +496,14 @@ class Oracle:
             journal: keeps outcomes and signals from here on.
             pacer: may hold the run between its ticks.
             may_park: asked when the query waits for people alone: whether it is to be parked; `None`: it is not.
-            trace: the run's trace; `None`: it is not traced.
+            trace: the run's trace.
         """
         agent = opened.agent
         agent.output.emit, agent.journal, agent.signals.journal, agent.trace = emit, journal, journal, trace
         opened.watch_rules()
         if opened.rules is not None:
             opened.rules.restore(facts, untaken=untaken)
-        if trace is not None:
-            trace.opened(run_id=agent.query.run_id, context_id=agent.query.context_id)
+        trace.opened(run_id=agent.query.run_id, context_id=agent.query.context_id)
         control = TreeControl(opened, observers=observers, pacer=pacer, resumed=resumed, may_park=may_park)
         host = opened.host
         tree = opened.tree

@@ -28,10 +28,10 @@ from oracle.agent.planning import InputEstimate, TurnPlan, plan_turn, results_ro
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
+from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import CallText, Transcript
 from oracle.classify import QueryClassification
 from oracle.core.chunks import TerminationReason, TokenUsage
-from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
 from prompts import ComposedPrompt
@@ -86,7 +86,7 @@ class AgentRun:
     note: Note | None = None
     rules: RuleGate | None = None
     journal: QueryJournal = field(default_factory=NoJournal)
-    trace: RunTrace | None = None
+    trace: RunTrace = NOT_TRACED
     now_s: float = 0.0
     lost: LostWork | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)

@@ -10,7 +10,6 @@ from hashlib import blake2b
 from bt_runtime import Request, working_node
 from oracle.agent.outcomes import ASKED_CLIENT, WRITE_UNKNOWN, CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
-from oracle.agent.tracing import note_result, tool_span
 from oracle.core.chunks import ToolReturned
 from oracle.decision import ToolAction, canonical_arguments
 from oracle.llm.protocol import ToolUse
@@ -199,10 +198,11 @@ async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
         await run.journal.flush()
         if tool.takes_key:
             moment = datetime.fromisoformat(at)
-            key = CallKey(run.query.run_id, call.id, moment, is_repeat=begun_at is not None)
-    with tool_span(run, call) as span, keyed(key), handing(run.query.headers):
+            is_repeat = begun_at is not None
+            key = CallKey(run.query.run_id, call.id, moment, is_repeat, run.journal.flush)
+    with run.trace.tool(call) as note_result, keyed(key), handing(run.query.headers):
         result = await run.equipment.tools.call(call.name, call.arguments, grace_s=run.cancel_grace_s)
-        note_result(run, span, result)
+        note_result(result)
         return result
 
 

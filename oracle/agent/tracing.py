@@ -1,121 +1,127 @@
-"""Reports the steps of a query to the trace of its run; builds nothing if the run is not traced."""
+"""Traces of queries, as a query reports to them; these trace nothing, and cost a call.
 
+Rules:
+
+- What traces queries (`oracle.otel`) overrides all methods of `Traces` and `RunTrace`; nothing of it is imported here.
+- A caller hands over what it has, and puts no data together: that is done by what traces.
+"""
+
+# ruff: noqa: ARG002  what traces nothing uses no argument
+
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
-from opentelemetry.trace import Span, SpanKind
-
-from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.run import AgentRun
-from oracle.core.traces import content, names
-from oracle.core.traces.spans import AttributeValue, TracedEnd, count, fail, short
 from oracle.llm.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult
 
-_NOT_TRACED: Final[AbstractContextManager[None]] = nullcontext()
-_TOOL_ERROR: Final = "tool_error"
+TraceHeaders = Mapping[str, Sequence[str]]
+"""The headers of W3C Trace Context (`traceparent`, `tracestate`) of a request, with all their values, as they came."""
 
 
-def turn_span(run: AgentRun, request: ModelRequest, *, visible: bool) -> AbstractContextManager[Span | None]:
-    """The span of a turn that begins now.
+@dataclass(frozen=True, slots=True)
+class TracedEnd:
+    """How a run ended.
 
     Args:
-        run: the query.
-        request: what is sent to the provider.
-        visible: whether the turn is part of the answer.
+        reason: the termination reason.
+        turns: finished turns.
+        tokens: the tokens that the token budget was charged with.
+        model: the model that answered last.
+        error_type: the kind of failure; empty unless the reason is `error`.
+        error: what failed, for operators; without secrets.
+        question: the user's.
+        answer: makes the text of the answer; called only where content is recorded.
     """
-    trace = run.trace
-    if trace is None or not trace.is_recording:
-        return _NOT_TRACED
-    model = short(request.model or run.equipment.model.name)
-    attributes: dict[str, AttributeValue] = {
-        names.OPERATION: names.CHAT,
-        names.PROVIDER: trace.traces.system,
-        names.REQUEST_MODEL: model,
-        names.MAX_TOKENS: request.max_tokens,
-        names.STREAM: True,
-        names.TURN: run.state.turn + 1,
-        names.IS_SIDE: not visible,
-    }
-    return trace.step(f"{names.CHAT} {model}", attributes, node=working_node(), kind=SpanKind.CLIENT)
+
+    reason: str
+    turns: int
+    tokens: int
+    model: str
+    error_type: str = ""
+    error: str = ""
+    question: str = ""
+    answer: Callable[[], str] = str
 
 
-def note_turn(run: AgentRun, span: Span | None, outcome: TurnOutcome, usage: Usage) -> None:
-    """How the turn of a span ended."""
-    if span is None or run.trace is None:
-        return
-    billed, fault = usage.billed_input, outcome.fault
-    input_tokens = None if billed is None else count(billed + usage.cache_read_tokens)
-    output_tokens = None if usage.output_tokens is None else count(usage.output_tokens)
-    run.trace.add_tokens(input_tokens=input_tokens or 0, output_tokens=output_tokens or 0)
-    if outcome.calls:
-        run.trace.askers = {call.id: span for call in outcome.calls}
-    known: dict[str, AttributeValue | None] = {
-        names.INPUT_TOKENS: input_tokens,
-        names.OUTPUT_TOKENS: output_tokens,
-        names.CACHE_READ_TOKENS: count(usage.cache_read_tokens) or None,
-        names.CACHE_CREATION_TOKENS: count(usage.cache_creation_tokens) or None,
-        names.BUDGET_TOKENS: count(outcome.tokens),
-        names.FINISH_REASONS: [outcome.stop_reason] if outcome.stop_reason else None,
-        names.RESPONSE_MODEL: short(outcome.model) or None,
-        names.FIRST_TEXT_MS: outcome.first_text_ms,
-        names.SIGNAL: outcome.signal.type if outcome.signal else None,
-        names.SERVER_TOOLS: [short(each) for each in outcome.server_tools] or None,
-        names.REQUEST_IDS: [short(each) for each in outcome.request_ids] or None,
-        names.CANCELLED: outcome.interrupted or None,
-    }
-    if run.trace.traces.with_content:
-        calls = [(call.id, call.name, call.arguments) for call in outcome.calls]
-        reason = outcome.stop_reason or ""
-        known[names.OUTPUT_MESSAGES] = content.message("assistant", outcome.text, calls, reason=reason)
-    span.set_attributes({name: value for name, value in known.items() if value is not None})
-    if fault:
-        fail(span, fault.error_type, fault.cause or fault.message)
+class RunTrace:
+    """The trace of one run."""
+
+    def noted(self) -> Mapping[str, Any]:
+        """What a run's row keeps of its trace, as JSON, so that another process can go on with it."""
+        return {}
+
+    def opened(self, *, run_id: str, context_id: str) -> None:
+        """The run is about to begin, under this name and in this conversation."""
+
+    def entered(self) -> AbstractContextManager[None]:
+        """What is done in the block belongs to the run."""
+        return nullcontext()
+
+    def turn(
+        self,
+        request: ModelRequest,
+        *,
+        model: str,
+        number: int,
+        visible: bool,
+    ) -> AbstractContextManager[Callable[[TurnOutcome, Usage], None]]:
+        """A turn, which is under way in the block; what the block is given is called with its end.
+
+        Args:
+            request: what is sent to the provider.
+            model: that it is sent to.
+            number: of the turn, from 1.
+            visible: whether the turn is part of the answer.
+        """
+        return _NO_TURN
+
+    def tool(self, call: ToolUse) -> AbstractContextManager[Callable[[ToolResult], None]]:
+        """A tool call, which is under way in the block; what the block is given is called with its result."""
+        return _NO_TOOL
+
+    def ended(self, end: TracedEnd) -> None:
+        """The run has ended, and `Done` was sent."""
 
 
-def tool_span(run: AgentRun, call: ToolUse) -> AbstractContextManager[Span | None]:
-    """The span of a tool call that begins now."""
-    trace = run.trace
-    if trace is None or not trace.is_recording:
-        return _NOT_TRACED
-    attributes: dict[str, AttributeValue] = {
-        names.OPERATION: names.EXECUTE_TOOL,
-        names.TOOL: short(call.name),
-        names.TOOL_TYPE: "function",
-        names.TOOL_CALL: short(call.id),
-    }
-    if trace.traces.with_content:
-        attributes[names.TOOL_ARGUMENTS] = content.arguments(call.arguments)
-    name = f"{names.EXECUTE_TOOL} {short(call.name)}"
-    return trace.step(name, attributes, node=working_node(), above=trace.askers.get(call.id))
+class Traces:
+    """Makes the traces of runs."""
+
+    def begin(self, *, tree: str, version: str | None, model: str, headers: TraceHeaders) -> RunTrace:
+        """A run begins.
+
+        Args:
+            tree: the name of the control.
+            version: the digest of the tree; `None` for a decision tree in Python.
+            model: the model that is asked.
+            headers: of the client's request.
+        """
+        return NOT_TRACED
+
+    def remake(
+        self,
+        noted: Mapping[str, Any],
+        *,
+        tree: str,
+        version: str | None,
+        model: str,
+        began_at: float,
+    ) -> RunTrace:
+        """The trace of a run whose process died, so that what it does here hangs from the same span.
+
+        Args:
+            noted: what `RunTrace.noted` has returned in its process.
+            tree: the name of the control.
+            version: the digest of the tree; `None` for a decision tree in Python.
+            model: the model that was asked.
+            began_at: seconds since the epoch.
+        """
+        return NOT_TRACED
 
 
-def note_result(run: AgentRun, span: Span | None, result: ToolResult) -> None:
-    """How the call of a span ended."""
-    if span is None or run.trace is None:
-        return
-    if run.trace.traces.with_content:
-        span.set_attribute(names.TOOL_RESULT, content.text(result.text))
-    if result.is_error:
-        fail(span, _TOOL_ERROR)
-
-
-def note_end(run: AgentRun) -> None:
-    """How the query ended, once `Done` was sent."""
-    if run.trace is None or not run.trace.is_recording:
-        return
-    state, fault = run.state, run.fault
-    has_failed = state.termination_reason == "error"
-    run.trace.ended(
-        TracedEnd(
-            reason=state.termination_reason or "completed",
-            turns=state.turn,
-            tokens=state.tokens_used,
-            model=run.model_used,
-            error_type=(fault.error_type if fault else "internal") if has_failed else "",
-            error=(fault.cause or fault.message) if has_failed and fault else "",
-            question=run.query.question,
-            answer=lambda: run.output.answer,
-        )
-    )
+NOT_TRACED: Final = RunTrace()
+NO_TRACES: Final = Traces()
+_NO_TURN: Final[AbstractContextManager[Callable[[TurnOutcome, Usage], None]]] = nullcontext(lambda *_: None)
+_NO_TOOL: Final[AbstractContextManager[Callable[[ToolResult], None]]] = nullcontext(lambda _: None)

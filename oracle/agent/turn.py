@@ -27,7 +27,6 @@ from oracle.agent.output import Output
 from oracle.agent.planning import TurnPlan
 from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
-from oracle.agent.tracing import note_turn, turn_span
 from oracle.agent.transcript import Transcript
 from oracle.core import chunks
 from oracle.core.chunks import ToolCalled, ToolReturned
@@ -472,10 +471,11 @@ async def run_turn(
     try:
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)
-        with turn_span(run, request, visible=visible) as span:
+        asked_model, number = request.model or run.equipment.model.name, run.state.turn + 1
+        with run.trace.turn(request, model=asked_model, number=number, visible=visible) as note_end:
             fault, interrupted = await _stream(run, request, turn.progress)
             outcome = turn.end(fault, interrupted=interrupted)
-            note_turn(run, span, outcome, turn.progress.usage)
+            note_end(outcome, turn.progress.usage)
             return outcome
     finally:
         turn.release()

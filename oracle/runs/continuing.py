@@ -56,13 +56,21 @@ from oracle.llm.protocol import ModelFault, ToolUse
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
-from oracle.runs.record.events import ChunkSent, Intended, Opened, Resumed, TurnFinished, TurnRequested, UnderWay
+from oracle.runs.record.events import (
+    ChunkSent,
+    Intended,
+    Opened,
+    Resumed,
+    TurnFinished,
+    TurnRequested,
+    UnderWay,
+)
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
+from oracle.runs.recovery import remade_trace
 from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.traced import remade
 
 log = structlog.get_logger(__name__)
 
@@ -289,18 +297,18 @@ class Continuation:
         recorder = self.opener.recorder(live, started_s=started_s, clock=clock, record=record)
         recorder.first_chunk_s = 0.0 if record.chunk_n else None
         recorder.room.used_bytes = tick_bytes
-        joining, session = await self._opener.debugged(live, recorder, opened.tree.definition, clock=clock)
-        query = self._oracle.resume(
+        session = await self.opener.debugged(live, recorder, opened.tree.definition, clock=clock)
+        query = self.oracle.resume(
             opened,
             ResumedWork(work.stepper, work.outcome_of),
             facts=facts,
             untaken=work.untaken,
-            emit=joining.emit,
-            observers=[joining],
-            journal=joining,
+            emit=recorder.emit,
+            observers=[recorder],
+            journal=recorder,
             pacer=session,
             may_park=live.may_park,
-            trace=remade(self._oracle.traces, run, model=self._oracle.model_name),
+            trace=remade_trace(self.oracle.traces, run, model=self.oracle.model_name),
         )
         clock.go_on(at_s + counted_s)
         if session is not None:

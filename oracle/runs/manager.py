@@ -7,10 +7,9 @@ its own `done`, or from its log, by this process or by another one.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import structlog
@@ -20,11 +19,11 @@ from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.client_tools import kept_tools
 from oracle.agent.notices import waits_for_place
+from oracle.agent.tracing import RunTrace
 from oracle.core.chunks import Done, SystemNotice, write_chunk
 from oracle.core.errors import OracleError, UserError
 from oracle.core.metrics import Metrics
 from oracle.core.retry import pause
-from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
 from oracle.runs.continuing import OWN_VERSION, Continuation, Continued
@@ -40,9 +39,8 @@ from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage.errors import ConversationBusyError, StorageError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, Origin, Places, RequestKey, RunCommand, RunRecord
+from oracle.runs.storage.records import Claim, NewRun, Places, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
 from oracle.runs.waiting import ended_within
 
@@ -98,9 +96,8 @@ class RunManager:
             store,
             default_model=oracle.model_name,
             writes=oracle.may_write,
-            clock=clock,
             now=now,
-            on_end=partial(note_recovered, oracle.traces, model=oracle.model_name),
+            traces=oracle.traces,
         )
         self._upkeep = Upkeep(
             store,
@@ -166,30 +163,29 @@ class RunManager:
             await self.debugger.aclose()
         await self._stack.aclose()
 
-    async def start(self, ask: Ask, *, key: RequestKey | None = None, origin: Origin | None = None) -> LiveRun:
+    async def start(
+        self, ask: Ask, *, claims: tuple[Claim, ...] = (), metadata: Mapping[str, str] | None = None
+    ) -> LiveRun:
         """Check a question, and start to answer it; where there is no place for that, it waits for a worker.
 
         Args:
             ask: the question.
-            key: of the request; a request that is sent again starts no second run.
-            origin: where the question comes from, if it came through a client's protocol.
+            claims: what only one run can have, such as the key of the request.
+            metadata: what the client wants kept with the run.
 
         Raises:
-            QuestionError, ConfigError, UnknownTreeError, TreeFileError: the question is refused (`Oracle.check`).
-            DrainingError: the service is stopping.
+            UserError, TreeFileError: the question is refused (`Oracle.check`), or the service is stopping.
             ConversationBusyError: the conversation is answering another query.
             UnknownConversationError: the user has no such conversation.
             TooManyRunsError: the user has reached the number of concurrent runs.
-            AlreadyBegunError: the key names a run; `begun` gives it.
-            KeyReusedError: the key was used for another request.
-            ConversationMovedError: another run was begun where it comes from, since that was looked up.
+            StorageError: another run has what it claims; that of an `AlreadyBegunError` is given by `begun`.
             StoreUnavailableError: the database cannot be written at present.
         """
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
         trace = self._oracle.begin_trace(checked)
-        new = self._opener.new_run(checked, key=key, origin=origin, trace=trace)
+        new = self._opener.new_run(checked, claims=claims, metadata=metadata, trace=trace)
         # Shielded: the client may disconnect at any moment, and must not leave the row behind.
         opening = asyncio.ensure_future(self._open(checked, new, trace=trace, started_s=started_s))
         self._openings[new.id] = opening
@@ -198,8 +194,7 @@ class RunManager:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            is_once = key is None and origin is None
-            opening.add_done_callback(self._cancel_opened if is_once else self._expect_reader)
+            opening.add_done_callback(self._expect_reader if claims else self._cancel_opened)
             raise
         finally:
             del opening  # its exception refers to this frame: a reference cycle
@@ -381,7 +376,7 @@ class RunManager:
         if self.is_draining:
             raise UserError("The service is stopping and takes no new queries; come back in a moment.", status=503)
 
-    async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace | None, started_s: float) -> LiveRun:
+    async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace, started_s: float) -> LiveRun:
         places = self._places()
         if places.here is not None:  # `active` has this run already
             places = replace(places, here=places.here + 1)
@@ -476,7 +471,7 @@ class RunManager:
     async def _see_through(self, live: LiveRun, query: ActiveQuery, recorder: RunRecorder) -> None:
         """The task of one run."""
         record, reason = live.record, "lost"
-        structlog.contextvars.bind_contextvars(**log_fields(record))
+        structlog.contextvars.bind_contextvars(**record.log_fields)
         try:
             done = await live.see_through(query, recorder)
             reason = live.left_as or reason

@@ -1,6 +1,6 @@
 """Opens a run: its row, which takes the conversation; its recorder; its query."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
@@ -8,8 +8,8 @@ from bt_runtime import Clock, TreeDefinition
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Checked, Oracle
 from oracle.agent.faults import control_failed
+from oracle.agent.tracing import RunTrace
 from oracle.core.metrics import Metrics
-from oracle.core.traces.spans import RunTrace
 from oracle.llm.protocol import ModelFault
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.debugging.session import DebugSession
@@ -19,9 +19,8 @@ from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.storage.errors import StorageError, StoreUnavailableError
-from oracle.runs.storage.records import NewRun, Origin, Places, RequestKey
+from oracle.runs.storage.records import Claim, NewRun, Places
 from oracle.runs.storage.store import Store
-from oracle.runs.traced import noted
 
 UNWRITABLE = ModelFault(
     "internal",
@@ -56,14 +55,14 @@ class Opener:
     versions: tuple[str, ...] = ()
 
     def new_run(
-        self, checked: Checked, *, trace: RunTrace | None, key: RequestKey | None = None, origin: Origin | None = None
+        self, checked: Checked, *, trace: RunTrace, claims: tuple[Claim, ...], metadata: Mapping[str, str] | None
     ) -> NewRun:
         """The run of a question, with its place in its trace."""
         ask, tree = checked.ask, checked.tree
         return NewRun(
-            id=ask.run_id or self._new_id(),
+            id=ask.run_id or self.new_id(),
             user_id=ask.user_id,
-            context_id=ask.context_id or self._new_id(),
+            context_id=ask.context_id or self.new_id(),
             tree=ask.tree,
             input={
                 "question": checked.question,
@@ -73,17 +72,16 @@ class Opener:
                 "limits": dict(ask.limits),
                 "turn_limit": checked.turn_limit,
                 **({"detached": True} if ask.is_detached else {}),
-                **({"metadata": dict(origin.metadata)} if origin is not None and origin.metadata else {}),
+                **({"metadata": dict(metadata)} if metadata else {}),
                 **({"client_tools": [each.to_json() for each in ask.client_tools]} if ask.client_tools else {}),
-                **noted(trace),
+                **({"trace": noted} if (noted := trace.noted()) else {}),
             },
             limits=checked.config.model_dump(),
             timeout_s=checked.config.timeout_seconds,
             begins_conversation=ask.context_id is None,
             project_id=ask.project_id,
             tree_sha=tree.sha if tree else None,
-            key=key,
-            origin=origin,
+            claims=claims,
         )
 
     async def begin(

@@ -12,18 +12,17 @@ Rules:
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from typing import cast
 
 import structlog
 
-from bt_runtime import Clock
 from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.agent.conversations.steps import ConversationStep
 from oracle.agent.notices import error_sentence
 from oracle.agent.outcomes import WRITE_UNKNOWN
+from oracle.agent.tracing import NO_TRACES, RunTrace, TracedEnd, Traces
 from oracle.classify import classify_query_with
 from oracle.core.chunks import (
     Chunk,
@@ -45,7 +44,6 @@ from oracle.runs.record.record import Record
 from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.waiting import until_written
 
 log = structlog.get_logger(__name__)
 
@@ -107,6 +105,17 @@ def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
     return ToolReturned(call.id, text, is_error=True, duration_ms=0)
 
 
+def remade_trace(traces: Traces, run: RunRecord, *, model: str) -> RunTrace:
+    """The trace of a run whose process died; `model`: the configured one."""
+    return traces.remake(
+        run.input.get("trace") or {},
+        tree=run.tree,
+        version=run.tree_sha,
+        model=str(run.input.get("model") or model),
+        began_at=run.created_at,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovery:
     """Ends runs from their logs.
@@ -115,27 +124,16 @@ class Recovery:
         store: has the runs; this worker must have taken over each of them.
         default_model: the model that `done` names if no turn has finished.
         writes: whether a tool of that name may have changed something.
-        clock: monotonic time.
         now: seconds since the epoch.
-        on_end: called when a run has been ended, with its row, what was added to it, and its last chunk.
+        traces: end the trace of a run with it.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        default_model: str,
-        writes: Callable[[str], bool],
-        clock: Clock,
-        now: Callable[[], float],
-        on_end: Callable[[RunRecord, RunEnding, Done], None] = lambda *_: None,
-    ) -> None:
-        self._clock = clock
-        self._on_end = on_end
-        self._store = store
-        self._default_model = default_model
-        self._writes = writes
-        self._now = now
+    store: Store
+    _: KW_ONLY
+    default_model: str
+    writes: Callable[[str], bool]
+    now: Callable[[], float]
+    traces: Traces = NO_TRACES
 
     async def end(self, record: RunRecord, *, fault: ModelFault | None = None) -> Done:
         """End the run; `fault`: why it cannot go on, if more is known than that it was interrupted.
@@ -160,7 +158,7 @@ class Recovery:
         with closing(writer):
             await self._write(writer, record, recorded, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
-        self._on_end(record, ending, done)
+        self._end_trace(record, ending, done)
         return done
 
     async def _write(
@@ -178,8 +176,24 @@ class Recovery:
             await self.store.conversations.append(record.user_id, record.context_id, exchange)
         summary = recorded.summary(ending.chunks)
         end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault, summary=summary)
-        finish = partial(writer.finish, write_chunk(done), end)
-        await until_written(finish, clock=self._clock)
+        await writer.finish(write_chunk(done), end)
+
+    def _end_trace(self, record: RunRecord, ending: RunEnding, done: Done) -> None:
+        trace = remade_trace(self.traces, record, model=self.default_model)
+        failed = ending.failed if ending.reason == "error" else None
+        trace.opened(run_id=record.id, context_id=record.context_id)
+        trace.ended(
+            TracedEnd(
+                reason=done.termination_reason,
+                turns=done.turns,
+                tokens=done.tokens_used,
+                model=done.model_used,
+                error_type=failed.error_type if failed else "",
+                error=ending.fault.cause if ending.fault and failed else "",
+                question=str(record.input.get("question", "")),
+                answer=lambda: ending.answer,
+            )
+        )
 
     def _exchange(self, record: RunRecord, recorded: Record, ending: RunEnding, conversation: Conversation) -> Exchange:
         question, now = str(record.input["question"]), iso(self.now())

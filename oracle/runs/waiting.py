@@ -7,25 +7,9 @@ from typing import Any
 import structlog
 
 from bt_runtime import Clock
-from oracle.core.retry import Retry, pause
-from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.core.retry import pause
 
 log = structlog.get_logger(__name__)
-
-_UNWRITTEN = Retry(first_s=1.0, longest_s=1.0)
-
-
-async def until_written(write: Callable[[], Awaitable[None]], *, clock: Clock) -> None:
-    """Write the end of a run, again and again while the store cannot be written: until then it waits in memory, small.
-
-    Raises:
-        StorageError: another try would not help.
-    """
-
-    def note(error: Exception) -> None:
-        log.warning("run.not_written", problem=str(error))
-
-    await _UNWRITTEN.call(write, clock=clock, when=StoreUnavailableError, on_failure=note)
 
 
 async def ended_within(tasks: Collection["asyncio.Future[Any]"], seconds: float, *, clock: Clock) -> bool:

@@ -27,8 +27,9 @@ from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
-from oracle.agent.people import ANSWERS
+from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.run import AgentRun
+from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify import HeuristicIntentClassifier
 from oracle.core.chunks import (
     ApprovalRequested,
@@ -45,7 +46,6 @@ from oracle.core.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.core.traces.spans import Traces
 from oracle.decision import AgentConfig
 from oracle.llm.anthropic import AnthropicModel, RetryPolicy
 from oracle.llm.protocol import Model, ModelRequest
@@ -400,7 +400,7 @@ async def harness(
     conversations: WatchedConversations | None = None,
     named_trees: Collection[str] = (),
     cache: PromptCache | None = None,
-    traces: Traces | None = None,
+    traces: Traces = NO_TRACES,
     **equipment: Any,
 ) -> AsyncIterator[Harness]:
     """An `Oracle` over a small project and vault in a temporary folder.
@@ -416,7 +416,7 @@ async def harness(
         conversations: kept over from another harness.
         named_trees: what a question may name; empty: every tree that is not internal.
         cache: the provider's; turns that name no usage report what they read and wrote of it.
-        traces: traces the queries; `None`: nothing does.
+        traces: traces the queries.
         equipment: further fields of `Equipment`.
     """
     numbers = count(1)

@@ -24,9 +24,9 @@ from oracle.agent.query import Query
 from oracle.agent.rules.enforcing import RunRules, rules_of
 from oracle.agent.run import AgentRun
 from oracle.agent.signals import SignalLog
+from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import Transcript
 from oracle.core.chunks import Chunk
-from oracle.core.traces.spans import RunTrace
 from oracle.decision import AgentState
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 
@@ -70,7 +70,7 @@ def open_query(
     max_turns: int | None = None,
     emit: Callable[[Chunk], None] = lambda _chunk: None,
     journal: QueryJournal | None = None,
-    trace: RunTrace | None = None,
+    trace: RunTrace = NOT_TRACED,
 ) -> AgentRun:
     """The parts of a query, which any control can drive.
 
@@ -112,7 +112,7 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
     asked_at: str | None = None,
     emit: Callable[[Chunk], None] = lambda _chunk: None,
     journal: QueryJournal | None = None,
-    trace: RunTrace | None = None,
+    trace: RunTrace = NOT_TRACED,
     registry: Registry = REGISTRY,
     rules: Literal["enforced", "all", "none"] = "enforced",
     node_trace: Trace | None = None,

@@ -1,31 +1,21 @@
 """Repeats a recorded run tick by tick on the version of the tree that ran, and says how each came to its result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bt_runtime import BTError, Registry, Replaying, TickRecord, Trace, TreeDefinition, deciding, did_the_same
+from bt_runtime import BTError, Replaying, TickRecord, Trace, TreeDefinition, deciding, did_the_same
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.run_tools import RunTools
-from oracle.agent.rule_gate import RuleBreach
-from oracle.core.chunks import Source
-from oracle.core.errors import UserError
 from oracle.core.logs.configuring import quiet
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts
 from oracle.replay.histories.requests import Requested
-from oracle.replay.rebuilding import rebuild_query
 from oracle.replay.recorded import UnreplayableError
-from oracle.runs.record.events import Opened
 from oracle.runs.repeating import RebuiltRun
-from oracle.runs.storage.records import RunRecord
 
 WorkKind = Literal["turn", "tools", "call"]
-
-
-class UnrepeatableError(UserError):
-    """A run cannot be repeated, or not further; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,47 +49,26 @@ class RepeatedRun:
     """A query that is built anew, and then repeats its recorded ticks.
 
     Args:
-        record: its row.
-        opened: the values and limits that the query began with.
         definition: the version of the tree that ran.
-        registry: the kinds that it was read with.
-        sources: what was found before each tick, by its number; may be filled while the run is repeated.
-        stops: rules that ended the run before a tick, likewise.
+        rebuild: builds the query; called with the keyword `trace`, which watches the tree.
 
     Attributes:
         keys: of the blackboard, with the values before the first tick.
 
     Raises:
-        UnrepeatableError: the query cannot be built.
+        UnreplayableError: the query cannot be built.
     """
 
-    def __init__(
-        self,
-        record: RunRecord,
-        opened: Opened,
-        definition: TreeDefinition,
-        *,
-        registry: Registry,
-        sources: Mapping[int, tuple[Source, ...]],
-        stops: Mapping[int, RuleBreach],
-    ) -> None:
+    def __init__(self, definition: TreeDefinition, rebuild: Callable[..., RebuiltRun]) -> None:
         self._definition = definition
         self._trace = Trace()
         self._visits = Visits(definition.nodes())
         self._last = 0
         try:
             with quiet():
-                self._rebuilt: RebuiltRun = rebuild_query(
-                    record,
-                    opened,
-                    definition,
-                    registry=registry,
-                    sources=sources,
-                    stops=stops,
-                    trace=self._trace,
-                )
+                self._rebuilt = rebuild(trace=self._trace)
         except Exception as error:  # noqa: BLE001  also what kinds of other packages raise
-            raise UnrepeatableError(f"its query cannot be built again: {_first_line(error)}") from None
+            raise UnreplayableError(f"its query cannot be built again: {_first_line(error)}") from None
         tree = self._rebuilt.tree
         self._replaying = Replaying(tree, before_outcome=self._rebuilt.speak)
         self._requested = Requested(self._rebuilt.agent)
@@ -114,7 +83,7 @@ class RepeatedRun:
             is_traced: with the reasons; without them it takes less time.
 
         Raises:
-            UnrepeatableError: the repetition did something else; no further tick can be repeated.
+            UnreplayableError: the repetition did something else; no further tick can be repeated.
         """
         if recorded.tick != self._last + 1:
             raise UnreplayableError(f"tick {self._last + 1} is not in the log")

@@ -166,7 +166,11 @@ class Rehearsal:
         )
         opener = self._opener(oracle)
         trace = oracle.begin_trace(checked)
-        new = replace(opener.new_run(checked, trace=trace), shadow_of=primary.id, begins_conversation=False)
+        new = replace(
+            opener.new_run(checked, trace=trace, claims=(), metadata=None),
+            shadow_of=primary.id,
+            begins_conversation=False,
+        )
         try:
             live = self._live = await opener.begin(new)
         except UnclearRunError:

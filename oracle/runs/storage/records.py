@@ -1,10 +1,10 @@
 """The data that the store takes and gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Insert, Row, Table
 
 from oracle.core.chunks import TokenUsage
 from oracle.runs.storage.schema import KINDS
@@ -132,35 +132,22 @@ class ChunkPage(NamedTuple):
     is_last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RequestKey:
-    """The idempotency key of a request; digests in hexadecimal, of at most 64 characters.
+class Claim(Protocol):
+    """What one run alone can have; it is taken in the transaction that begins the run."""
 
-    Args:
-        id: of the user and of the key that the client chose.
-        body: digest of the request.
-    """
+    def take(self, connection: Connection, insert: Callable[[Table], Insert], *, run_id: str, at: float) -> None:
+        """Take it, or find that another run has it.
 
-    id: str
-    body: str
+        Args:
+            connection: of the transaction, which a refusal rolls back.
+            insert: `Dialect.insert`, which waits for another worker that is inserting the same row.
+            run_id: the run that begins.
+            at: seconds since the epoch.
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a question stands that came through a client's protocol; digests in hexadecimal.
-
-    Args:
-        key: of the user, the protocol, and what names the conversation there.
-        n: one more than the greatest of that key, as it was looked up: the run begins only if nobody else has taken it.
-            `None`: the next one, whatever others begin.
-        said: of all that was said in the conversation, up to and with the question.
-        metadata: what the client wants kept with the run.
-    """
-
-    key: str
-    n: int | None
-    said: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
+        Raises:
+            StorageError: another run has it, and this one does not begin.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +178,7 @@ class NewRun:
     begins_conversation: bool = True
     project_id: str | None = None
     tree_sha: str | None = None
-    key: RequestKey | None = None
+    claims: tuple[Claim, ...] = ()
     shadow_of: str | None = None
 
     @property
@@ -299,6 +286,18 @@ class RunRecord:
     """When it goes on by itself, if it is parked; `None`: only when it is woken."""
     feedback: Feedback | None = None
     """What its user thinks of it; the text goes with those of the run."""
+
+    @property
+    def trace_id(self) -> str | None:
+        """The id of its trace; `None` if it has none, or its texts were deleted."""
+        noted = self.input.get("trace")
+        return None if noted is None else noted["run"]["traceparent"].split("-")[1]
+
+    @property
+    def log_fields(self) -> Mapping[str, str]:
+        """What every log line of it says."""
+        trace_id = self.trace_id
+        return {"run_id": self.id, "user_id": self.user_id, **({"trace_id": trace_id} if trace_id else {})}
 
     @property
     def kept(self) -> Kept:

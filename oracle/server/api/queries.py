@@ -11,9 +11,8 @@ from starlette.responses import Response
 from oracle.agent.answering import Ask
 from oracle.agent.client_tools import read_tools
 from oracle.agent.control.choosing import DEFAULT_TREE
+from oracle.agent.tracing import TraceHeaders
 from oracle.core.errors import UserError
-from oracle.core.traces import SpanContext
-from oracle.core.traces.spans import place_of
 from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, conversation_id, with_texts
@@ -167,10 +166,9 @@ async def _run_for(
     raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
-def trace_of(request: Request) -> SpanContext | None:
-    """The place in a trace that a request comes from; `None` if it says none, or nothing valid."""
-    headers = request.headers
-    return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))
+def trace_of(request: Request) -> TraceHeaders:
+    """What a request says of the trace that it comes from, valid or not."""
+    return {name: request.headers.getlist(name) for name in ("traceparent", "tracestate")}
 
 
 def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:

@@ -11,7 +11,6 @@ from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record
 from oracle.runs.storage.log import EventLog
 from oracle.runs.storage.records import RunRecord
-from oracle.runs.traced import trace_id_of
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import bounded
 
@@ -50,6 +49,9 @@ async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: C
         known = await progress.of(run, log)
         turns, tokens, estimated, model = known.turns, known.tokens, known.tokens_estimated, known.model or None
     took_s = None if run.finished_at is None else round(max(0.0, run.finished_at - run.created_at), 3)
+    # The greatest number of turns is the user's, or that of the tree if it is lower.
+    own: int = run.limits.get("max_iterations", 0)
+    of_tree = run.input.get("turn_limit")
     return {
         "run_id": run.id,
         "user_id": run.user_id,
@@ -71,21 +73,14 @@ async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: C
         "cause": error.get("cause") if caller.is_operator else None,
         "cause_detail": error.get("detail") if caller.is_operator else None,
         "limits": dict(run.limits),
-        "turn_limit": _turn_limit(run),
+        "turn_limit": min(own, of_tree) if isinstance(of_tree, int) else own,
         "shadow_of": run.shadow_of,
         "feedback": run.feedback and asdict(run.feedback),
-        "trace_id": trace_id_of(run),
+        "trace_id": run.trace_id,
         "summary": None if run.summary is None else run.summary.to_json(),
         "kept": run.kept,
         "forgotten": run.kept != "whole",
     }
-
-
-def _turn_limit(run: RunRecord) -> int:
-    """The greatest number of turns: the user's, or that of the tree if it is lower."""
-    own: int = run.limits.get("max_iterations", 0)
-    of_tree = run.input.get("turn_limit")
-    return min(own, of_tree) if isinstance(of_tree, int) else own
 
 
 def end_for(end: bytes, caller: Caller) -> bytes:

@@ -15,10 +15,10 @@ from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
+from oracle.agent.tracing import Traces
 from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.core.logs.configuring import configure_unless_configured
-from oracle.core.traces.spans import Traces
 from oracle.llm.load import OnLoad
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model
@@ -86,7 +86,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
-        traces: traces the queries; `None`: nothing does.
+        traces: traces the queries.
         encoder: reads questions and responses in addition to the heuristics.
         changing: tools that come and go; `None`: there are none.
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.core.loading import collector_paused
-from oracle.core.traces.spans import Traces
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model
 from oracle.server.settings.fields import Settings
@@ -16,10 +16,8 @@ if TYPE_CHECKING:  # commands that have no metrics do not load their library
 
 
 @asynccontextmanager
-async def open_traces(
-    settings: Settings, *, model: Model, metrics: "Metrics | None" = None
-) -> AsyncIterator[Traces | None]:
-    """Traces according to the settings, `None` where they are off; at the end the last spans are sent, within seconds.
+async def open_traces(settings: Settings, *, model: Model, metrics: "Metrics | None" = None) -> AsyncIterator[Traces]:
+    """Traces according to the settings; at the end the last spans are sent, within seconds.
 
     Args:
         settings: the operator's.
@@ -28,14 +26,14 @@ async def open_traces(
 
     Raises:
         SettingsError: OpenTelemetry's packages are not installed.
-        TraceSetupError: a variable of OpenTelemetry's cannot be used.
+        OperatorError: a variable of OpenTelemetry's cannot be used.
     """
     if settings.traces == "off":
-        yield None
+        yield NO_TRACES
         return
     try:
         with collector_paused():
-            from oracle.core.traces.exporting import exporting  # noqa: PLC0415  an extra
+            from oracle.otel.exporting import exporting  # noqa: PLC0415  an extra
     except ImportError as error:
         raise SettingsError(
             f"ORACLE_TRACES=on needs packages that are not installed ({error.name or error} is missing); install them "

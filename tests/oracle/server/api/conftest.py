@@ -21,6 +21,7 @@ from bt_runtime import Clock, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
+from oracle.agent.tracing import Traces
 from oracle.authoring.counting import AnswerCounts
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
@@ -31,7 +32,6 @@ from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.logs.configuring import configure_logging
 from oracle.core.metrics import Metrics
-from oracle.core.traces.spans import Traces
 from oracle.replay.histories.sharing import Passes
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager

@@ -13,17 +13,18 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.trace import NonRecordingSpan
 
 from oracle.agent.answering import Ask
-from oracle.core.traces import names
-from oracle.core.traces.exporting import exporting
-from oracle.core.traces.spans import place_of, trace_headers
+from oracle.agent.tracing import NOT_TRACED
+from oracle.core.traces import trace_headers
 from oracle.llm.protocol import ModelFault, Usage
+from oracle.otel import names
+from oracle.otel.exporting import exporting
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolError, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, harness, says
-from tests.oracle.core.traces.collector import Collector, texts
+from tests.oracle.otel.collector import Collector, texts
 
 TRACE, SPAN, STATE = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00"
-PARENT = place_of([f"00-{TRACE}-{SPAN}-01"], [STATE])
+PARENT = {"traceparent": [f"00-{TRACE}-{SPAN}-01"], "tracestate": [STATE]}
 SECRET = "the launch code is 4711"
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}}
 USAGE = Usage(input_tokens=100, cache_creation_tokens=20, cache_read_tokens=300, output_tokens=40)
@@ -355,7 +356,7 @@ async def test_without_traces_no_span_is_made_and_a_hosts_is_not_carried(collect
     host = TracerProvider(shutdown_on_exit=False).get_tracer("host")
     with host.start_as_current_span("host"):
         async with harness([says("Well.")]) as it:
-            assert it.oracle.begin_trace(it.oracle.check(Ask(CODE_QUESTION))) is None
+            assert it.oracle.begin_trace(it.oracle.check(Ask(CODE_QUESTION))) is NOT_TRACED
             await it.ask(trace=PARENT)
             (request,) = it.wire.requests
     assert made == []
@@ -373,7 +374,7 @@ async def test_a_trace_that_is_not_sampled_is_carried_on_and_not_exported(collec
 
 
 async def test_the_clients_decision_about_sampling_is_kept(collector):
-    unsampled = place_of([f"00-{TRACE}-{SPAN}-00"])
+    unsampled = {"traceparent": [f"00-{TRACE}-{SPAN}-00"]}
     async with (
         exporting(system="anthropic") as out,
         harness([says("Well."), says("Well.")], wire=False, traces=out.traces) as it,

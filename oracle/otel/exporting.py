@@ -25,8 +25,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
 from oracle.core.errors import OperatorError
-from oracle.core.traces import names
-from oracle.core.traces.spans import REMADE, Traces
+from oracle.otel import names
+from oracle.otel.spans import REMADE, SpanTraces
 
 log = structlog.get_logger(__name__)
 
@@ -135,7 +135,7 @@ class Exporting:
         provider: for spans of a host's own.
     """
 
-    traces: Traces
+    traces: SpanTraces
     counts: SpanCounts
     provider: TracerProvider
 
@@ -162,7 +162,7 @@ async def exporting(
         provider.add_span_processor(_processor(exporter, counts, environ))
     try:
         tracer = provider.get_tracer(names.SCOPE)
-        yield Exporting(Traces(tracer, system=system, with_content=with_content), counts, provider)
+        yield Exporting(SpanTraces(tracer, system=system, with_content=with_content), counts, provider)
     finally:
         await _shut_down(provider, exporter)
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.core.logs.configuring import configure_logging
-from oracle.core.traces.spans import Traces, headers_of, place_of, trace_headers
+from oracle.core.traces import trace_headers
+from oracle.otel.spans import SpanTraces, headers_of, place_of
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{SPAN}-01"
@@ -94,9 +95,9 @@ async def test_headers_are_those_of_the_task_and_of_what_it_starts():
     async def read():
         return trace_headers()
 
-    traces = Traces(TracerProvider(shutdown_on_exit=False).get_tracer("test"), system="anthropic")
-    run = traces.begin(tree="oracle", version=None, model="any", parent=place_of([VALID]))
-    wanted = headers_of(run.place)
+    traces = SpanTraces(TracerProvider(shutdown_on_exit=False).get_tracer("test"), system="anthropic")
+    run = traces.begin(tree="oracle", version=None, model="any", headers={"traceparent": [VALID]})
+    wanted = run.noted()["run"]
     assert wanted["traceparent"].startswith(f"00-{TRACE}-")
     assert trace_headers() == {}
     with run.entered():

@@ -3,10 +3,8 @@
 import pytest
 import structlog
 
-from oracle.core.traces.exporting import exporting
-from oracle.core.traces.spans import place_of
+from oracle.otel.exporting import exporting
 from oracle.runs.storage.store import open_store
-from oracle.runs.traced import trace_id_of
 from oracle.testing import ScriptedTurn
 from tests.oracle.runs.running import managed, settle
 from tests.oracle.server.api.conftest import ALICE, BOB, TOKENS, running_service
@@ -95,7 +93,7 @@ async def test_a_request_that_is_refused_has_no_span(collector, tmp_path):
 
 
 async def test_a_run_that_goes_on_in_another_process_has_one_trace(collector, url):
-    asked = place_of([PARENT], ["congo=1"])
+    asked = {"traceparent": [PARENT], "tracestate": ["congo=1"]}
     first = ScriptedTurn(text="Half of the", hang=True)
     async with (
         exporting(system="anthropic") as out,
@@ -121,7 +119,7 @@ async def test_a_run_that_goes_on_in_another_process_has_one_trace(collector, ur
 
 
 async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):
-    asked = place_of([PARENT], ["congo=1"])
+    asked = {"traceparent": [PARENT], "tracestate": ["congo=1"]}
     first = ScriptedTurn(text="Half of the", hang=True)
     async with (
         exporting(system="anthropic") as out,
@@ -143,7 +141,7 @@ async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(coll
     (run,) = collector.of("invoke_agent")
     assert turn.parent_id == run.span_id
     assert (run.trace_id, run.parent_id, run.state) == (TRACE, SPAN, "congo=1")
-    assert trace_id_of(record) == TRACE
+    assert record.trace_id == TRACE
     assert (run.status, run.attributes["error.type"]) == ("error", "interrupted")
     assert run.attributes["oracle.recovered"] is True
     assert run.events == ("oracle.recovered",)
@@ -170,4 +168,4 @@ async def test_a_recovered_run_that_was_not_sampled_is_not_exported(collector, u
         await it.told(live.record)
         await settle()
     assert collector.spans == []
-    assert trace_id_of(live.record) is not None
+    assert live.record.trace_id is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from tests.oracle.core.traces.collector import Collector
+from tests.oracle.otel.collector import Collector
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import time
 
 import pytest
 
+from oracle.agent.tracing import NO_TRACES
 from oracle.core.errors import OperatorError
-from oracle.core.traces.exporting import FLUSH_S, exporting
 from oracle.llm.offline import OfflineModel
+from oracle.otel.exporting import FLUSH_S, exporting
 from oracle.server.settings.reading import SettingsError, read_settings
 from oracle.server.wiring.tracing import open_traces
 from tests.acceptance.harness import harness, says
@@ -40,7 +41,7 @@ async def test_a_collector_that_is_not_there_changes_nothing_for_the_user(collec
 
 
 async def test_a_collector_that_never_answers_delays_the_end_by_a_bounded_time(collector, monkeypatch):
-    monkeypatch.setattr("oracle.core.traces.exporting.FLUSH_S", 0.05)
+    monkeypatch.setattr("oracle.otel.exporting.FLUSH_S", 0.05)
     collector.mood = "hangs"
     began = time.monotonic()
     async with exporting(system="anthropic") as out:
@@ -121,7 +122,7 @@ async def test_what_would_export_nothing_ends_the_start(collector, monkeypatch, 
 
 
 async def test_without_the_extra_the_start_says_what_to_install(monkeypatch):
-    for module in [name for name in sys.modules if name.startswith("oracle.core.traces.exporting")]:
+    for module in [name for name in sys.modules if name.startswith("oracle.otel.exporting")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
     with pytest.raises(SettingsError, match=r"pip install 'oracle-bt\[otel\]'"):
@@ -130,9 +131,9 @@ async def test_without_the_extra_the_start_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.long("starts an interpreter")
-async def test_off_is_the_default_and_imports_no_sdk():
+async def test_off_is_the_default_and_imports_neither_the_feature_nor_opentelemetry():
     async with open_traces(read_settings(), model=OfflineModel()) as traces:
-        assert traces is None
-    code = "import sys, oracle.server.wiring.service; sys.exit('opentelemetry.sdk' in sys.modules)"
+        assert traces is NO_TRACES
+    code = "import sys, oracle.server.wiring.agent; sys.exit(bool({'oracle.otel', 'opentelemetry'} & {*sys.modules}))"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
     assert await process.wait() == 0
