@@ -18,11 +18,11 @@ from bt_runtime.text.phrases import clipped
 from oracle.agent.people import People, Terms, Verdict
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
+from oracle.core.sources import SOURCES_OF
 from oracle.llm.protocol import ToolUse
 from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
-from oracle.tools.foreign import LONGEST_DESCRIPTION, checked_schema, plain_description
+from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.protocol import BUILT_IN_TOOLS
-from oracle.tools.query_types import SOURCES_OF
 from oracle.tools.text import bounded, clean
 
 CLIENT_GROUP: Final = "client"
@@ -80,7 +80,7 @@ class ClientTool:
         if not isinstance(description, str) or len(description) > LONGEST_DESCRIPTION:
             raise ClientToolError(f"{about}: its description is a text of at most {LONGEST_DESCRIPTION:,} characters")
         try:
-            object.__setattr__(self, "input_schema", checked_schema(self.input_schema))
+            object.__setattr__(self, "input_schema", arguments_schema(self.input_schema))
         except ValueError as error:
             raise ClientToolError(f"{about}: {error}") from None
         object.__setattr__(self, "description", plain_description(description))

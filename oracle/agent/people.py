@@ -13,11 +13,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from bt_runtime.text import iso
 from bt_runtime.text.phrases import clipped
 from oracle.agent.output import Output
+from oracle.agent.run import AgentRun
 from oracle.core.chunks import (
     STATUSES,
     Answered,
@@ -33,8 +34,6 @@ from oracle.decision import canonical_arguments
 from oracle.llm.protocol import ToolUse
 from signals import as_plain_text
 
-ANSWERS: Final = "answers"
-"""The blackboard key by which decisions come."""
 LONGEST_COMMENT: Final = 2_000
 _ALWAYS: Final = ("refuse", "expire", "withdraw")
 """Decisions that need not be among those that a person may make."""
@@ -102,7 +101,6 @@ class People:
         grants: the names of the tools that a person has allowed for the conversation.
         asked: the number of approvals and questions so far.
         refusals: the results of refused calls, by what identical calls have in common.
-        notes: what the results of calls say first, by their ids.
     """
 
     run_id: str
@@ -110,9 +108,13 @@ class People:
     grants: frozenset[str] = frozenset()
     asked: int = 0
     refusals: dict[Hashable, str] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
     _given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _heard: object = None
+
+    @classmethod
+    def of(cls, run: AgentRun) -> Self:
+        """Those of a query, which nobody has asked yet (`AgentRun.part`)."""
+        return cls(run.query.run_id, run.output, frozenset(run.query.grants))
 
     def ask(
         self,
@@ -186,14 +188,6 @@ class People:
         self.output.answer_person(Answered(settled, answer=answer, arguments=arguments, comment=comment or None))
         return verdict
 
-    def edited(self, call: ToolUse, arguments: Mapping[str, Any] | None) -> ToolUse:
-        """A call with the arguments of a person, which its result will tell the model; `None`: they stay."""
-        if arguments is None:
-            return call
-        shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
-        self.notes[call.id] = f"A person has changed the arguments of this call before it was run, to: {shown}\n\n"
-        return replace(call, arguments=arguments)
-
     def _made(
         self, reason: InterruptReason, message: str, terms: Terms, *, call: ToolUse | None, tool: str | None
     ) -> Interrupt:
@@ -209,3 +203,12 @@ class People:
         digest = sha256(canonical_arguments(call.arguments).encode(errors="replace")).hexdigest()
         made = replace(made, tool_call_id=call.id, tool_name=call.name, expires_at=until)
         return replace(made, arguments=call.arguments, arguments_digest=f"sha256:{digest}")
+
+
+def edited(run: AgentRun, call: ToolUse, arguments: Mapping[str, Any] | None) -> ToolUse:
+    """A call with the arguments of a person, which its result will tell the model; `None`: they stay."""
+    if arguments is None:
+        return call
+    shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
+    run.call_notes[call.id] = f"A person has changed the arguments of this call before it was run, to: {shown}\n\n"
+    return replace(call, arguments=arguments)

@@ -8,6 +8,7 @@ wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.agent import notices
@@ -23,7 +24,6 @@ from oracle.agent.lost import LostWork
 from oracle.agent.notes import EMPTY_TURN, REPEATED_TEXT, TOOL_ERROR, WRITTEN_CALL, Note, Strength, stronger
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
-from oracle.agent.people import People
 from oracle.agent.planning import InputEstimate, TurnPlan, plan_turn, results_room, thinking_room
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleGate
@@ -39,6 +39,7 @@ from prompts import ComposedPrompt
 LOST_CALL = "Not run: the turn that asked for it was lost, and did not ask for it again."
 """The result of a call whose turn has begun anew in another process."""
 
+P = TypeVar("P")
 Judge = Callable[[AgentState, CallResult], AgentState]
 """What a tool result means for the state."""
 
@@ -55,15 +56,18 @@ class AgentRun:
         classification: of the question; `None` until it is made.
         grace: how long it waits for work that ignores its cancellation.
         offered: names of the tools that the model may call.
+        look_first: names of the tools that questions of this type need first.
         withheld: names of the tools that are not offered in this query.
         prompt: the system prompt; `None` until it is composed.
-        notes: for the model, sent with its next turn.
+        note: for the model, sent with its next turn: the strongest of those that were added; `None`: there is none.
         rules: judge what begins; `None` where the control has no rules.
         journal: where requests are kept.
-        trace: what spans of the query hang from; `None` where traces are off.
+        trace: what the query reports its steps to.
         now_s: the time of the tick, where a tree reads keys that depend on it.
         lost: what another process has left of the work that was under way; `None`: nothing.
         usage: the tokens of `state.tokens_used` by kind, with those that were read from the cache.
+        call_notes: what the results of calls say first, by their ids.
+        parts: what features keep of the query, by what has made it.
     """
 
     query: Query
@@ -72,7 +76,6 @@ class AgentRun:
     state: AgentState
     transcript: Transcript
     signals: SignalLog
-    people: People
     turn: LastTurn = field(default_factory=LastTurn)
     cost: RequestCost = field(default_factory=RequestCost)
     ending: QueryEnd = field(default_factory=QueryEnd)
@@ -90,6 +93,15 @@ class AgentRun:
     now_s: float = 0.0
     lost: LostWork | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
+    call_notes: dict[str, str] = field(default_factory=dict)
+    parts: dict[Callable[["AgentRun"], object], Any] = field(default_factory=dict)
+
+    def part(self, make: Callable[["AgentRun"], P]) -> P:
+        """What a feature keeps of the query: `run.part(People.of)`; made when it is first asked for."""
+        if make not in self.parts:
+            self.parts[make] = make(self)
+        part: P = self.parts[make]
+        return part
 
     @property
     def model_used(self) -> str:

@@ -247,7 +247,7 @@ def _answer(
     began: bool = False,
     started_s: float | None = None,
 ) -> CallResult:
-    note = run.people.notes.get(call.id, "")
+    note = run.call_notes.get(call.id, "")
     text = result.text if result.text.startswith(note) else note + result.text
     run.output.return_tool(ToolReturned(call.id, text, is_error=result.is_error, duration_ms=duration_ms))
     for source in result.sources:

@@ -19,7 +19,6 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.agent.output import Output
-from oracle.agent.people import People
 from oracle.agent.query import Query
 from oracle.agent.rules.enforcing import RunRules, rules_of
 from oracle.agent.run import AgentRun
@@ -96,7 +95,6 @@ def open_query(
             start_time=equipment.clock.now(),
         ),
         signals=SignalLog(query.run_id, journal),
-        people=People(query.run_id, output, frozenset(query.grants)),
         transcript=Transcript.of(query.history, query.question),
         journal=journal,
         trace=trace,

@@ -6,7 +6,7 @@ from typing import Any
 
 from bt_runtime import ForcedResult, Observer, Pacer, ResumedWork, RunLoop, RunResult, TickRecord
 from oracle.agent.control.opening import OpenAgent
-from oracle.agent.people import ANSWERS
+from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.run import AgentRun
 
 HALT_GRACE_S = 0.08

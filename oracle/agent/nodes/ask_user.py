@@ -12,6 +12,7 @@ from bt_runtime.text.phrases import clipped
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import ASKS_PERSON
+from oracle.agent.people import People
 from oracle.core.json_schemas import checked_schema, misfits
 
 TYPES: Mapping[str, KeyType] = {
@@ -102,13 +103,16 @@ class AskUser(AgentNode[AskUserSettings]):
     _asked = ""
 
     def initialise(self) -> None:
-        settings = self.settings
-        self._asked = self.agent.people.ask(
+        settings, self._asked = self.settings, ""
+        if self.agent.state.is_terminal:
+            return
+        default = {} if settings.default is None else {"default": settings.default}
+        self._asked = self.agent.part(People.of).ask(
             "input_required",
             shown_text(self, settings.question),
             settings.terms("fail" if settings.default is None else "default"),
             may=("answer", "refuse"),
-            schema=settings.response_schema,
+            schema={**settings.response_schema, **default},
         )
 
     def update(self) -> Status:

@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from bt_runtime import Node, NodeSettings
 from bt_runtime.language.templates import filled
+from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.notices import quoted
-from oracle.agent.people import ANSWERS, People, Terms
+from oracle.agent.people import People, Terms
 from oracle.agent.run import AgentRun
 
 _SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -60,8 +61,9 @@ def _seconds(text: str) -> int:
 def people_of(node: Node[Any]) -> People:
     """What the query asks people, with the answers that have come."""
     agent: AgentRun = node.run.host.agent
-    agent.people.hear(node.run.read(ANSWERS))
-    return agent.people
+    people = agent.part(People.of)
+    people.hear(node.run.read(ANSWERS))
+    return people
 
 
 def wait_for_answer(node: Node[Any]) -> None:

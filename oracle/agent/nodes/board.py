@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import floor
 from operator import attrgetter, is_not
-from typing import Any
+from typing import Any, Final
 
 from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.gathering.sufficiency import REASONS
-from oracle.agent.people import ANSWERS
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import may_be_supplied
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
 from oracle.decision import find_repetition
+
+ANSWERS: Final = "answers"
+"""The key by which decisions of people come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import RUNNING_CALLS
 from oracle.agent.nodes.roles import RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.people import People, edited
 from oracle.agent.tool_calls import (
     CANCELLED,
     answer_from_client,
@@ -211,7 +212,7 @@ class RunTools(AgentAction[RunToolsSettings]):
 
     def _ask(self, call: ToolUse) -> str:
         settings, tool = self.settings, self.agent.equipment.tools.get(call.name)
-        return self.agent.people.ask(
+        return self.agent.part(People.of).ask(
             "tool_call",
             shown_text(self, settings.message) if settings.message else f"May {call.name} be run?",
             settings.terms(),
@@ -231,7 +232,7 @@ class RunTools(AgentAction[RunToolsSettings]):
             elif verdict.interrupt.reason == "input_required":
                 self._done += (answer_from_client(self.agent, same[0], client_result(verdict)),)
             elif verdict.allows:
-                approved += [people.edited(call, verdict.arguments) for call in same]
+                approved += [edited(self.agent, call, verdict.arguments) for call in same]
             else:
                 people.refusals[likeness(same[0])] = verdict.refusal()
                 self._done += refuse(self.agent, same, verdict.refusal())
@@ -256,7 +257,7 @@ class RunTools(AgentAction[RunToolsSettings]):
         """Keep results, and ask the client for those of its own tools."""
         asked = [result.call for result in outcome.results if result.is_asked]
         self._done += tuple(result for result in outcome.results if not result.is_asked)
-        self._asked += tuple(ask_client(self.agent.people, call) for call in asked)
+        self._asked += tuple(ask_client(self.agent.part(People.of), call) for call in asked)
         self._waiting += tuple((call,) for call in asked)
 
     def _end(self) -> Status:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bt_runtime.testing import FakeClock
-from oracle.agent.people import ANSWERS
+from oracle.agent.nodes.board import ANSWERS
 from oracle.authoring.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
 from oracle.classify.encoder.protocol import EncoderState, IntentShares, QueryShares
 from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice

@@ -226,7 +226,7 @@ class Identity:
                 *(len(agent.turn.open_calls), _offered(self._world)),
                 _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & ahead.roles else None,
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
-                _refused(agent.people),
+                _refused(agent.part(People.of)),
             )
         return (
             closing,

@@ -10,14 +10,25 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from bt_runtime import Blackboard, BTError, Outcome, Registry, Request, Status, Stepper, TickRecord, TreeDefinition
+from bt_runtime import (
+    Blackboard,
+    BTError,
+    Outcome,
+    Registry,
+    Request,
+    Status,
+    Stepper,
+    TickRecord,
+    TreeDefinition,
+)
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.record.recording import TickInput, describe
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY, demanded, values_of
+from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
-from oracle.agent.people import ANSWERS
+from oracle.agent.people import People
 from oracle.agent.query import Query
 from oracle.agent.tool_calls import answer_calls, calls_of, forbidden
 from oracle.agent.transcript import Transcript
@@ -25,7 +36,14 @@ from oracle.agent.turn import OpenTurn
 from oracle.authoring.scenarios.model import PersonDecides
 from oracle.authoring.verifying import events
 from oracle.authoring.verifying.memory import Memory, Stored
-from oracle.authoring.verifying.parts import MODEL, TIMESTAMP, ChosenStore, ChosenTools, NoAudit, disarmed
+from oracle.authoring.verifying.parts import (
+    MODEL,
+    TIMESTAMP,
+    ChosenStore,
+    ChosenTools,
+    NoAudit,
+    disarmed,
+)
 from oracle.authoring.verifying.replies import (
     FIELDS,
     OTHER_REASONS,
@@ -181,7 +199,7 @@ class World:
             self.tree,
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
-                *(agent.ending, agent.gathering, agent.people),
+                *(agent.ending, agent.gathering, agent.part(People.of)),
                 *(self.floor, opened.host, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],

@@ -219,6 +219,23 @@ async def test_a_name_that_nobody_has_filled_in_is_none(start, name):
     assert len(conversations) == 2
 
 
+async def test_a_conversation_that_is_named_only_later_is_the_one_that_began_without_a_name(start):
+    service = await start(ANSWERS)
+    said = []
+    for question, name in (("first?", ""), ("second?", "chat-1"), ("third?", "chat-1")):
+        said.append(user(question))
+        response = await post(service, *said, headers={"X-Conversation-Id": name})
+        said.append(assistant(response.json()["choices"][0]["message"]["content"]))
+    listed = (await service.client.get("/api/oracle/conversations")).json()["conversations"]
+    [found] = [
+        (await service.client.get(f"/api/oracle/conversations/{each['context_id']}")).json()["messages"]
+        for each in listed
+    ]
+    assert [message["content"] for message in found] == [message["content"] for message in said]
+    await post(service, user("first?"), assistant("Another answer."), user("And?"), headers={"X-Conversation-Id": "c2"})
+    assert len((await service.client.get("/api/oracle/conversations")).json()["conversations"]) == 2
+
+
 async def test_the_same_question_twice_begins_two_conversations_also_while_the_first_is_being_answered(start):
     service = await start([*ANSWERS[:2], HANGS, ANSWERS[2]])
     for _ in range(2):
