@@ -45,6 +45,12 @@ lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject
 	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --no-deps --editable .
 	.venv/lowest/bin/python -m pytest --numprocesses auto --quiet -m "not soak and not long" $(SMOKE)
 
+without: .venv/dev ## delete a feature's folder from a copy, and run what is left (FEATURE=shadow; without it each in turn)
+	$(BIN)/python -m benchmarks.without $(FEATURE)
+
+weight: .venv/dev ## count the code lines of the product, of what one question loads, and of each feature's folder
+	$(BIN)/python -m benchmarks.weight
+
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
 

@@ -4,14 +4,20 @@ import json
 import re
 import sys
 from functools import cache
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
+import httpx2
 import pytest
 
 from oracle.cli import main
+from oracle.core import features
+from oracle.server.api.app import build_app
 from oracle.server.plugins import GROUPS
+from oracle.server.settings.reading import read_settings
 from oracle.server.wiring import plugins as wiring
+from oracle.server.wiring.service import open_service
 
 TEXT = (Path(__file__).parents[1] / "docs" / "plugins.md").read_text()
 
@@ -24,6 +30,7 @@ def blocks(language):
 def module_of_the_page():
     """Made once: a process registers a decision tree once."""
     made = ModuleType("acme_of_the_page")
+    made.__file__ = "acme.py"
     exec("\n".join(blocks("python")), made.__dict__)
     return made
 
@@ -65,3 +72,44 @@ def test_the_tree_of_the_page_has_no_mistake_and_answers(loaded, capfd):
 def test_the_folders_that_the_page_names_exist():
     for folder in ("plugin_template", "deep_researcher"):
         assert (Path(__file__).parents[1] / "examples" / folder / "pyproject.toml").is_file()
+
+
+@pytest.fixture
+def greeting(monkeypatch):
+    """The package of the page's feature is installed."""
+    made = module_of_the_page()
+    monkeypatch.setitem(sys.modules, "acme", made)
+    point = EntryPoint("greetings", "acme:GREETINGS", "oracle.features")
+    assert point.value in TEXT
+    monkeypatch.setattr(features, "entry_points", lambda group: [point])
+    features.installed_features.cache_clear()
+    wiring._loaded.cache_clear()
+    yield
+    features.installed_features.cache_clear()
+    wiring._loaded.cache_clear()
+
+
+async def test_the_feature_of_the_page_adds_a_call_a_command_and_a_kind(greeting, tmp_path, capfd):
+    assert main(["greet", "Ann"]) == 0
+    assert main(["--help"]) == 0
+    assert main(["features"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("Hello, Ann.\n")
+    assert "Greet somebody." in out
+    assert "Greets whoever asks." in out
+    async with open_service(read_settings(data_dir=tmp_path, project_dir=tmp_path, llm="offline")) as parts:
+        assert "is_polite" in parts.trees.trees.library.registry.kinds
+        transport = httpx2.ASGITransport(build_app(parts))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            assert (await client.get("/api/greetings")).json() == ["Hello"]
+
+
+async def test_a_feature_that_is_left_out_adds_nothing(greeting, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("ORACLE_FEATURES", "-greetings")
+    assert main(["greet", "Ann"]) == 2
+    assert "No such command 'greet'" in capfd.readouterr().err
+    async with open_service(read_settings(data_dir=tmp_path, project_dir=tmp_path, llm="offline")) as parts:
+        assert "is_polite" not in parts.trees.trees.library.registry.kinds
+        transport = httpx2.ASGITransport(build_app(parts))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            assert (await client.get("/api/greetings")).status_code == 404

@@ -16,7 +16,7 @@ from oracle.server.api.app import describe_service
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.table import settings_table
 from tests.acceptance.harness import answers, calls, says
-from tests.oracle.replay.shadow.conftest import shadowed
+from tests.oracle.features.shadow.conftest import shadowed
 
 PAGE = (Path(__file__).parents[1] / "docs" / "shadow.md").read_text(encoding="utf-8")
 (COMMAND,) = re.findall(r"^```sh\n(oracle shadow .*)\n```", PAGE, re.MULTILINE)

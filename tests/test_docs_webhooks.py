@@ -14,8 +14,8 @@ from sqlalchemy import insert
 
 from bt_runtime.testing import FakeClock
 from oracle.core.metrics import Metrics
-from oracle.runs import sending
-from oracle.runs.sending import WebhookSender, signed
+from oracle.features.webhooks import sending
+from oracle.features.webhooks.sending import WebhookSender, signed
 from oracle.runs.storage import webhooks
 from oracle.runs.storage.store import open_store
 from oracle.runs.storage.webhooks import Message

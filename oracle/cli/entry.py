@@ -12,16 +12,16 @@ import click
 from oracle.cli.errors import INTERRUPTED, REPORTED, CommandError
 from oracle.cli.groups import LazyGroup
 from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
+from oracle.core.features import FeatureError
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
     "pending": ("oracle.cli.pending:pending", "List what runs wait for people to decide, and answer it."),
     "runs": ("oracle.cli.groups:runs", "Look at recorded runs, also while a service is running."),
-    "shadow": ("oracle.cli.groups:shadow", "Compare the control that answers users with one that runs beside it."),
-    "mcp": ("oracle.cli.mcp:mcp", "Serve the Model Context Protocol; look at the tools of its servers."),
-    "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
     "trees": ("oracle.cli.groups:trees", "Check, test and compare trees; copy, list and show them."),
+    "features": ("oracle.cli.features:features_", "Print what can be left out, and what each feature adds."),
+    "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
 }
 
 
@@ -45,7 +45,13 @@ class _Commands(LazyGroup):
             raise
 
 
-@click.group("oracle", cls=_Commands, commands_at=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "oracle",
+    cls=_Commands,
+    commands_at=_COMMANDS,
+    of_features="",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="oracle-bt", message="oracle %(version)s")
 def cli() -> None:
     """An LLM agent whose control is a YAML behavior tree.
@@ -70,6 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except FeatureError as error:  # from the help of a group, which lists the commands of the features
+        CommandError(str(error)).show()
+        return CommandError.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED + 2
     except OSError as error:

@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 import click
 
 from bt_runtime.text import did_you_mean
+from oracle.core.features import chosen_features, features
 from oracle.core.loading import imported
 
 
@@ -26,30 +27,56 @@ class LazyGroup(SuggestingGroup):
 
     Args:
         commands_at: by name, in the order of the help: where the command is (`module:attribute`), and its summary.
+        of_features: the commands of features that begin so are further ones, such as `trees ` or, for all that are one
+            word, nothing; `None`: there are none.
         **attributes: those of a `click.Group`.
     """
 
-    def __init__(self, *, commands_at: Mapping[str, tuple[str, str]], **attributes: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *,
+        commands_at: Mapping[str, tuple[str, str]],
+        of_features: str | None = None,
+        **attributes: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(**attributes)
-        self.commands_at = commands_at
+        self._own = commands_at
+        self._of_features = of_features
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands."""
         del ctx
-        return list(self.commands_at)
+        return list(self._commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command of that name; `None` if there is none."""
         del ctx
-        if cmd_name not in self.commands_at:
-            return None
-        return cast("click.Command", imported(self.commands_at[cmd_name][0]))
+        found = self._own.get(cmd_name) or self._commands().get(cmd_name)
+        return None if found is None else cast("click.Command", imported(found[0]))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command named by the first argument; a command of the kernel is found without a look at the features."""
+        if args[0] in self._own:
+            return args[0], self.get_command(ctx, args[0]), args[1:]
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands with their summaries."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.commands_at.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in self._commands().items()])
+
+    def _commands(self) -> Mapping[str, tuple[str, str]]:
+        """The commands of this group, and behind them those of the features that are not left out."""
+        if self._of_features is None:
+            return self._own
+        further = {
+            path.removeprefix(self._of_features): place
+            for feature in features(chosen_features())
+            for path, place in feature.commands.items()
+            if path.startswith(self._of_features) and " " not in path.removeprefix(self._of_features)
+        }
+        return {**self._own, **further}
 
 
 _TREES: Final[Mapping[str, tuple[str, str]]] = {
@@ -66,7 +93,7 @@ _TREES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@click.group("trees", cls=LazyGroup, commands_at=_TREES, no_args_is_help=True)
+@click.group("trees", cls=LazyGroup, commands_at=_TREES, of_features="trees ", no_args_is_help=True)
 def trees() -> None:
     """Check, test and compare trees; copy, list and show them."""
 
@@ -76,6 +103,7 @@ _RUNS: Final[Mapping[str, tuple[str, str]]] = {
     "show": ("oracle.cli.run_show:show", "Show what happened in a run, tick by tick, and why."),
     "watch": ("oracle.cli.run_watch:watch", "Watch a run until it ends."),
     "replay": ("oracle.cli.run_replay:replay", "Play a recorded run again, on its own tree or on another one."),
+    "verify": ("oracle.cli.run_replay:verify", "Play the runs that wait for people on this version, before a deploy."),
     "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they part, and why."),
     "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
     "import": ("oracle.cli.run_import:import_", "Keep an exported run of another installation, to look at."),
@@ -83,16 +111,6 @@ _RUNS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@click.group("runs", cls=LazyGroup, commands_at=_RUNS, no_args_is_help=True)
+@click.group("runs", cls=LazyGroup, commands_at=_RUNS, of_features="runs ", no_args_is_help=True)
 def runs() -> None:
     """Look at recorded runs, also while a service is running."""
-
-
-_SHADOW: Final[Mapping[str, tuple[str, str]]] = {
-    "report": ("oracle.cli.shadow_report:report", "Say whether two controls agree, and what each one needs."),
-}
-
-
-@click.group("shadow", cls=LazyGroup, commands_at=_SHADOW, no_args_is_help=True)
-def shadow() -> None:
-    """Compare the control that answers users with the one that runs beside it."""

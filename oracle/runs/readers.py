@@ -126,13 +126,10 @@ class Attendance:
         if self._is_here(run.id) or run.status == "queued":  # where it waits, as it may be claimed here
             self.take(command)
         elif run.status == "running" and run.worker != self._store.worker:
-            self._send(command)
-
-    def _send(self, command: RunCommand) -> None:
-        """Send in the background; the store's writer keeps the order."""
-        task = asyncio.create_task(self._send_now(command))
-        self.sending.add(task)
-        task.add_done_callback(self.sending.discard)
+            # In the background; the store's writer keeps the order.
+            task = asyncio.create_task(self._send_now(command))
+            self.sending.add(task)
+            task.add_done_callback(self.sending.discard)
 
     async def _send_now(self, command: RunCommand) -> None:
         try:

@@ -2,8 +2,8 @@
 
 Rules:
 
-- An adapter is one line of `ADAPTERS` and its package. Its module has `router`, with all its calls, and
-  `refused(refusal: Refusal) -> Response`, which is the refusal as its clients read one.
+- An adapter is a line of its feature (`oracle.core.features`) and its package. Its module has `router`, with all its
+  calls, and `refused(refusal: Refusal) -> Response`, which is the refusal as its clients read one.
 - It is imported when the first request comes below its path.
 - The guards stand in front of its calls as they do in front of the service's own, so that it checks no token.
 - Whatever refuses a request below its path (a guard, the router, an error that its call raises), the answer is made by
@@ -11,7 +11,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.core.encoding import from_json
+from oracle.core.features import Feature
 from oracle.core.loading import imported
 
 MOST_BODY_BYTES: Final = 8_000_000
@@ -44,13 +45,9 @@ class Adapter(NamedTuple):
         return path.startswith(self.path) and path[len(self.path) : len(self.path) + 1] in ("", "/")
 
 
-ADAPTERS: Final[tuple[Adapter, ...]] = (
-    Adapter("/v1", "oracle.server.connect.openai.routes"),
-    Adapter("/api/chat", "oracle.server.connect.ai_sdk.routes"),
-    Adapter("/agui", "oracle.server.connect.ag_ui.routes"),
-    Adapter("/mcp", "oracle.server.connect.mcp.routes"),
-)
-"""Of several that have a path the first one counts."""
+def adapters_of(used: Iterable[Feature]) -> tuple[Adapter, ...]:
+    """The adapters of features; of several that have a path the first one counts."""
+    return tuple(Adapter(*line) for feature in used for line in feature.adapters.items())
 
 
 @dataclass(frozen=True, slots=True)

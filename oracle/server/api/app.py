@@ -8,8 +8,9 @@ from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
+from oracle.core.features import Feature, features, routers
 from oracle.server.api import console, operations, protected, queries, runs
-from oracle.server.api.adapters import ADAPTERS, MOST_BODY_BYTES, Adapter, OwnRefusals, adapter_of
+from oracle.server.api.adapters import MOST_BODY_BYTES, Adapter, OwnRefusals, adapter_of, adapters_of
 from oracle.server.api.described import DescribedApp
 from oracle.server.api.errors import add_error_answers
 from oracle.server.api.further import FurtherCalls
@@ -37,30 +38,28 @@ _FURTHER: Final = (
     "agent_settings",
     "editing",
     "trees",
-    "debugging",
-    "shadows",
     "tool_servers",
     "people",
-    "feedback",
     "me",
-    "usage",
 )
-"""The modules of the calls that the console and operators make, beyond asking and reading what is answered."""
+"""The kernel's modules of calls beyond asking and reading what is answered."""
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """FastAPI's own would hand the texts of requests that were refused to whatever OpenTelemetry finds in the process; who
 wants traces puts a middleware of OpenTelemetry's in front."""
 
 
-def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] = ADAPTERS) -> FastAPI:
-    """The service as an ASGI app.
+def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] | None = None) -> FastAPI:
+    """The service as an ASGI app, with the calls of the features that its settings do not leave out.
 
     Args:
         parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
             `streams` closed after that.
-        adapters: the protocols of clients that are served besides its own calls.
+        adapters: the protocols of clients that are served besides its own calls; `None`: those of the features.
     """
-    app = _with_calls(has_auth=parts.authenticator.is_required, adapters=adapters)
+    used = features(parts.settings.features)
+    adapters = adapters_of(used) if adapters is None else adapters
+    app = _with_calls(used, has_auth=parts.authenticator.is_required, adapters=adapters)
     app.state.parts = parts
     _put_guards_in_front(app, parts, adapters)
     return app
@@ -68,10 +67,10 @@ def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] = ADAPTERS) ->
 
 def describe_service() -> dict[str, Any]:
     """The OpenAPI document of a service without auth, as `/openapi.json` answers it; no service is started."""
-    return _with_calls(has_auth=False, adapters=()).openapi()
+    return _with_calls(features(), has_auth=False, adapters=()).openapi()
 
 
-def _with_calls(*, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
+def _with_calls(used: Sequence[Feature], *, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
     app = DescribedApp(
         title="Oracle",
         version="1",
@@ -95,7 +94,7 @@ def _with_calls(*, has_auth: bool, adapters: Sequence[Adapter]) -> FastAPI:
     for each in adapters:  # their protocols describe them, and have parameters that are to be ignored
         calls = FurtherCalls(app, [f"{each.module}:router"], has=each.has, include_in_schema=False)
         app.router.routes.append(calls)
-    further = [f"oracle.server.api.{module}:router" for module in _FURTHER]
+    further = [*(f"oracle.server.api.{module}:router" for module in _FURTHER), *routers(used)]
     app.further = FurtherCalls(app, further, has=lambda path: "/api/" in path, dependencies=guarded)
     app.router.routes.append(app.further)
     add_error_answers(app)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 from oracle.agent.answering import Oracle
 from oracle.authoring.counting import AnswerCounts
@@ -14,6 +15,8 @@ from oracle.authoring.trials import Trials
 from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.metrics import Metrics
+from oracle.llm.load import LoadSignal
+from oracle.llm.protocol import Model
 from oracle.replay.histories.sharing import Passes
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
@@ -25,6 +28,8 @@ from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.prices import Prices
 from oracle.tools.mcp.servers import ServerState
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,13 @@ class ServiceParts:
         settings: the operator's.
         metrics: the counters and times for Prometheus.
         authenticator: finds the caller of a request.
+        given_model: answers in place of the configured one, where the service was given it.
+        provider_load: says when the provider has refused a request because of load.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses in addition to the heuristics.
         prices: the price table of models, for `GET /api/usage`.
+        is_prepared: whether what every question needs has been loaded.
         missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
         tool_servers: the state of each MCP server and of its tools.
         pass_headers: names of headers of users that their queries' tools hand on, in lower case.
@@ -76,6 +84,8 @@ class ServiceParts:
     metrics: Metrics
     authenticator: Authenticator
     provider_answers: bool
+    given_model: Model | None = None
+    provider_load: LoadSignal = field(default_factory=LoadSignal)
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
     prices: Prices = field(default_factory=Prices)
@@ -93,3 +103,16 @@ class ServiceParts:
     timing: StreamTiming = field(default_factory=StreamTiming)
     clock: Callable[[], float] = time.monotonic
     body_s: float = 60.0
+    _of_features: dict[type, Any] = field(default_factory=dict)
+
+    def add(self, part: object) -> None:
+        """Keep a part of a feature, for its calls; there is one of each class."""
+        self._of_features[type(part)] = part
+
+    def of(self, kind: type[T]) -> T:
+        """The part of a feature that is of this class.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return cast("T", self._of_features[kind])

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from oracle.core.features import features
 from oracle.server.api.access import Parts
-from oracle.server.api.adapters import ADAPTERS
+from oracle.server.api.adapters import adapters_of
 from oracle.server.api.answers import json_answer
 
 router = APIRouter(include_in_schema=False)
@@ -28,7 +29,8 @@ _HOST: Final = re.compile(r"[A-Za-z0-9.:\[\]-]{1,260}")
 async def describe_resource(path: str, request: Request, parts: Parts) -> Response:
     """The issuers of tokens for the calls below a path: an adapter's, or all."""
     origin, issuers = _origin(request.scope), [entry.partition("=")[2] for entry in parts.settings.oidc_issuers]
-    if not issuers or origin is None or path not in ("", *(each.path for each in ADAPTERS)):
+    paths = ("", *(each.path for each in adapters_of(features(parts.settings.features))))
+    if not issuers or origin is None or path not in paths:
         raise HTTPException(404, "No issuer of tokens is configured for this (ORACLE_OIDC_ISSUERS).")
     body = {"resource": origin + path, "authorization_servers": issuers, "bearer_methods_supported": ["header"]}
     return json_answer(body)

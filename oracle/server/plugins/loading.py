@@ -4,6 +4,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from bt_runtime import Key, Kind, KindError, Registry
 from bt_runtime.kinds.py_trees import py_trees_kind
 from bt_runtime.nodes.behaviours import Behaviours
 from oracle.classify import IntentClassifier
+from oracle.core.features import features, installed_features
+from oracle.core.loading import imported
 from oracle.decision.registry import Factory
 from oracle.server.plugins.contributions import Contribution, PluginError, installed, named
 from oracle.server.plugins.reading import classifier_of, decision_trees_of, folder_of, kinds_of, names_in, tools_of
@@ -93,13 +96,16 @@ class Plugins:
             raise PluginError(problems)
 
 
-def load_plugins(modules: Sequence[str] = (), *, found: Iterable[EntryPoint] | None = None) -> Plugins:
+def load_plugins(
+    modules: Sequence[str] = (), *, chosen: Collection[str] = (), found: Iterable[EntryPoint] | None = None
+) -> Plugins:
     """Load the plugins of this environment.
 
     What they print while they are loaded goes to standard error: standard output may be read by a program.
 
     Args:
         modules: named by the operator.
+        chosen: the features that are left out, as `oracle.core.features.features` takes them.
         found: the entry points; `None`: those of the installed packages.
 
     Raises:
@@ -109,6 +115,7 @@ def load_plugins(modules: Sequence[str] = (), *, found: Iterable[EntryPoint] | N
     gathering = _Gathering()
     with redirect_stdout(sys.stderr):
         gathering.add_installed(found)
+        gathering.add_features(chosen)
         for module in dict.fromkeys(modules):
             gathering.add_module(module)
     if gathering.problems:
@@ -140,6 +147,14 @@ class _Gathering:
             return
         for contribution in contributions:
             self.add(contribution)
+
+    def add_features(self, chosen: Collection[str]) -> None:
+        """Add the tools and node kinds of features."""
+        for feature in features(chosen):
+            for group, place in (("oracle.tools", feature.tools), ("oracle.kinds", feature.kinds)):
+                if place is not None:
+                    package = installed_features()[feature.name][1]
+                    self.add(Contribution(group, feature.name, package, partial(imported, place)))
 
     def add_module(self, module: str) -> None:
         """Add what a module has."""

@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from oracle.core.features import settings_without_effect
 from oracle.decision import AgentConfig, bounds
 from oracle.llm.anthropic_request import DEFAULT_MODEL
 from oracle.llm.thinking import MIN_THINKING_TOKENS
@@ -183,6 +184,10 @@ class Settings(_Ceilings):
     plugins: Names = _several(
         "Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in addition to those "
         "of installed packages; read from the environment alone, not from `.env`."
+    )
+    features: Names = _several(
+        "Features that are left out, as `-shadow,-webhooks`, separated by commas; `oracle features` lists them; read "
+        "from the environment alone, not from `.env`."
     )
     mcp_servers: Folder | None = _optional("A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.")
     prices: Folder | None = _optional("A file of what models cost; without it nothing says what was spent.")
@@ -388,6 +393,13 @@ class Settings(_Ceilings):
         return value
 
     @model_validator(mode="after")
+    def _features_are_there(self) -> "Settings":
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.features and (problems := tuple(settings_without_effect(self.features, given))):
+            raise ValueError("\n".join(problems))
+        return self
+
+    @model_validator(mode="after")
     def _thinking_has_room(self) -> "Settings":
         if "thinking_tokens" not in self.model_fields_set or self.thinking_tokens == 0:
             return self
@@ -466,11 +478,6 @@ class Settings(_Ceilings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{os.path.abspath(self.database_file)}"  # noqa: PTH100  keeps links
-
-    @property
-    def default_config(self) -> AgentConfig:
-        """The limits of users who have set none, within the ceilings."""
-        return self.capped(AgentConfig())
 
     @property
     def ceilings(self) -> Mapping[str, int]:

@@ -15,12 +15,14 @@ from oracle.core.errors import OperatorError
 from oracle.server.settings.fields import PREFIX, Settings, split_address, variable_of
 
 _LONGEST_QUOTE = 120
+_OF_CLIENTS = (f"{PREFIX}TOKEN", f"{PREFIX}URL")
+"""What commands that ask a service read; a service has no use for them."""
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _ADDRESS = "ANTHROPIC_BASE_URL"
 _OF_THE_SDK = (*_KEYS, _ADDRESS)
 _SENT_ALONG = (*_KEYS, "ANTHROPIC_CUSTOM_HEADERS")
 """What the SDK takes from the environment and sends to the address."""
-_RUN_CODE = (variable_of("plugins"),)
+_RUN_CODE = (variable_of("plugins"), variable_of("features"))
 """A settings file may have come with a folder from anywhere, so it cannot set these."""
 _GONE: Final[Mapping[str, str]] = {
     variable_of("shadow_runs"): "shadow runs are under way one at a time",
@@ -141,7 +143,7 @@ def refused_variables(filed: Mapping[str, str], environ: Mapping[str, str]) -> I
     """A sentence for each variable of a settings file that only the environment can set, and does not set."""
     for name in _RUN_CODE:
         if filed.get(name, "").strip() and name not in environ:
-            yield f"{name} runs code, so it has no effect in a settings file; set it in the environment"
+            yield f"{name} decides which code runs, so it has no effect in a settings file; set it in the environment"
 
 
 def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:
@@ -151,7 +153,7 @@ def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:
         if name in _GONE:
             yield f"{name} is no setting any more and has no effect; remove it: {_GONE[name]}"
             continue
-        near = None if name in known else _nearest(name, known)
+        near = None if name in known or name in _OF_CLIENTS else _nearest(name, known)
         if near is not None:
             yield f"{name} is not a setting and has no effect; did you mean {near}?"
 
@@ -189,13 +191,9 @@ def _explain(error: Mapping[str, Any]) -> str:
     if not error["loc"]:
         return str(error["msg"])
     field = str(error["loc"][0])
-    if _is_secret(field):
+    if SecretStr.__name__ in str(Settings.model_fields[field].annotation):
         return f"{variable_of(field)} is set to a blank text; set it to what it is to be, or not at all"
-    return f"{variable_of(field)} must be {_what_is_right(field)}, not {_quoted(error['input'])}"
-
-
-def _is_secret(field: str) -> bool:
-    return SecretStr.__name__ in str(Settings.model_fields[field].annotation)
+    return f"{variable_of(field)} must be {_what_is_right(field)}, not {_shortened(repr(error['input']))}"
 
 
 def _what_is_right(field: str) -> str:
@@ -211,10 +209,6 @@ def _what_is_right(field: str) -> str:
     if info.annotation is bool:
         return "1 or 0"
     return "a text" if info.annotation is str else "a path"
-
-
-def _quoted(value: object) -> str:
-    return _shortened(repr(value))
 
 
 def _shortened(text: str) -> str:

@@ -5,32 +5,41 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import structlog
+
 import trees
-from bt_runtime import Clock, Registry, ReloadingTrees, SystemClock, TreeLibrary
+from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
-from oracle.agent.tracing import Traces
+from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.core.loading import imported
 from oracle.core.logs.configuring import configure_unless_configured
+from oracle.decision import AgentConfig
 from oracle.llm.load import OnLoad
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
-from oracle.server.wiring.mcp import McpActions, action_of, mcp_tools
 from oracle.server.wiring.plugins import plugins_of, registry_of
-from oracle.server.wiring.provider import DeferredModel, has_key, provider_model
+from oracle.server.wiring.provider import ADDRESS, DeferredModel, has_key, provider_model
 from oracle.server.wiring.tracing import open_traces
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
 from oracle.tools.protocol import ChangingTools
 from prompts import PromptError, load_segments
+
+if TYPE_CHECKING:  # an extra, and slow to load
+    from oracle.tools.mcp.hub import McpTools
+
+log = structlog.get_logger(__name__)
 
 _SERVERS_S = 10.0
 """How long a first query waits for servers of which no tool is known."""
@@ -47,10 +56,10 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
         SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
-        TraceSetupError: traces cannot be exported as configured.
+        OperatorError: traces cannot be exported as configured.
     """
     configure_unless_configured(settings.log)
-    changing = mcp_tools(settings)
+    changing = changing_tools(settings)
     model = build_model(settings)
     if isinstance(model, DeferredModel):
         model.prepare()
@@ -72,7 +81,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
     tools: ToolRegistry | None = None,
     tools_of: Callable[[str], ToolRegistry] | None = None,
     trees: ReloadingTrees | None = None,
-    traces: Traces | None = None,
+    traces: Traces = NO_TRACES,
     encoder: Encoder = NO_ENCODER,
     changing: ChangingTools | None = None,
 ) -> Oracle:
@@ -116,7 +125,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         trees=trees,
         conversations=conversations or MemoryConversations(new_id=new_id),
         new_id=new_id,
-        config=settings.default_config,
+        config=settings.capped(AgentConfig()),
         cap=settings.capped,
         tools_of=tools_of,
         control=settings.primary_control,
@@ -126,25 +135,22 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
     )
 
 
-def build_model(
-    settings: Settings,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    on_load: OnLoad = lambda _: None,
-    waits_for_load: bool = True,
-) -> Model:
+def build_model(settings: Settings, *, on_load: OnLoad = lambda _: None, waits_for_load: bool = True) -> Model:
     """The model that answers.
 
     Args:
         settings: `llm` and `model` of them.
-        environ: where a key is looked for if `llm` is `auto`.
         on_load: called when the provider has refused a request because of its load or a rate limit.
         waits_for_load: whether such a request is repeated.
 
     Raises:
         SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
     """
-    if not uses_provider(settings, environ):
+    if not uses_provider(settings):
+        if settings.llm == "auto" and os.environ.get(ADDRESS, "").strip():
+            problem = f"{ADDRESS} is set and no key, so the embedded model answers"
+            hint = "set ANTHROPIC_API_KEY (any text for a server that asks for none), or ORACLE_LLM=offline"
+            log.warning("provider.left_out", problem=problem, hint=hint)
         return OfflineModel()
     return provider_model(settings.model, on_load=on_load, waits_for_load=waits_for_load)
 
@@ -258,7 +264,29 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
     # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
     known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
     actions = {each.name: action_of(each.input_schema, is_callable=not each.is_server_side) for each in known.values()}
-    return registry.with_actions(actions if settings.mcp_servers is None else McpActions(actions, settings))
+    if settings.mcp_servers is None:
+        return registry.with_actions(actions)
+    actions_of = imported("oracle.server.wiring.mcp:McpActions")
+    return registry.with_actions(actions_of(actions, settings, settings.mcp_servers))
+
+
+def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAction:
+    """What a tree may call, by the schema of the tool's arguments."""
+    takes_any = schema.get("additionalProperties", True) is not False
+    names = None if takes_any else tuple(schema.get("properties", ()))
+    return HostAction(names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable)
+
+
+def changing_tools(settings: Settings) -> "McpTools | None":
+    """The tools of the MCP servers that the settings name; `None`: they name none.
+
+    Raises:
+        ToolSetupError: see `oracle.server.wiring.mcp.mcp_tools`.
+    """
+    if settings.mcp_servers is None:
+        return None
+    tools: McpTools = imported("oracle.server.wiring.mcp:mcp_tools")(settings, settings.mcp_servers)
+    return tools
 
 
 def _check_named(settings: Settings, trees: ReloadingTrees) -> None:

@@ -1,11 +1,13 @@
-"""Joins the tools of MCP servers; their client is imported where a file of servers is set."""
+"""Joins the tools of MCP servers; imported where a file of servers is set."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bt_runtime import HostAction
 from oracle.server.api.backends import SIGNED
 from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import action_of
 from oracle.tools import ToolSetupError
 from oracle.tools.mcp.pins import Pins
 from oracle.tools.mcp.servers import read_servers
@@ -16,15 +18,13 @@ if TYPE_CHECKING:
 _PINS = "mcp-tools.json"
 
 
-def mcp_tools(settings: Settings) -> "McpTools | None":
-    """The tools of the servers that the settings name; `None`: they name none.
+def mcp_tools(settings: Settings, file: Path) -> "McpTools":
+    """The tools of the servers that a file names.
 
     Raises:
         ToolSetupError: the file of servers, or that of approved tools, cannot be used, or the client is not installed.
     """
-    if settings.mcp_servers is None:
-        return None
-    servers = read_servers(settings.mcp_servers)
+    servers = read_servers(file)
     try:
         from oracle.tools.mcp.hub import McpTools  # noqa: PLC0415  an extra, and slow to load
     except ImportError as error:
@@ -52,9 +52,9 @@ class McpActions(Mapping[str, HostAction]):
         ToolSetupError: the file of servers, or that of approved tools, cannot be used.
     """
 
-    def __init__(self, others: Mapping[str, HostAction], settings: Settings) -> None:
+    def __init__(self, others: Mapping[str, HostAction], settings: Settings, file: Path) -> None:
         self._others = others
-        self._servers = read_servers(settings.mcp_servers) if settings.mcp_servers is not None else {}
+        self._servers = read_servers(file)
         self._pins = mcp_pins(settings)
         self._actions: dict[str, HostAction] | None = None
 
@@ -76,10 +76,3 @@ class McpActions(Mapping[str, HostAction]):
 
     def __len__(self) -> int:
         return len(self._now())
-
-
-def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAction:
-    """What a tree may call, by the schema of the tool's arguments."""
-    takes_any = schema.get("additionalProperties", True) is not False
-    names = None if takes_any else tuple(schema.get("properties", ()))
-    return HostAction(names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable)

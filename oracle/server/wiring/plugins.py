@@ -25,7 +25,7 @@ def plugins_of(settings: Settings) -> Plugins:
         PluginError: some cannot be loaded, or claim a name that is taken.
         PromptError: a prompt file of theirs is invalid.
     """
-    return _loaded(settings.plugins)
+    return _loaded(settings.plugins, settings.features)
 
 
 def registry_of(plugins: Plugins) -> Registry:
@@ -38,8 +38,8 @@ def registry_of(plugins: Plugins) -> Registry:
 
 
 @lru_cache(maxsize=8)
-def _loaded(modules: tuple[str, ...]) -> Plugins:
-    plugins = load_plugins(modules)
+def _loaded(modules: tuple[str, ...], chosen: tuple[str, ...]) -> Plugins:
+    plugins = load_plugins(modules, chosen=chosen)
     if not plugins.loaded:
         return plugins
     registry_of(plugins)

@@ -5,13 +5,13 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from bt_runtime import ReloadingTrees, SystemClock
+from bt_runtime import ReloadingTrees
 from oracle.agent.answering import Oracle
-from oracle.agent.control.choosing import Controls
 from oracle.authoring.counting import AnswerCounts
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
@@ -21,17 +21,16 @@ from oracle.authoring.watching import watch
 from oracle.classify.encoder.loading import load_known
 from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.classify.encoder.thread import EncodedText, EncoderThread
+from oracle.classify.query import classify_query
 from oracle.console.built import read_console
+from oracle.core.features import features
+from oracle.core.loading import imported
 from oracle.core.logs.lines import dropped_lines
 from oracle.core.metrics import Metrics
 from oracle.llm.load import LoadSignal
 from oracle.llm.protocol import Model
 from oracle.replay.histories.sharing import Passes
-from oracle.replay.shadow.controls import shadow_control
-from oracle.replay.shadow.rehearsing import Stage
-from oracle.replay.shadow.running import Shadows
 from oracle.runs.continuing import OWN_VERSION
-from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
@@ -39,10 +38,17 @@ from oracle.runs.storage.writer import CommitFigures
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.prices import read_prices
-from oracle.server.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
+from oracle.server.wiring.agent import (
+    build_model,
+    build_oracle,
+    changing_tools,
+    new_id,
+    reloading_trees,
+    tool_maker,
+    uses_provider,
+)
 from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.identity import authenticator
-from oracle.server.wiring.mcp import mcp_tools
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
 from oracle.server.wiring.tracing import open_traces
@@ -51,7 +57,7 @@ from oracle.tools import ToolRegistry
 
 _DAY_S = 86_400.0
 _MB = 1_000_000
-_PREPARE_AFTER_S = 1.0
+_SOME_QUESTION = "Where is the function that checks passwords?"
 _ENCODER_AFTER_S = 1.5
 """What the first requests need is loaded first."""
 _LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
@@ -71,29 +77,28 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         PromptError: the prompt files cannot be used.
         StoreSetupError: the database cannot be used as configured.
         TreeFileError: the tree that answers by default has mistakes.
-        TraceSetupError: traces cannot be exported as configured.
-        ShadowControlError: the control of shadow runs does not exist.
+        OperatorError: traces cannot be exported as configured.
+        OperatorError: the control of shadow runs does not exist.
     """
     async with AsyncExitStack() as stack:
         answering, load, urls = model, LoadSignal(), settings.webhook_urls
         if answering is None:
             answering = build_model(settings, on_load=load.note)
             stack.push_async_callback(answering.aclose)
-            if isinstance(answering, DeferredModel):
-                # Later: what the first requests need comes first.
-                stack.callback(asyncio.get_running_loop().call_later(_PREPARE_AFTER_S, answering.prepare).cancel)
         tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
-        changing = mcp_tools(settings)
+        changing = changing_tools(settings)
         if changing is not None:
             await stack.enter_async_context(changing)
         prices = read_prices(settings.prices)
         metrics = Metrics(tools=tools.names if changing is None else None, costs_of=prices.costs)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
+
+        def observe(figures: CommitFigures) -> None:
+            metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
+
         store = await stack.enter_async_context(
-            open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics), webhook_urls=urls)
+            open_store(settings.database_address, worker=worker_name(), observe=observe, webhook_urls=urls)
         )
-        if urls:
-            await stack.enter_async_context(_webhook_sender(settings, store, metrics))
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)
         encoder = await stack.enter_async_context(open_encoder(settings, metrics=metrics))
@@ -119,22 +124,31 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             options=run_options(settings),
             metrics=metrics,
             new_id=new_id,
-            debugger=_debugger(settings, store, trees),
             versions=(OWN_VERSION, *sorted({each.package for each in plugins_of(settings).loaded})),
-            follower=await open_shadows(
-                settings, oracle=oracle, trees=trees, store=store, metrics=metrics, stack=stack, load=load, model=model
-            ),
         )
-        await stack.enter_async_context(runs)
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
         parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
-        parts = replace(parts, encoder=encoder, prices=prices)
+        parts = replace(parts, encoder=encoder, prices=prices, given_model=model, provider_load=load)
         if changing is not None:
             parts = replace(parts, missing_tools=changing.missing, pass_headers=changing.pass_headers)
             parts = replace(parts, tool_servers=changing.states)
         stack.callback(parts.passes.close)
-        yield parts
+        for feature in features(settings.features):
+            if feature.opens is not None and feature.is_asked_for(settings):
+                await stack.enter_async_context(imported(feature.opens)(parts))
+        await stack.enter_async_context(runs)
+        preparing = asyncio.create_task(_prepare(answering), name="prepare")  # begins when the caller first waits
+        stack.callback(preparing.cancel)
+        yield replace(parts, is_prepared=preparing.done)
+
+
+async def _prepare(model: Model) -> None:
+    """Load what every question needs, in threads; what fails to load is tried again with the first question."""
+    work: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.to_thread(classify_query, _SOME_QUESTION))}
+    if isinstance(model, DeferredModel):
+        work.add(model.prepare())
+    await asyncio.wait(work)
 
 
 @asynccontextmanager
@@ -171,69 +185,6 @@ async def open_encoder(
 async def _load_later(encoder: EncoderThread, after_s: float) -> None:
     await asyncio.sleep(after_s)
     await encoder.load()
-
-
-async def open_shadows(
-    settings: Settings,
-    *,
-    oracle: Oracle,
-    trees: ReloadingTrees,
-    store: Store,
-    metrics: Metrics,
-    stack: AsyncExitStack,
-    load: LoadSignal,
-    model: Model | None = None,
-) -> Shadows | None:
-    """The shadows of a process; `None` unless the settings ask for them.
-
-    Args:
-        settings: the operator's.
-        oracle: answers users.
-        trees: those that the service answers with.
-        store: has the runs, and keeps the pairs.
-        metrics: count shadows and their tokens.
-        stack: closes at its end what is opened here.
-        load: says when the provider has refused a request of the users' model, or of a shadow's.
-        model: answers shadows; `None`: one as the settings say, with a client of its own, so that its connections, its
-            retries and what it learns of the provider's limits are its own. It repeats nothing that was refused because
-            of load: what the provider allows is for the users.
-
-    Raises:
-        SettingsError: the provider's own settings cannot be used.
-        ShadowControlError: there is no such version of a tree.
-        UnknownTreeError: there is no such tree.
-        TreeFileError: the tree has mistakes.
-        StoreUnavailableError: the database cannot be read at present.
-    """
-    if settings.control != "shadow":
-        return None
-    registry = trees.library.registry
-    control = await shadow_control(settings.other_control, controls=Controls(trees), store=store, registry=registry)
-    if model is None:
-        model = build_model(settings, on_load=load.note, waits_for_load=False)
-        stack.push_async_callback(model.aclose)
-    shadows = Shadows(
-        Stage(oracle=oracle, model=model, control=control, store=store, new_id=new_id),
-        store=store,
-        metrics=metrics,
-        rate=settings.shadow_rate,
-        tokens_per_hour=settings.shadow_tokens_per_hour,
-    )
-    load.listen(shadows.note_load)
-    return shadows
-
-
-def _webhook_sender(settings: Settings, store: Store, metrics: Metrics) -> AbstractAsyncContextManager[object]:
-    from oracle.runs.sending import WebhookSender  # noqa: PLC0415  its HTTP client is slow to load
-
-    return WebhookSender(
-        outbox=store.webhooks,
-        key=settings.webhook_key,
-        hosts=settings.webhook_hosts,
-        private_hosts=settings.webhook_private_hosts,
-        metrics=metrics,
-        clock=SystemClock(),
-    )
 
 
 def worker_name() -> str:
@@ -286,13 +237,6 @@ def _parts(
     )
 
 
-def _debugger(settings: Settings, store: Store, trees: ReloadingTrees) -> Debugger | None:
-    """The debugger of runs, if the operator has turned it on."""
-    if not settings.debug:
-        return None
-    return Debugger(store, registry=trees.library.registry, lease_s=settings.debug_lease_s, clock=SystemClock())
-
-
 def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
     """The trees; the folder for saved ones is made, unless the operator has named one."""
     if settings.trees_dir is None:
@@ -335,10 +279,3 @@ def _tools(settings: Settings, *, has_web_search: bool) -> tuple[ToolRegistry, C
     if settings.vault_shared or not settings.has_auth:
         return tools, None
     return tools, UserTools(settings.vault, make=make).of
-
-
-def _observer(metrics: Metrics) -> Callable[[CommitFigures], None]:
-    def observe(figures: CommitFigures) -> None:
-        metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
-
-    return observe

@@ -281,7 +281,7 @@ async def test_an_editor_that_goes_away_ends_the_server(tmp_path: Path, env: dic
 def test_no_other_command_imports_the_protocol() -> None:
     code = (
         "import sys; from oracle.cli.groups import trees; assert all(trees.get_command(None, name) for name in "
-        "trees.commands_at); "
+        "trees.list_commands(None)); "
         "sys.exit(not {'pygls', 'lsprotocol'}.isdisjoint(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0

@@ -106,7 +106,9 @@ def test_a_settings_file_cannot_name_code_that_runs(oracle, plugin, tmp_path, mo
     plugin("print('the module was run')\n" + TOOL)
     monkeypatch.delenv("ORACLE_PLUGINS")
     (tmp_path / ".env").write_text("ORACLE_PLUGINS=acme\n")
-    warning = "ORACLE_PLUGINS runs code, so it has no effect in a settings file; set it in the environment"
+    warning = (
+        "ORACLE_PLUGINS decides which code runs, so it has no effect in a settings file; set it in the environment"
+    )
     ran = oracle("plugins")
     assert (ran.code, ran.err) == (0, f"Note: {warning}\n")
     assert ran.out.startswith("No package has added anything.")

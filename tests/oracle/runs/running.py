@@ -172,10 +172,12 @@ async def managed(
             new_id=new_id,
             clock=clock,
             now=now,
-            debugger=debugger,
-            follower=None if follower_of is None else follower_of(it, metrics),
             versions=("oracle-bt 1",) if goes_on else (),
         )
+        if debugger is not None:
+            manager.debugger = debugger
+        if follower_of is not None:
+            manager.follow(follower_of(it, metrics))
         async with manager:
             yield Managed(manager, store, it, clock, metrics, debugger)
 

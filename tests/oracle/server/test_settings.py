@@ -14,7 +14,7 @@ def test_without_anything_set_the_shipped_defaults_hold():
     settings = read_settings()
     assert (settings.llm, settings.control, settings.log) == ("auto", "tree", "warning")
     assert str(settings.vault) == ".oracle/vault"
-    assert settings.default_config == AgentConfig()
+    assert settings.capped(AgentConfig()) == AgentConfig()
 
 
 def test_the_shipped_model_is_the_adapters():

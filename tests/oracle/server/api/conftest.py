@@ -21,7 +21,7 @@ from bt_runtime import Clock, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.tracing import Traces
+from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.authoring.counting import AnswerCounts
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
@@ -30,6 +30,7 @@ from oracle.authoring.trials import Trials
 from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.console.built import Console
+from oracle.core.features import features
 from oracle.core.logs.configuring import configure_logging
 from oracle.core.metrics import Metrics
 from oracle.replay.histories.sharing import Passes
@@ -37,7 +38,7 @@ from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import open_store
-from oracle.server.api.adapters import ADAPTERS, Adapter
+from oracle.server.api.adapters import Adapter, adapters_of
 from oracle.server.api.app import build_app
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.sse import StreamTiming
@@ -120,14 +121,14 @@ async def running_service(
     body_s: float = 60.0,
     trees_folder: Path | None = None,
     explaining: dict[str, Any] | None = None,
-    traces: Traces | None = None,
+    traces: Traces = NO_TRACES,
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     prices: Prices | None = None,
     pass_headers: frozenset[str] = frozenset(),
     tool_servers: Callable[[], Any] = list,
     tools: Iterable[Tool] = (),
-    adapters: tuple[Adapter, ...] = ADAPTERS,
+    adapters: tuple[Adapter, ...] = adapters_of(features()),
     timestamp: Callable[[], str] = lambda: TIMESTAMP,
     **settings: Any,
 ) -> AsyncIterator[Service]:
@@ -164,19 +165,12 @@ async def running_service(
             control=chosen.primary_control,
             traces=traces,
         )
-        debugger = None
+        options = options or RunOptions(most_per_user=chosen.runs_per_user)
+        runs = RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id)
         if chosen.debug:
-            debugger = Debugger(store, registry=REGISTRY, lease_s=chosen.debug_lease_s, clock=clock or SystemClock())
-        runs = await stack.enter_async_context(
-            RunManager(
-                oracle,
-                store,
-                options=options or RunOptions(most_per_user=chosen.runs_per_user),
-                metrics=metrics,
-                new_id=new_id,
-                debugger=debugger,
-            )
-        )
+            lease_s, timer = chosen.debug_lease_s, clock or SystemClock()
+            runs.debugger = Debugger(store, registry=REGISTRY, lease_s=lease_s, clock=timer)
+        await stack.enter_async_context(runs)
         passes = Passes(store, registry=lambda: REGISTRY, **(explaining or {}))
         stack.callback(passes.close)
         parts = ServiceParts(

@@ -8,8 +8,8 @@ from sqlalchemy import insert, select
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.features.test_debugging_calls import until
 from tests.oracle.server.api.conftest import Service
-from tests.oracle.server.api.test_debugging import until
 
 WORD = "xylophone"
 QUESTION = f"Where is the {WORD}? Is {WORD}: broken?"

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import oracle
+from bt_runtime.analysis.files import check_files
 from oracle import Ask, SettingsError, build_oracle, open_oracle, read_settings
 from oracle.core.chunks import Content, Done
 from oracle.llm.offline import OfflineModel
@@ -190,14 +191,14 @@ def test_trees_are_checked_against_the_tools_that_there_are(tmp_path):
     (folder / "wrong.yaml").write_text("tree: wrong\nroot: {action: {call: search_code, with: {qurey: question}}}\n")
     (folder / "none.yaml").write_text("tree: none\nroot: {action: web_search}\n")
     settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees_dir=folder)
-    told = tree_library(settings).check([folder]).mistakes
+    told = check_files(tree_library(settings), [folder]).mistakes
     assert [mistake.message for mistake in told] == [
         "a tree cannot call 'web_search': the provider runs it within a turn",
         "'search_code' needs the argument 'query'",
         "'search_code' has no argument 'qurey'",
     ]
     without = read_settings(project_dir=tmp_path / "nowhere", data_dir=tmp_path / "data", trees_dir=folder)
-    assert tree_library(without).check([folder]).ok
+    assert check_files(tree_library(without), [folder]).ok
 
 
 def test_trees_are_checked_against_the_models_and_prompts_that_the_operator_allows(tmp_path):
@@ -209,12 +210,12 @@ def test_trees_are_checked_against_the_models_and_prompts_that_the_operator_allo
     for number, turn in enumerate(names):
         (tmp_path / "trees" / f"t{number}.yaml").write_text(f"tree: t{number}\nroot: {{ llm_turn: {turn} }}\n")
     settings = read_settings(models="strong,stronger", prompts_dir=tmp_path, trees_dir=tmp_path / "trees")
-    assert [mistake.message for mistake in tree_library(settings).check([tmp_path / "trees"]).mistakes] == [
+    assert [mistake.message for mistake in check_files(tree_library(settings), [tmp_path / "trees"]).mistakes] == [
         "the model 'weak' may not be used",
         "there is no segment 'near' among the prompts",
     ]
     unbounded = read_settings(prompts_dir=tmp_path, trees_dir=tmp_path / "trees")
-    assert len(tree_library(unbounded).check([tmp_path / "trees"]).mistakes) == 1
+    assert len(check_files(tree_library(unbounded), [tmp_path / "trees"]).mistakes) == 1
 
 
 def test_trees_may_call_the_tools_that_a_host_brings(tmp_path):
@@ -223,6 +224,6 @@ def test_trees_may_call_the_tools_that_a_host_brings(tmp_path):
     (folder / "own.yaml").write_text("tree: own\nroot: {action: search_code}\n")
     settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees_dir=folder)
     assert "needs the argument" in str(
-        tree_library(settings, build_tools(settings, has_web_search=False)).check([folder])
+        check_files(tree_library(settings, build_tools(settings, has_web_search=False)), [folder])
     )
-    assert "there is no action" in str(tree_library(settings, ToolRegistry([])).check([folder]))
+    assert "there is no action" in str(check_files(tree_library(settings, ToolRegistry([])), [folder]))

@@ -11,7 +11,7 @@ import pytest
 
 from oracle.server.api.app import build_app
 from oracle.server.settings.fields import Settings
-from oracle.server.wiring.mcp import mcp_tools
+from oracle.server.wiring.agent import changing_tools
 from oracle.server.wiring.service import open_service
 from oracle.tools import ToolSetupError
 from tests.oracle.runs.storage.making import until
@@ -26,7 +26,7 @@ def test_headers_that_have_a_token_for_the_service_are_handed_to_nobody(tmp_path
         file.write_text(json.dumps({"servers": {"a": {"url": "http://h/mcp", "pass_headers": [header]}}}))
         settings = Settings(data_dir=tmp_path, mcp_servers=file, user_token_header="X-User-Token")
         with nullcontext() if is_right else pytest.raises(ToolSetupError, match="cannot be one of 'pass_headers'"):
-            assert mcp_tools(settings).pass_headers == {"x-tenant"}
+            assert changing_tools(settings).pass_headers == {"x-tenant"}
 
 
 @pytest.mark.long("starts a process")

@@ -10,8 +10,8 @@ from oracle.agent.answering import Ask
 from oracle.runs.storage import schema
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service, worker_name
+from tests.oracle.features.webhooks.test_sending import receiving
 from tests.oracle.runs.storage.making import until
-from tests.oracle.runs.test_sending import receiving
 
 
 def test_a_workers_name_fits_whatever_the_machine_is_called(monkeypatch: pytest.MonkeyPatch) -> None:

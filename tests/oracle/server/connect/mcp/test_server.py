@@ -204,6 +204,8 @@ async def test_without_forms_the_result_says_what_waits(careful):
         found = await ask(client, "Write the limit down.", tree="careful")
         assert (found["termination_reason"], len(found["waits_for"])) == (None, 1)
         assert await ask(client, None, run_id=found["run_id"]) == found
+        shown = (await client.call_tool("ask", {"run_id": found["run_id"]})).content[-1].text
+    assert shown.startswith("It waits for people to decide: 'Which branch is meant?'. They decide in the console, or ")
 
 
 async def test_a_state_is_the_user_s_the_call_s_and_unforgeable(careful):
@@ -277,7 +279,7 @@ async def test_pages_of_other_origins_are_refused(start):
 
 
 async def test_without_the_library_it_says_what_to_install(start, monkeypatch):
-    monkeypatch.setattr("oracle.server.connect.mcp.routes.find_spec", lambda _: None)
+    monkeypatch.setattr("oracle.features.mcp_server.routes.find_spec", lambda _: None)
     service = await start(SEARCH)
     answer = await service.client.post("/mcp", json={})
     assert answer.status_code == 501

@@ -1,0 +1,155 @@
+"""What an installation can do besides the kernel: each feature adds calls, commands and what runs in a service.
+
+The kernel names features only as text, in `DEFAULT_FEATURES`, and imports none: a folder that is not there is a feature
+that is not there. Those of other packages are found by the entry points `oracle.features`, and use the same fields.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from typing import Final
+
+from bt_runtime.text import did_you_mean
+from oracle.core.errors import OperatorError
+
+GROUP: Final = "oracle.features"
+VARIABLE: Final = "ORACLE_FEATURES"
+
+DEFAULT_FEATURES: Final = (
+    "oracle.features.shadow",
+    "oracle.features.webhooks",
+    "oracle.features.debugging",
+    "oracle.features.feedback",
+    "oracle.features.usage",
+    "oracle.server.connect.openai",
+    "oracle.server.connect.ai_sdk",
+    "oracle.server.connect.ag_ui",
+    "oracle.features.mcp_server",
+)
+"""The packages of the features that come with the product; each has its `FEATURE`."""
+
+
+class FeatureError(OperatorError, ValueError):
+    """Features that cannot be used as `ORACLE_FEATURES` or an entry point names them; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """Something that can be left out, or added by another package.
+
+    Places are texts (`module:name`) and imported when they are needed.
+
+    Args:
+        name: the word of users for it, as `ORACLE_FEATURES` has it.
+        summary: what it does, in a line.
+        needs: the names of features without which it cannot be.
+        settings: fields of `Settings` that nothing else reads, as `webhook_urls`, or with the one value that asks for
+            the feature, as `control=shadow`.
+        calls: FastAPI routers below `/api/`, imported when the first request is for one of them.
+        adapters: by the path below which a protocol of clients is served, the module of its calls
+            (`oracle.server.api.adapters`).
+        commands: by what is typed behind `oracle`, such as `trees judge`: where the command is, and its summary.
+        tools: what plugins name by `oracle.tools`.
+        kinds: what plugins name by `oracle.kinds`.
+        opens: called with the `ServiceParts` of a service before its runs begin; returns an async context manager that
+            is left when the service has stopped.
+        when: the setting without which that is not done, as in `settings`; empty: it always is.
+    """
+
+    name: str
+    summary: str
+    needs: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    adapters: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    tools: str | None = None
+    kinds: str | None = None
+    opens: str | None = None
+    when: str = ""
+
+    def is_asked_for(self, settings: object) -> bool:
+        """Whether a service with these settings opens the feature."""
+        name, _, value = self.when.partition("=")
+        found = getattr(settings, name) if name else True
+        return found == value if value else bool(found)
+
+
+@cache
+def installed_features() -> Mapping[str, tuple[Feature, str]]:
+    """Every feature by its name, and the package that has it: our own first, then those of other packages.
+
+    Raises:
+        FeatureError: one of another package cannot be loaded, or has a name that is taken.
+    """
+    found: dict[str, tuple[Feature, str]] = {}
+    for home in DEFAULT_FEATURES:
+        if find_spec(home) is not None:
+            feature = import_module(home).FEATURE
+            found[feature.name] = (feature, home)
+    for point in sorted(entry_points(group=GROUP), key=lambda each: each.value):
+        try:
+            feature = point.load()
+        except Exception as error:
+            raise FeatureError(f"{GROUP}: {point.name} ({point.value}) cannot be loaded: {error}") from error
+        if not isinstance(feature, Feature):
+            raise FeatureError(f"{GROUP}: {point.name} ({point.value}) must be a Feature, not {feature!r:.100}")
+        if feature.name in found:
+            raise FeatureError(
+                f"{GROUP}: {point.value} has the name {feature.name!r} of another feature; choose another"
+            )
+        found[feature.name] = (feature, point.module)
+    return found
+
+
+def features(chosen: Collection[str] = ()) -> tuple[Feature, ...]:
+    """The features of this installation but those that are left out.
+
+    Args:
+        chosen: `-shadow` leaves out the feature `shadow`.
+
+    Raises:
+        FeatureError: there is no such feature, one that is used needs one that is not, or see `installed_features`.
+    """
+    known = {name: feature for name, (feature, _) in installed_features().items()}
+    for each in chosen:
+        if not each.startswith("-") or each[1:] not in known:
+            near = did_you_mean(each.removeprefix("-"), known) or f"the features are {', '.join(known)}"
+            raise FeatureError(f"{VARIABLE} leaves out features, as '-shadow,-webhooks', not {each!r:.100}; {near}")
+    used = tuple(feature for name, feature in known.items() if f"-{name}" not in chosen)
+    names = {feature.name for feature in used}
+    for feature in used:
+        for needed in feature.needs:
+            if needed not in names:
+                raise FeatureError(f"the feature {feature.name!r} needs {needed!r}: leave out both with {VARIABLE}")
+    return used
+
+
+def chosen_features(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """What the environment says of features."""
+    return tuple(name for part in environ.get(VARIABLE, "").split(",") if (name := part.strip()))
+
+
+def settings_without_effect(chosen: Collection[str], given: Mapping[str, object]) -> Iterator[str]:
+    """A sentence for each setting that only a feature reads which is left out.
+
+    Args:
+        chosen: as `features` takes it.
+        given: the settings that the operator has set, by field.
+    """
+    used = {feature.name for feature in features(chosen)}
+    for name, (feature, _) in installed_features().items():
+        for setting in () if name in used else feature.settings:
+            of, _, value = setting.partition("=")
+            if of in given and value in ("", given[of]):
+                variable = f"ORACLE_{of.upper()}"
+                yield f"{variable} asks for the feature {name!r}, which {VARIABLE} leaves out; remove one of the two"
+
+
+def routers(used: Iterable[Feature]) -> list[str]:
+    """The places of the calls of features below `/api/`."""
+    return [place for feature in used for place in feature.calls]

@@ -1,0 +1,16 @@
+"""The Model Context Protocol, of 2026-07-28 and 2025-11-25: Oracle as a server."""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="mcp-server",
+    summary="Serves clients of the Model Context Protocol at /mcp.",
+    settings=("mcp_tools",),
+    commands={
+        "mcp": (
+            "oracle.features.mcp_server.command:mcp",
+            "Serve the Model Context Protocol; look at the tools of its servers.",
+        )
+    },
+    adapters={"/mcp": "oracle.features.mcp_server.routes"},
+)

@@ -1,0 +1,31 @@
+"""`oracle mcp`: what has to do with the Model Context Protocol."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from oracle.cli.groups import LazyGroup
+from oracle.core.loading import imported
+
+_MCP: Final[Mapping[str, tuple[str, str]]] = {
+    "tools": ("oracle.cli.mcp_tools:tools", "List the tools of MCP servers; approve changed ones."),
+}
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.group("mcp", cls=LazyGroup, commands_at=_MCP, invoke_without_command=True)
+@click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
+@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
+@click.pass_context
+def mcp(context: click.Context, *, project: Path | None, vault: Path | None) -> int:
+    """Serve the Model Context Protocol on standard input and output, for a client that starts this command.
+
+    The tool `ask` answers in this process, as `oracle ask` does; nothing is kept beyond it, unless ORACLE_DATABASE_URL
+    names a database. The log goes to standard error. docs/mcp.md has the configuration of clients; a running service
+    has the same at /mcp.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    return int(imported("oracle.features.mcp_server.standard_streams:serve")(project=project, vault=vault))

@@ -1,1 +1,0 @@
-"""The same question under another control, out of the sight of users; and what such pairs say."""
