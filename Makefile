@@ -9,7 +9,7 @@ SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracl
 # Without bytecode each process of the tests compiles all modules anew, those of the tests themselves among them.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check console-tests lowest bench bench-guard mutants tree-mutants eval screenshots soak docs types lock clean
+.PHONY: help install run test lint check console-tests lowest without weight bench bench-guard mutants tree-mutants eval screenshots soak docs types lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -54,7 +54,7 @@ weight: .venv/dev ## count the code lines of the product, of what one question l
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
 
-bench-guard: .venv/dev ## six ratios to baselines of the same run; fails if one is beyond its bound (ARGS="turn tick")
+bench-guard: .venv/dev ## what the product costs, as ratios to baselines of the same run and in code lines; fails if one is beyond its bound (ARGS="turn tick")
 	$(BIN)/python -m benchmarks.guard $(ARGS)
 
 mutants: .venv/dev ## small defects in a sample of places, and how many of them each room's tests find (ARGS="signals --sample 100")

@@ -5,29 +5,16 @@ product dearer unseen. A figure beyond its bound is measured once more before it
 other work can disturb one. Who raises a `best` says why in the commit; who lowers a cost lowers it.
 """
 
-import ast
 import asyncio
-import io
 import sys
-import tokenize
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks import bench_parked, bench_service, bench_start, bench_ticks, bench_turns
 from benchmarks.parts import quiet
+from benchmarks.weight import lines_of, loaded_modules, product_modules
 
 MARGIN = 1.15
-_ROOT = Path(__file__).resolve().parent.parent
-_PRODUCT = ("bt_runtime", "oracle", "prompts", "signals", "trees")
-_SILENT = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +42,14 @@ def parked_over_bare() -> float:
     return parked_kb / floor_kb
 
 
-def code_lines(source: str) -> int:
-    """The lines of a module without docstrings, comments and blank lines."""
-    documents: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_documented and ast.get_docstring(node) is not None:
-            documents.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - documents)
-
-
-def product_modules() -> Iterator[Path]:
-    """The modules that are shipped."""
-    for package in _PRODUCT:
-        yield from (_ROOT / package).rglob("*.py")
-
-
 def thousand_lines() -> float:
     """Code lines of the product, in thousands."""
-    return sum(code_lines(path.read_text(encoding="utf-8")) for path in product_modules()) / 1000
+    return sum(lines_of(product_modules()).values()) / 1000
+
+
+def thousand_loaded() -> float:
+    """Code lines of the product that one question loads, in thousands."""
+    return sum(lines_of(loaded_modules()).values()) / 1000
 
 
 GUARDED = (
@@ -86,7 +58,8 @@ GUARDED = (
     Guarded("a tick of a node, over the floor", 3.8, bench_ticks.tick_over_floor),
     Guarded("a parked run, over a task that waits", 26.7, parked_over_bare),
     Guarded("a start, over bare FastAPI", 2.7, lambda: asyncio.run(bench_start.start_over_bare())),
-    Guarded("code lines of the product, thousands", 59.3, thousand_lines),
+    Guarded("code lines of the product, thousands", 59.6, thousand_lines),
+    Guarded("code lines that one question loads, thousands", 25.3, thousand_loaded),
 )
 
 
