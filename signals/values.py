@@ -113,9 +113,7 @@ def _items(raw: str) -> list[str]:
         return _bracketed(text)
     lines = [line for line in text.splitlines() if line.strip(WHITE)]
     unmarked = [line[bullet.end() :] for line in lines if (bullet := _BULLET.match(line))]
-    if 1 < len(unmarked) == len(lines):
-        return _without_blanks(unmarked)
-    return _separated(text)
+    return _without_blanks(unmarked) if 1 < len(unmarked) == len(lines) else _separated(text)
 
 
 def _bracketed(text: str) -> list[str]:

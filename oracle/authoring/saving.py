@@ -79,7 +79,11 @@ def _written(path: Path, data: bytes) -> Path:
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         with open(handle, "wb") as file:  # noqa: PTH123  a handle
-            _take_mode(path, handle)
+            # The new file gets the rights of the one that it replaces.
+            with contextlib.suppress(OSError):
+                mode = path.lstat().st_mode
+                if stat.S_ISREG(mode):
+                    os.fchmod(handle, stat.S_IMODE(mode))
             file.write(data)
             file.flush()
             os.fsync(handle)
@@ -88,14 +92,6 @@ def _written(path: Path, data: bytes) -> Path:
             new.unlink(missing_ok=True)
         raise _failed(path, error) from None
     return new
-
-
-def _take_mode(path: Path, handle: int) -> None:
-    """Give the new file the rights of the one that it replaces."""
-    with contextlib.suppress(OSError):
-        mode = path.lstat().st_mode
-        if stat.S_ISREG(mode):
-            os.fchmod(handle, stat.S_IMODE(mode))
 
 
 def _failed(path: Path, error: OSError) -> TreeFolderError:

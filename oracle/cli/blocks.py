@@ -67,7 +67,8 @@ class BlockReader:
     def _take(self, line: str) -> Iterator[TextBlock]:
         if self._fence:
             self._lines.append(line)
-            if _closes(line, self._fence):
+            marks = line.strip()
+            if len(marks) >= len(self._fence) and set(marks) == {self._fence[0]}:
                 self._fence = ""
                 if self._kind == "fence":
                     yield from self._finish()
@@ -117,8 +118,3 @@ class BlockReader:
 
 def _begins_block(line: str) -> bool:
     return _FENCE.match(line) is not None or _INTERRUPTS.match(line) is not None
-
-
-def _closes(line: str, fence: str) -> bool:
-    marks = line.strip()
-    return len(marks) >= len(fence) and set(marks) == {fence[0]}

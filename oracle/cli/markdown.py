@@ -64,7 +64,9 @@ class MarkdownBlock:
         if len(self._text) <= _LONGEST_CHARS:
             with console.use_theme(_THEME), suppress(Exception):  # the text is shown as it is if rendering fails
                 lines = _lines(console, _Markdown(self._text), options)
-        if not _has_all(self._text, lines):
+        # Whether a letter is missing; the language of a fence does not count.
+        shown = Counter(_letters(segment.text for line in lines for segment in line))
+        if Counter(_letters([_INFO.sub("", self._text)])) - shown:
             lines = _lines(console, Text(self._text, overflow="fold"), options)
         return lines
 
@@ -143,12 +145,6 @@ def _without_fill(line: list[Segment]) -> list[Segment]:
 
 def _shows_blanks(style: Style | None) -> bool:
     return style is not None and bool(style.underline or style.reverse or style.strike)
-
-
-def _has_all(text: str, lines: list[list[Segment]]) -> bool:
-    """Whether no letter of the text is missing; the language of a fence does not count."""
-    shown = Counter(_letters(segment.text for line in lines for segment in line))
-    return not Counter(_letters([_INFO.sub("", text)])) - shown
 
 
 def _letters(texts: Any) -> Iterator[str]:  # noqa: ANN401  an iterable of texts

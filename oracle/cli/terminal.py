@@ -66,7 +66,8 @@ class TerminalView(QueryView):
             case chunks.Thinking() | chunks.ToolCalled():
                 self._show_progress()
             case chunks.ToolReturned():
-                self._finish_call(chunk)
+                mark, label, result = finished_call(self.answer, chunk)
+                self._line(Text.assemble((mark, _MARK_STYLES[mark]), f" {label}", (f"  {result}", "dim")))
             case chunks.SystemNotice():
                 self._line(Text(f"{_MARKS[chunk.severity]} {clean(chunk.system_message)}", style=AMBER))
             case chunks.ApprovalRequested(interrupt) | chunks.QuestionAsked(interrupt):
@@ -131,10 +132,6 @@ class TerminalView(QueryView):
         if self._text_is_last:
             self._separate()
             self._text_is_last = False
-
-    def _finish_call(self, returned: chunks.ToolReturned) -> None:
-        mark, label, result = finished_call(self.answer, returned)
-        self._line(Text.assemble((mark, _MARK_STYLES[mark]), f" {label}", (f"  {result}", "dim")))
 
     def _finish(self, done: chunks.Done) -> None:
         self.close()

@@ -106,17 +106,13 @@ def read_console(folder: Path = FOLDER) -> Console | None:
 def _read(path: Path) -> ConsoleFile:
     body = path.read_bytes()
     copies = {coding: path.with_name(path.name + suffix) for coding, suffix in _COPIES.items()}
+    found = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return ConsoleFile(
         body=body,
-        media_type=_media_type(path),
+        media_type=f"{found}; charset=utf-8" if found.startswith("text/") else found,
         etag=f'W/"{hashlib.sha256(body).hexdigest()[:32]}"',
         copies={coding: copy.read_bytes() for coding, copy in copies.items() if copy.is_file()},
     )
-
-
-def _media_type(path: Path) -> str:
-    found = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return f"{found}; charset=utf-8" if found.startswith("text/") else found
 
 
 def _weights(accepted: str) -> dict[str, float]:

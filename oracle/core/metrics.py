@@ -9,6 +9,7 @@ Rules:
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Final
 
 from prometheus_client import (
@@ -103,6 +104,8 @@ class Metrics:
         self, *, tools: Collection[str] | None = None, costs_of: CostsOf = lambda _model, _usage: None
     ) -> None:
         self.registry = CollectorRegistry()
+        self._counter, self._gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
+        self._histogram = partial(Histogram, registry=self.registry)
         self._costs_of = costs_of
         self._trees = _Names()
         self._reasons = _Names()
@@ -110,117 +113,91 @@ class Metrics:
         self._add_runs()
         self._add_steps()
         self._add_shadows()
-        self._add_auxiliary()
         self._add_usage()
-        self._add_encoder()
         self._add_process()
 
     def _add_runs(self) -> None:
-        of = self.registry
-        self._started = Counter("oracle_runs_started", "Runs begun in this process.", ["tree"], registry=of)
-        self._ended = Counter(
-            "oracle_runs_ended", "Runs ended in this process, by termination reason.", ["tree", "reason"], registry=of
+        self._started = self._counter("oracle_runs_started", "Runs begun in this process.", ["tree"])
+        self._ended = self._counter(
+            "oracle_runs_ended", "Runs ended in this process, by termination reason.", ["tree", "reason"]
         )
-        self._active = Gauge("oracle_runs_active", "Runs under way in this process.", registry=of)
-        self._run_s = Histogram(
-            "oracle_run_seconds", "From a run's begin to its end.", ["tree"], buckets=_RUN_BUCKETS_S, registry=of
+        self._active = self._gauge("oracle_runs_active", "Runs under way in this process.")
+        self._run_s = self._histogram(
+            "oracle_run_seconds", "From a run's begin to its end.", ["tree"], buckets=_RUN_BUCKETS_S
         )
-        self._recovered = Counter(
-            "oracle_runs_recovered", "Runs of dead or silent workers that were ended here.", registry=of
+        self._recovered = self._counter("oracle_runs_recovered", "Runs of dead or silent workers that were ended here.")
+        self._webhooks = self._counter(
+            "oracle_webhooks", "Attempts to send a webhook from here, by outcome.", ["outcome"]
         )
-        self._webhooks = Counter(
-            "oracle_webhooks", "Attempts to send a webhook from here, by outcome.", ["outcome"], registry=of
+        self._feedback = self._counter("oracle_feedback", "Answers rated here: up, down, or withdrawn.", ["rating"])
+        self._continued = self._counter(
+            "oracle_runs_continued", "Runs of dead or silent workers that have gone on here."
         )
-        self._feedback = Counter(
-            "oracle_feedback", "Answers rated here: up, down, or withdrawn.", ["rating"], registry=of
+        self._not_continued = self._counter(
+            "oracle_runs_not_continued", "Runs that could not go on: they differed from their record."
         )
-        self._continued = Counter(
-            "oracle_runs_continued", "Runs of dead or silent workers that have gone on here.", registry=of
-        )
-        self._not_continued = Counter(
-            "oracle_runs_not_continued", "Runs that could not go on: they differed from their record.", registry=of
-        )
-        self._streams = Gauge("oracle_streams_active", "Event streams that clients have open here.", registry=of)
-        self._streams_opened = Counter("oracle_streams_opened", "Event streams that clients have opened.", registry=of)
-        self._first_chunk_s = Histogram(
-            "oracle_first_chunk_seconds",
-            "From a run's begin to its first chunk.",
-            buckets=_FIRST_CHUNK_BUCKETS_S,
-            registry=of,
+        self._streams = self._gauge("oracle_streams_active", "Event streams that clients have open here.")
+        self._streams_opened = self._counter("oracle_streams_opened", "Event streams that clients have opened.")
+        self._first_chunk_s = self._histogram(
+            "oracle_first_chunk_seconds", "From a run's begin to its first chunk.", buckets=_FIRST_CHUNK_BUCKETS_S
         )
 
     def _add_steps(self) -> None:
-        of = self.registry
-        self._turn_s = Histogram("oracle_turn_seconds", "Of an LLM turn.", buckets=_TURN_BUCKETS_S, registry=of)
-        self._tool_s = Histogram(
-            "oracle_tool_seconds", "Of a tool call.", ["tool", "outcome"], buckets=_TOOL_BUCKETS_S, registry=of
+        self._turn_s = self._histogram("oracle_turn_seconds", "Of an LLM turn.", buckets=_TURN_BUCKETS_S)
+        self._tool_s = self._histogram(
+            "oracle_tool_seconds", "Of a tool call.", ["tool", "outcome"], buckets=_TOOL_BUCKETS_S
         )
-        self._events = Counter("oracle_store_events", "Log entries committed.", registry=of)
-        self._queue_s = Histogram(
+        self._events = self._counter("oracle_store_events", "Log entries committed.")
+        self._queue_s = self._histogram(
             "oracle_store_queue_seconds",
             "Age of a group's oldest entry when its commit began.",
             buckets=_STORE_BUCKETS_S,
-            registry=of,
         )
-        self._commit_s = Histogram(
-            "oracle_store_commit_seconds", "Of a commit of the event log.", buckets=_STORE_BUCKETS_S, registry=of
+        self._commit_s = self._histogram(
+            "oracle_store_commit_seconds", "Of a commit of the event log.", buckets=_STORE_BUCKETS_S
         )
 
     def _add_shadows(self) -> None:
-        of = self.registry
-        self._shadows = Counter("oracle_shadow_runs", "Shadow runs ended here, by outcome.", ["outcome"], registry=of)
-        self._shadows_dropped = Counter(
-            "oracle_shadow_runs_dropped", "Runs without their shadow, by reason.", ["reason"], registry=of
+        self._shadows = self._counter("oracle_shadow_runs", "Shadow runs ended here, by outcome.", ["outcome"])
+        self._shadows_dropped = self._counter(
+            "oracle_shadow_runs_dropped", "Runs without their shadow, by reason.", ["reason"]
         )
-        self._shadows_active = Gauge("oracle_shadow_runs_active", "Shadow runs under way here.", registry=of)
-        self._shadow_tokens = Counter("oracle_shadow_tokens", "Tokens that shadow runs have used here.", registry=of)
-        self._similarity = Histogram(
-            "oracle_shadow_answer_similarity",
-            "Of the answers of a run and its shadow.",
-            buckets=_SIMILARITY_BUCKETS,
-            registry=of,
+        self._shadows_active = self._gauge("oracle_shadow_runs_active", "Shadow runs under way here.")
+        self._shadow_tokens = self._counter("oracle_shadow_tokens", "Tokens that shadow runs have used here.")
+        self._similarity = self._histogram(
+            "oracle_shadow_answer_similarity", "Of the answers of a run and its shadow.", buckets=_SIMILARITY_BUCKETS
         )
 
-    def _add_auxiliary(self) -> None:
-        of = self.registry
-        self._auxiliary = Counter(
+    def _add_usage(self) -> None:
+        self._auxiliary = self._counter(
             "oracle_auxiliary_requests",
             "What chat products have asked for themselves, such as titles.",
             ["task", "outcome"],
-            registry=of,
         )
-        self._auxiliary_tokens = Counter("oracle_auxiliary_tokens", "Tokens that such requests have used.", registry=of)
-
-    def _add_usage(self) -> None:
-        of = self.registry
-        self._tokens = Counter(
+        self._auxiliary_tokens = self._counter("oracle_auxiliary_tokens", "Tokens that such requests have used.")
+        self._tokens = self._counter(
             "oracle_tokens",
             "Tokens of runs ended here, by kind, and by whether their price is known.",
             ["kind", "priced"],
-            registry=of,
         )
-        self._cost = Counter("oracle_cost", "What those have cost whose price is known.", ["kind"], registry=of)
-
-    def _add_encoder(self) -> None:
-        of = self.registry
-        self._encoded = Counter(
-            "oracle_encoder_texts", "Texts that the encoder was asked to read.", ["kind", "outcome"], registry=of
+        self._cost = self._counter("oracle_cost", "What those have cost whose price is known.", ["kind"])
+        self._encoded = self._counter(
+            "oracle_encoder_texts", "Texts that the encoder was asked to read.", ["kind", "outcome"]
         )
-        self._encoded_s = Histogram(
-            "oracle_encoder_seconds", "Of a text that the encoder has read.", buckets=_ENCODER_BUCKETS_S, registry=of
+        self._encoded_s = self._histogram(
+            "oracle_encoder_seconds", "Of a text that the encoder has read.", buckets=_ENCODER_BUCKETS_S
         )
 
     def _add_process(self) -> None:
-        of = self.registry
-        self._lag_s = Histogram(
-            "oracle_loop_lag_seconds", "How late the event loop woke up.", buckets=_LAG_BUCKETS_S, registry=of
+        self._lag_s = self._histogram(
+            "oracle_loop_lag_seconds", "How late the event loop woke up.", buckets=_LAG_BUCKETS_S
         )
-        self._writable = Gauge("oracle_store_writable", "1 while the database can be written, else 0.", registry=of)
+        self._writable = self._gauge("oracle_store_writable", "1 while the database can be written, else 0.")
         self._writable.set(1)
         self._dropped_lines = _DroppedLines()
-        of.register(self._dropped_lines)
-        ProcessCollector(registry=of)
-        PlatformCollector(registry=of)
+        self.registry.register(self._dropped_lines)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
 
     def run_started(self, tree: str) -> None:
         """A run begins."""

@@ -125,9 +125,7 @@ def is_true(reason: TerminationReason, state: AgentState) -> bool:
 
 def termination(state: AgentState) -> TerminationReason | None:
     """The reason to stop now: the one that was given before, else the first rule that holds."""
-    if state.termination_reason is not None:
-        return state.termination_reason
-    return _first(RULES, state)
+    return state.termination_reason if state.termination_reason is not None else _first(RULES, state)
 
 
 def mark_warnings(state: AgentState) -> AgentState:

@@ -52,7 +52,8 @@ class RebuiltRun:
             pass
         elif breach is not None:
             self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
-        elif _is_abort(tick):
+        elif ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes:
+            # A cancel for a reason that is not the user's.
             self.agent.fail(ModelFault("service_stopping", "The service has stopped the query."))
         for source in self.sources.get(tick.tick, ()):
             self.agent.output.cite(source)
@@ -63,11 +64,6 @@ class RebuiltRun:
         if isinstance(node, LlmTurn) and node.settings.visible and isinstance(value, TurnOutcome):
             output.begin_turn()
             output.say(value.text)
-
-
-def _is_abort(tick: TickRecord) -> bool:
-    """Whether the service has ended the run before the tick: it delivers a cancel, and the reason is not the user's."""
-    return ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes
 
 
 def sources_found(chunks: Iterable[tuple[int, Chunk]]) -> dict[int, tuple[Source, ...]]:

@@ -160,16 +160,13 @@ class RunRules:
         events = self.stream.chunk(chunk)
         if isinstance(chunk, Done):
             self._take(events)
-            self._end()
+            # What was still owed is broken now.
+            self._act(self.monitors.pending(self.states), None)
             self.forward(chunk)
             self.run.rules, self.run.output.emit = None, self.forward  # a reference cycle would outlive the run
         else:
             self.forward(chunk)
             self._take(events)
-
-    def _end(self) -> None:
-        """The run is over: what was still owed is broken now."""
-        self._act(self.monitors.pending(self.states), None)
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:

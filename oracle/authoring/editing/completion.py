@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from bt_runtime.language.kind import Kind
 from bt_runtime.language.reading.shorthand import slot_named
+from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
 from oracle.authoring.editing import describing
 from oracle.authoring.editing.context import Context, context_at
@@ -97,7 +98,10 @@ def _completion(item: Item, context: Context, here: Place) -> Completion:
 def _items(context: Context) -> Iterator[Item]:
     spot, expected = context.spot, context.expected
     if spot.at == "comment":
-        yield from _silences(context)
+        typed = _SILENCE.match(context.spot.text)
+        if typed is not None:
+            for code, meaning in context.desk.codes.items():
+                yield Item(code, "code", doc=meaning, insert=f"{code}: ", typed=typed[1])
         return
     if spot.at == "nowhere":
         return
@@ -129,13 +133,6 @@ def _in_part(context: Context, part: Part) -> Iterator[Item]:
 def _present(context: Context) -> Mapping[str, str]:
     """The keys of the mapping whose key is typed."""
     return context.spot.scalars[-1] if context.spot.at == "key" and context.spot.scalars else {}
-
-
-def _silences(context: Context) -> Iterator[Item]:
-    typed = _SILENCE.match(context.spot.text)
-    if typed is not None:
-        for code, meaning in context.desk.codes.items():
-            yield Item(code, "code", doc=meaning, insert=f"{code}: ", typed=typed[1])
 
 
 def _declared(context: Context, part: Part) -> Iterator[Item]:
@@ -184,7 +181,11 @@ def _of_kind(context: Context, kind: Kind) -> Iterator[Item]:
     if spot.at != "value":
         yield from _settings(context, kind)
         mapping_keys = isinstance(short, SettingValue) and bool(short.key_roles)
-        if isinstance(short, SettingValue) and mapping_keys and _may_be_mapping_of_shorthand(context, kind):
+        if (
+            isinstance(short, SettingValue)
+            and mapping_keys
+            and _present(context).keys().isdisjoint(setting_names(kind))
+        ):
             yield from _setting_keys(context, short)
     if spot.at == "key":
         return
@@ -197,18 +198,12 @@ def _of_kind(context: Context, kind: Kind) -> Iterator[Item]:
         yield from (replace(item, order=5) for item in _kinds(context))
 
 
-def _may_be_mapping_of_shorthand(context: Context, kind: Kind) -> bool:
-    settings = {field.alias or name for name, field in kind.settings.model_fields.items()}
-    return settings.isdisjoint(_present(context))
-
-
 def _settings(context: Context, kind: Kind) -> Iterator[Item]:
     required = required_of(kind)
-    names = [*(field.alias or name for name, field in kind.settings.model_fields.items())]
     present = _present(context)
     spot = context.spot
     column = max(spot.begin.column - 1 - spot.indent, 0)
-    for name in [*names, *(slot.name for slot in kind.slots), "name"]:
+    for name in [*setting_names(kind), *(slot.name for slot in kind.slots), "name"]:
         if name in present and name != context.spot.text:
             continue
         is_slot = slot_named(kind, name) is not None

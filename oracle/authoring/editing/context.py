@@ -37,19 +37,14 @@ class Context:
 def context_at(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
     """The context of a cursor; line and column count characters from 1."""
     spot, names = spot_at(lines, line, column), names_in(lines, desk.registry)
-    return Context(desk, lines, file, spot, _expected_at(spot, desk, names), names)
+    expected: Expected | None = file_part(desk.registry, tuple(names.keys))
+    for depth, part in enumerate(spot.path):
+        siblings = tuple(spot.scalars[depth]) if depth < len(spot.scalars) else ()
+        expected = step(expected, part, siblings, desk.registry) if expected is not None else None
+    return Context(desk, lines, file, spot, expected, names)
 
 
 def context_of_word(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
     """The context at the end of the word that a position touches."""
     rest = _WORD_AFTER.match(lines[line], max(column - 1, 0))
     return context_at(desk, lines, file, line, rest.end() + 1 if rest else column)
-
-
-def _expected_at(spot: Spot, desk: Desk, names: Names) -> Expected | None:
-    """What belongs to the path of a spot."""
-    expected: Expected | None = file_part(desk.registry, tuple(names.keys))
-    for depth, part in enumerate(spot.path):
-        siblings = tuple(spot.scalars[depth]) if depth < len(spot.scalars) else ()
-        expected = step(expected, part, siblings, desk.registry) if expected is not None else None
-    return expected

@@ -9,6 +9,7 @@ from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import Key, Kind, argument_meanings
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.reading.shorthand import slot_named
+from bt_runtime.language.registry import setting_names
 from oracle.llm.protocol import ToolDefinition
 
 _LONGEST = 4_000
@@ -17,14 +18,9 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 def kind_text(kind: Kind) -> str:
     """The contract of a kind, with its settings."""
-    settings = [f"- {line}" for line in _setting_lines(kind)]
-    listed = "\n".join(settings)
+    names = [*setting_names(kind), *(slot.name for slot in kind.slots)]
+    listed = "\n".join(f"- `{name}`: {setting_facts(kind, name)}" for name in names)
     return _bounded(f"**{kind.name}** ({kind.category})\n\n{kind.doc.strip()}" + (f"\n\n{listed}" if listed else ""))
-
-
-def _setting_lines(kind: Kind) -> list[str]:
-    names = [field.alias or name for name, field in kind.settings.model_fields.items()]
-    return [f"`{name}`: {setting_facts(kind, name)}" for name in [*names, *(slot.name for slot in kind.slots)]]
 
 
 def setting_facts(kind: Kind, name: str) -> str:

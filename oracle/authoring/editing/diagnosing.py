@@ -44,11 +44,9 @@ def diagnose(desk: Desk, text: str, file: Path) -> Diagnosis:
     found = in_order((*report.mistakes, *report.warnings))[:MOST_MISTAKES]
     inclusions = _inclusions(desk, text, file) if any(each.place.file != str(file) for each in found) else {}
     findings = [_finding(with_end(mistake, lines), str(file), inclusions, lines) for mistake in found]
-    return Diagnosis(tuple(sorted(findings, key=_order)), sources)
-
-
-def _order(finding: FileMistake) -> tuple[int, int]:
-    return finding.mistake.place.line, finding.mistake.place.column
+    return Diagnosis(
+        tuple(sorted(findings, key=lambda each: (each.mistake.place.line, each.mistake.place.column))), sources
+    )
 
 
 def with_end(mistake: Mistake, lines: Mapping[str, Lines]) -> Mistake:

@@ -28,7 +28,10 @@ def expression_items(context: Context) -> Iterator[Item]:
     elif context.spot.quote == "'":
         written = written.replace("''", "'")
     bare = _TEXTS.sub(lambda match: match[0][0] + "_" * (len(match[0]) - 2) + match[0][-1], written)
-    opened = _open_quote(bare)
+    # Where the text begins that is not closed yet; closed ones have no quotes inside of them.
+    rest = _TEXTS.sub(lambda match: " " * len(match[0]), bare)
+    found = re.search(r"['\"]", rest)
+    opened = found.start() if found else None
     if opened is not None:
         compared = _COMPARED.search(bare[:opened])
         typed = written[opened + 1 :]
@@ -39,13 +42,6 @@ def expression_items(context: Context) -> Iterator[Item]:
     word = _WORD.search(bare)
     if word is not None:
         yield from _names(context, word[0], bare[: word.start()])
-
-
-def _open_quote(bare: str) -> int | None:
-    """Where the text begins that is not closed yet; closed ones have no quotes inside of them."""
-    rest = _TEXTS.sub(lambda match: " " * len(match[0]), bare)
-    found = re.search(r"['\"]", rest)
-    return found.start() if found else None
 
 
 def _names(context: Context, typed: str, before: str) -> Iterator[Item]:

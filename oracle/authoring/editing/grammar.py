@@ -131,9 +131,7 @@ def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Reg
         return NameValue()
     if part in own_names(kind):
         slot = slot_named(kind, part)
-        if slot is not None:
-            return _of_slot(slot)
-        return setting_value(kind, part)
+        return _of_slot(slot) if slot is not None else setting_value(kind, part)
     target = mapping_target(kind, siblings or [part], registry.kinds)
     if target is None:
         return None
@@ -158,9 +156,7 @@ def shorthand_value(kind: Kind) -> Expected | None:
     if kind.shorthand is None:
         return None
     slot = slot_named(kind, kind.shorthand)
-    if slot is not None:
-        return _of_slot(slot)
-    return setting_value(kind, kind.shorthand)
+    return _of_slot(slot) if slot is not None else setting_value(kind, kind.shorthand)
 
 
 def only_child(kind: Kind) -> bool:

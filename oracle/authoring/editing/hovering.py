@@ -56,9 +56,7 @@ def _own_setting(expected: KindValue, word: str) -> str | None:
 
 def _in_shorthand(context: Context, expected: KindValue, word: str) -> str | None:
     short = shorthand_value(expected.kind)
-    if isinstance(short, SettingValue):
-        return _in_setting(context, short, word)
-    return _kind(context, word)
+    return _in_setting(context, short, word) if isinstance(short, SettingValue) else _kind(context, word)
 
 
 def _kind(context: Context, word: str) -> str | None:

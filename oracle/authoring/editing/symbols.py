@@ -46,16 +46,13 @@ class Files:
             try:
                 source = (
                     self.desk.beside(self.file).source(file.stem)
-                    if self._serves(file)
+                    if self.tree(file.stem) == file
                     else read_source(file, name=file.stem)
                 )
                 self._documents[file] = read_yaml(source.text, file=str(file))
             except TreeFileError as error:
                 self._documents[file] = Document(str(file), "", None, error.mistakes)
         return self._documents[file]
-
-    def _serves(self, file: Path) -> bool:
-        return self.tree(file.stem) == file
 
     def tree(self, name: str) -> Path | None:
         """The file of a tree that the file at hand includes."""

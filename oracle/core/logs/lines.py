@@ -66,7 +66,9 @@ class LineThread:
     def _run(self) -> None:
         while lines := self._take():
             try:
-                _write(self._descriptor, "".join(f"{line}\n" for line in lines))
+                data = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
             except OSError:  # gone: what follows is lost as well, as it would be without a thread
                 continue
 
@@ -131,9 +133,3 @@ def written_in_background() -> Iterator[None]:
     finally:
         if thread.close():  # otherwise lines cannot be written, and those that still come are dropped
             _LINES.thread = None
-
-
-def _write(descriptor: int, text: str) -> None:
-    data = text.encode("utf-8", "backslashreplace")
-    while data:
-        data = data[os.write(descriptor, data) :]

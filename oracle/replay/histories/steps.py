@@ -105,7 +105,9 @@ class _Steps:
         for each in self._visits.before(child):
             node, fault = self._node(each.node), self._fault_below(each)
             if node is not None and node.category == "guard":
-                owner.guards += _used(each)
+                # How much of its limit the guard has found used.
+                share = max((figure.value / figure.limit for figure in each.figures if figure.limit), default=0)
+                owner.guards += [(share, each.text)] if share > 0 else []
             elif each.node in self._ended or fault is not None:
                 later.append((each, None if each.node in self._ended else fault))
             elif each.status == "FAILURE":
@@ -242,12 +244,6 @@ def _name(text: str) -> PieceFacts:
 
 def _code(text: str) -> PieceFacts:
     return PieceFacts("code", text)
-
-
-def _used(guard: VisitFacts) -> list[tuple[float, str]]:
-    """How much of its limit a guard has found used, and what it says; none if that is nothing."""
-    share = max((figure.value / figure.limit for figure in guard.figures if figure.limit), default=0)
-    return [(share, guard.text)] if share > 0 else []
 
 
 def _joined(parts: Sequence[PieceFacts]) -> _Pieces:

@@ -16,10 +16,8 @@ from bt_runtime import Mistake
 from bt_runtime.text import MOST_MISTAKES
 from oracle.authoring.editing.actions import with_offers
 from oracle.authoring.editing.completion import complete
-from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editing.hovering import hover
 from oracle.authoring.editing.symbols import definition
-from oracle.authoring.editor import CheckedText
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import TextToCheck, TreeCursor, TreeWord
@@ -48,7 +46,11 @@ async def check_tree(request: Request, body: TextToCheck, parts: Parts, _: Opera
         return Response(status_code=204)
 
     def offer() -> tuple[list[Mistake], list[Mistake]]:
-        return _with_offers(checked, body.source, parts.desk)
+        registry, file = parts.desk.registry, checked.file
+        return (
+            with_offers(checked.mistakes, body.source, file=file, registry=registry),
+            with_offers(checked.warnings[:MOST_MISTAKES], body.source, file=file, registry=registry),
+        )
 
     async with parts.typing:
         mistakes, warnings = await asyncio.to_thread(offer)
@@ -90,11 +92,3 @@ async def _at(body: TreeWord | TreeCursor, parts: ServiceParts, ask: Callable[..
     file = parts.trees.folder / f"{body.name or 'new'}.yaml"
     async with parts.typing:
         return await asyncio.to_thread(ask, parts.desk, body.source, file, line=body.line, column=body.column)
-
-
-def _with_offers(checked: CheckedText, text: str, desk: Desk) -> tuple[list[Mistake], list[Mistake]]:
-    registry, file = desk.registry, checked.file
-    return (
-        with_offers(checked.mistakes, text, file=file, registry=registry),
-        with_offers(checked.warnings[:MOST_MISTAKES], text, file=file, registry=registry),
-    )

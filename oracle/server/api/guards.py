@@ -21,6 +21,7 @@ from uuid import uuid4
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.server.api.adapters import Adapter, adapter_of
@@ -85,9 +86,12 @@ class Edge:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self._app(scope, receive, protected)
+            except ClientDisconnect:  # in the middle of its body: there is nobody to answer
+                status = status or _GONE
             except Exception as error:
                 # Formatted here: a renderer of the host's choice might print local variables, and with them texts.
-                log.error("request.failed", path=bounded(scope["path"]), traceback="".join(_lines(error)))  # noqa: TRY400
+                lines = "".join(traceback.format_exception(error))
+                log.error("request.failed", path=bounded(scope["path"]), traceback=lines)  # noqa: TRY400
                 if status:
                     raise  # the server closes the connection: the answer cannot be completed
                 await json_answer({"detail": "An internal error; it has been logged."}, status=500)(
@@ -101,10 +105,6 @@ class Edge:
                 status=status,
                 ms=round((time.monotonic() - began) * 1000, 1),
             )
-
-
-def _lines(error: Exception) -> list[str]:
-    return traceback.format_exception(error)
 
 
 class LoopbackGuard:
@@ -145,9 +145,10 @@ class LoopbackGuard:
 
 
 class RequestLimit:
-    """A rate limit: a bucket of `per_minute` requests for each user, refilled at that rate.
+    """A rate limit: a bucket of `per_minute` requests for each user, refilled at that rate, and one of reads.
 
-    The workers of one parent count together; a limit over several machines belongs into a proxy in front.
+    A page of the console reads several things at once, so a user may read ten times as often. The workers of one parent
+    count together; a limit over several machines belongs into a proxy in front.
 
     Args:
         per_minute: requests that a user may send in a minute.
@@ -176,9 +177,8 @@ class RequestLimit:
 
         def taken(bucket: Bucket | None) -> Bucket:
             nonlocal wait_s
-            left = self._most if bucket is None else bucket.left + (now - bucket.at) * self._per_second
-            left = min(self._most, left)
-            wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
+            left = most if bucket is None else min(most, bucket.left + (now - bucket.at) * per_second)
+            wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / per_second))
             return Bucket(left if wait_s else left - 1, now)
 
         self._buckets.change(f"{user_id}\0reads" if is_read else user_id, taken)
@@ -220,10 +220,11 @@ class AuthGuard:
             await json_answer({"detail": str(error)}, status=403)(scope, receive, send)
             return
         except UnauthorizedError as error:
+            adapter = adapter_of(scope["path"], self._adapters) if self._authenticator.has_issuers else None
             refusal = json_answer(
                 {"detail": str(error)},
                 status=401,
-                headers={"WWW-Authenticate": self._challenge(scope)},
+                headers={"WWW-Authenticate": "Bearer" if adapter is None else challenge(scope, adapter.path)},
             )
             await refusal(scope, receive, send)
             return
@@ -236,10 +237,6 @@ class AuthGuard:
         scope.setdefault("state", {})["caller"] = caller
         with structlog.contextvars.bound_contextvars(user_id=caller.user_id):
             await self._app(scope, receive, send)
-
-    def _challenge(self, scope: Scope) -> str:
-        adapter = adapter_of(scope["path"], self._adapters) if self._authenticator.has_issuers else None
-        return "Bearer" if adapter is None else challenge(scope, adapter.path)
 
     def _guards(self, path: str) -> bool:
         return path.startswith("/api/") or adapter_of(path, self._adapters) is not None

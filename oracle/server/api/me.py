@@ -1,8 +1,7 @@
 """`GET /api/me`: the caller, and what a question may choose."""
 
-from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -23,6 +22,7 @@ _VERSION: Final = version("oracle-bt")
 @router.get("/api/me", summary="The caller", response_model=Me, responses=refusals())
 async def read_me(caller: CallerNow, parts: Parts) -> Response:
     """The user of the request's token, what that user may do, and which models and trees a question may name."""
+    settings, has_provider = parts.settings, parts.provider_answers
     return json_answer(
         {
             "user_id": caller.user_id,
@@ -30,23 +30,15 @@ async def read_me(caller: CallerNow, parts: Parts) -> Response:
             "can_debug": caller.is_operator and parts.runs.debugger is not None,
             "project": parts.oracle.project or None,
             "sources": [each for each in get_args(SourceType) if each in parts.oracle.tool_groups],
-            **_models(parts),
+            "provider": "anthropic" if has_provider else "offline",
+            "model": parts.oracle.model_name,
+            "models": list(dict.fromkeys((settings.model, *settings.models))) if has_provider else [],
+            "any_model": has_provider and not settings.models,
             "tree": DEFAULT_TREE,
             "trees": named_trees(parts),
             "version": _VERSION,
         }
     )
-
-
-def _models(parts: ServiceParts) -> Mapping[str, Any]:
-    """The models, by the same rules that a question is checked with."""
-    settings, has_provider = parts.settings, parts.provider_answers
-    return {
-        "provider": "anthropic" if has_provider else "offline",
-        "model": parts.oracle.model_name,
-        "models": list(dict.fromkeys((settings.model, *settings.models))) if has_provider else [],
-        "any_model": has_provider and not settings.models,
-    }
 
 
 def named_trees(parts: ServiceParts) -> list[dict[str, str]]:

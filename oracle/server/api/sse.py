@@ -15,7 +15,7 @@ event, a sixth of what coalesced writes carry.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -69,18 +69,14 @@ class OpenStreams:
     """The streams that are open in this process; `close` ends them all, and those that would open later."""
 
     def __init__(self) -> None:
-        self._closing = asyncio.Event()
+        self.closing = asyncio.Event()
+        """Set when streams are to end."""
         self.open = 0
         """How many there are now."""
 
-    @property
-    def closing(self) -> asyncio.Event:
-        """Set when streams are to end."""
-        return self._closing
-
     def close(self) -> None:
         """End the streams; their clients come back, to another worker or after the restart."""
-        self._closing.set()
+        self.closing.set()
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -110,7 +106,7 @@ class EventStreamResponse(Response, Generic[BatchT]):
 
     def __init__(
         self,
-        batches: AsyncIterator[BatchT],
+        batches: AsyncGenerator[BatchT, None],
         *,
         events: Callable[[BatchT], Sequence[bytes]],
         headers: Mapping[str, str],
@@ -144,7 +140,9 @@ class EventStreamResponse(Response, Generic[BatchT]):
             try:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                pumped, beaten, gone = await _end(tasks)
+                for task in tasks:
+                    task.cancel()
+                pumped, beaten, gone = await asyncio.gather(*tasks, return_exceptions=True)
             for outcome in (pumped, beaten):
                 if isinstance(outcome, Exception) and not isinstance(outcome, StorageError):
                     raise outcome
@@ -155,7 +153,7 @@ class EventStreamResponse(Response, Generic[BatchT]):
     async def _pump(self, send: Send) -> None:
         """Send the batches; `_beat` looks how long each takes, as a timeout for each would cost a tenth of it all."""
         clock = asyncio.get_running_loop().time
-        async with _closing(self._batches) as batches:
+        async with contextlib.aclosing(self._batches) as batches:
             async for batch in batches:
                 for body in _writes(self._events(batch)):
                     self._sending_since = clock()
@@ -189,15 +187,6 @@ class EventStreamResponse(Response, Generic[BatchT]):
         self._sent_at = asyncio.get_running_loop().time()
 
 
-@contextlib.asynccontextmanager
-async def _closing(batches: AsyncIterator[BatchT]) -> AsyncIterator[AsyncIterator[BatchT]]:
-    try:
-        yield batches
-    finally:
-        if isinstance(batches, AsyncGenerator):
-            await batches.aclose()
-
-
 def chunk_events(batch: Sequence[StoredChunk]) -> Sequence[bytes]:
     """Chunks as events, as the service's own streams have them."""
     return [b"id: %d\ndata: %b\n\n" % chunk for chunk in batch]
@@ -223,10 +212,3 @@ async def disconnected(receive: Receive) -> None:
     """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _end(tasks: Sequence["asyncio.Task[None]"]) -> list[BaseException | None]:
-    """Cancel the tasks that still run, wait for them, and return how each ended."""
-    for task in tasks:
-        task.cancel()
-    return await asyncio.gather(*tasks, return_exceptions=True)

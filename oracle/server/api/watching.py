@@ -1,6 +1,6 @@
 """`/api/runs/{run_id}/ticks/stream`: the ticks of a run with their reasons, as they come."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from typing import Annotated
 
@@ -115,7 +115,7 @@ class _Watcher:
             self._parts.metrics.stream_closed()
             self._leave()
 
-    async def batches(self) -> AsyncIterator[Sequence[StoredChunk]]:
+    async def batches(self) -> AsyncGenerator[Sequence[StoredChunk], None]:
         """The ticks after the last one that the reader has, and the end; less if too many runs are being explained.
 
         Raises:
@@ -134,7 +134,10 @@ class _Watcher:
                 with suppress(TooManyPassesError):
                     self._take()
             else:
-                yield [await _end(self._pass, self._caller)]
+                # The last event has the number after that of the last tick.
+                run, end, problem = await self._pass.facts("run", "end", "problem")
+                fields = (run, end_for(end, self._caller), problem, lists_of([await self._pass.rest()]))
+                yield [StoredChunk(self._pass.last + 1, b'{"type":"end","run":%b,"end":%b,"problem":%b,%b}' % fields)]
                 return
 
     def _take(self) -> None:
@@ -144,10 +147,3 @@ class _Watcher:
         held, self._pass = self._pass, None
         if held is not None:
             self._parts.passes.leave(held)
-
-
-async def _end(ended: Pass, caller: Caller) -> StoredChunk:
-    """The last event of a run, one number after its last tick."""
-    run, end, problem = await ended.facts("run", "end", "problem")
-    fields = (run, end_for(end, caller), problem, lists_of([await ended.rest()]))
-    return StoredChunk(ended.last + 1, b'{"type":"end","run":%b,"end":%b,"problem":%b,%b}' % fields)

@@ -22,10 +22,10 @@ from pydantic import Field, model_validator
 
 from bt_runtime.language.kind import NodeSettings
 from bt_runtime.text.yaml_reader import YamlNode
+from oracle.core.sources import SOURCES_OF
 from oracle.core.yaml_records import Reader, read_file
 from oracle.tools.errors import ToolSetupError
 from oracle.tools.protocol import GROUPS, Tool
-from oracle.tools.query_types import SOURCES_OF
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")

@@ -3,7 +3,7 @@
 A client that goes away cancels nothing; the run has the grace time of every run that was read.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from starlette.requests import Request
@@ -74,7 +74,7 @@ async def folded(
 
 async def _frames(
     parts: ServiceParts, run: RunRecord, translator: Translator, *, after: int, is_over: Callable[[], bool]
-) -> AsyncIterator[Sequence[bytes]]:
+) -> AsyncGenerator[Sequence[bytes], None]:
     frames = list(translator.opening())
     asked, n = Answer(), 0
     async with aclosing(chunks_of(parts, run, tells_rest=True)) as batches:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -64,7 +64,7 @@ class Batches:
         for each in given:
             self.queue.put_nowait(each)
 
-    async def follow(self) -> AsyncIterator[Sequence[StoredChunk]]:
+    async def follow(self) -> AsyncGenerator[Sequence[StoredChunk], None]:
         try:
             while (batch := await self.queue.get()) is not None:
                 if isinstance(batch, Exception):
