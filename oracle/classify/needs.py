@@ -27,7 +27,7 @@ PLAINLY_OUTSIDE = 0.95
 """With this evidence of `research` the project is left out, unless something of it is likely."""
 LIKELY = 0.2
 WEB_POSSIBLE = 0.06
-WRITE_POSSIBLE = 0.15
+WRITE_POSSIBLE = 0.12
 """The least evidence: nothing else can stand in for these."""
 SECOND_HALF = 0.1
 """With this evidence of the other half of the project, code or notes, a query is about both."""

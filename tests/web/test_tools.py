@@ -54,5 +54,5 @@ async def test_operators_see_servers_and_tools_and_nothing_that_they_say_is_mark
 
 async def test_others_have_no_such_page(tab, service) -> None:
     await signed_in(tab, "alice")
-    await expect(tab.page.get_by_role("heading", name="Limits")).to_be_visible()
+    await expect(tab.page.get_by_role("heading", name="Limits for each question")).to_be_visible()
     await expect(tab.page.get_by_role("link", name="Tools")).to_have_count(0)

@@ -113,7 +113,7 @@ async def test_what_is_not_known_is_said(tab, used) -> None:
 
 async def test_it_is_reached_by_its_name(tab, used) -> None:
     await signed_in(tab, LENA, "/settings")
-    await expect(tab.page.get_by_role("heading", name="Limits")).to_be_visible()
+    await expect(tab.page.get_by_role("heading", name="Limits for each question")).to_be_visible()
     await tab.page.keyboard.press("Control+k")
     await tab.page.get_by_role("combobox").fill("usag")
     await expect(tab.page.get_by_role("option", name="Usage page")).to_have_attribute("aria-selected", "true")
