@@ -3,17 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime import Registry, TreeDefinition
+from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, Visit
 from oracle.core.errors import UserError
 from oracle.replay.comparing import Comparison, compare
-from oracle.replay.histories.model import EvaluationFacts, History, OperandFacts
+from oracle.replay.courses import visits_at
+from oracle.replay.histories.model import EvaluationFacts, OperandFacts
+from oracle.replay.histories.nodes import evaluation_facts
 from oracle.replay.histories.steps import innermost
-from oracle.replay.histories.supposing import supposed_history
 from oracle.replay.recorded import UnreplayableError, read_run
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 
-_YES = {"SUCCESS": True, "FAILURE": False}
+_YES = {Status.SUCCESS: True, Status.FAILURE: False}
 _ID_CHARS = 8
 
 
@@ -94,25 +95,19 @@ async def replay_query(
     difference = found.difference
     if difference is None or not difference.is_new:
         return Replayed(found)
-    history = supposed_history(run, new, registry=registry)
-    return Replayed(found, answer_in(history, tick=difference.tick, path=difference.path))
+    node = next((each for each in new.nodes() if each.path == difference.path), None)
+    if node is None or node.kind != "condition":
+        return Replayed(found)
+    visit = visits_at(run, new, tick=difference.tick, registry=registry).get(difference.path)
+    return Replayed(found, None if visit is None else _answer_in(node, visit))
 
 
-def answer_in(history: History, *, tick: int, path: str) -> ConditionAnswer | None:
-    """What a node answered in a tick, and from which values; `None` if it has no condition, or was not asked."""
-    nodes = history.tree.nodes if history.tree is not None else ()
-    visits = (visit for each in history.ticks if each.tick == tick for visit in each.visits)
-    for visit in visits:
-        yes = _YES.get(visit.status)
-        if yes is None or visit.node >= len(nodes):
-            continue
-        node = nodes[visit.node]
-        if node.path != path or node.kind != "condition":
-            continue
-        for evaluation in visit.evaluations:
-            if not evaluation.error:
-                return _answer(yes, evaluation)
-    return None
+def _answer_in(node: NodeDefinition, visit: Visit) -> ConditionAnswer | None:
+    """What a condition answered in a visit, and from which values; `None` if it could not be evaluated."""
+    evaluation = next((each for each in visit.evaluations if not each.error), None)
+    if evaluation is None or visit.status not in _YES:
+        return None
+    return _answer(_YES[visit.status], evaluation_facts(node, evaluation))
 
 
 def _answer(yes: bool, evaluation: EvaluationFacts) -> ConditionAnswer:  # noqa: FBT001  it is the answer
