@@ -95,7 +95,7 @@ async def test_the_feature_of_the_page_adds_a_call_a_command_and_a_kind(greeting
     assert main(["features"]) == 0
     out = capfd.readouterr().out
     assert out.startswith("Hello, Ann.\n")
-    assert "Greet somebody." in out
+    assert "Greet a user." in out
     assert "Greets whoever asks." in out
     async with open_service(read_settings(data_dir=tmp_path, project_dir=tmp_path, llm="offline")) as parts:
         assert "is_polite" in parts.trees.trees.library.registry.kinds

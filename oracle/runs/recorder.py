@@ -54,7 +54,7 @@ from signals import SignalRecord
 log = structlog.get_logger(__name__)
 
 _TRUSTED_S = 2.0
-"""For so long a worker trusts that a run is its own, once it was told; a silent one keeps its runs for longer."""
+"""Seconds for which a worker relies on its last check that a run is its own; a silent worker keeps runs for longer."""
 
 
 @dataclass(slots=True)

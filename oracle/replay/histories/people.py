@@ -87,7 +87,7 @@ def answers_sentence(answers: Mapping[str, object]) -> str:
     said = []
     for answer in answers.values():
         fields = answer if isinstance(answer, Mapping) else {}
-        who, decided = clipped(str(fields.get("by") or "somebody")), _DECIDED.get(str(fields.get("decision")))
+        who, decided = clipped(str(fields.get("by") or "a person")), _DECIDED.get(str(fields.get("decision")))
         said.append(f"{who} {decided}" if decided else "nobody answered in time")
     sentence = listed(said)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence.startswith(("nobody", "somebody")) else f"{sentence}."
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence.startswith(("nobody", "a person")) else f"{sentence}."

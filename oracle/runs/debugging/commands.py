@@ -1,6 +1,7 @@
 """What an operator can ask for: commands to a run, breakpoints, and why one is refused."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
@@ -127,12 +128,10 @@ def _check_value(command: DebugCommand, definition: TreeDefinition) -> None:
 
 def _recorded_bytes(value: object) -> int:
     """The size of a value in the record, which must give back the same value, or a replay would not repeat the run."""
-    try:
+    with suppress(TypeError, ValueError, RecursionError):
         data = to_json(value)
         if from_json(data) == value:
             return len(data)
-    except (TypeError, ValueError, RecursionError):
-        pass
     raise WrongCommandError(
         "the value must be JSON data that can be recorded: numbers of 64 bits, whole characters, not nested too deeply",
         field="value",

@@ -39,11 +39,11 @@ T = TypeVar("T")
 GROUP_S = 0.01
 """Least seconds from the start of a commit to the start of the next."""
 HURRY_S = 0.002
-"""The same if a caller waits: from a limit or a cancel to `done` there are three commits in a row."""
+"""Least seconds between commits while a caller waits: from a cancel to `done` there are three commits in a row."""
 PATIENCE_S = 30.0
 """Seconds that a caller waits for a write while nothing can be written."""
 ASKER_PATIENCE_S = 2.0
-"""The same for somebody who asks a question, and can ask again."""
+"""Seconds that a caller waits who asks a question, and can ask again."""
 
 _RETRY = Retry(first_s=0.05, longest_s=2.0)
 _LAST_TRIES = 2  # once the store is being closed

@@ -39,7 +39,7 @@ export default function Waiting() {
           ))
         ) : (
           <EmptyState title="Nothing waits for an answer">
-            Where a tree asks for an approval, or asks a question, it stands here until somebody answers.
+            Where a tree asks for an approval, or asks a question, it is listed here until it is answered.
           </EmptyState>
         )}
         {data?.next && (
@@ -107,7 +107,7 @@ function RunView({ asked, onDecided }: RunViewProps) {
   );
 }
 
-/** What needs no approval in a conversation any more, because somebody has said so. */
+/** What needs no approval in a conversation any more, because a person has allowed it. */
 function Grants() {
   const { data } = useQuery(grantsQuery);
   if (!data?.grants.length) return null;
