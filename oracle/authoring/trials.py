@@ -28,7 +28,7 @@ from bt_runtime.language.reading.loading import TreeSource
 from oracle.authoring.errors import NO_TREE, TreeFolderError
 from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.core.errors import NotFoundError, UserError
-from oracle.replay.histories.answers import Replayed
+from oracle.replay.comparing import Comparison
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class VerifyRequest:
 TrialRequest = Annotated[ReplayRequest | ScenariosRequest | VerifyRequest, Field(discriminator="kind")]
 REQUEST: Final[TypeAdapter[TrialRequest]] = TypeAdapter(TrialRequest)
 
-_REPLAYED: TypeAdapter[tuple[Replayed, ...]] = TypeAdapter(tuple[Replayed, ...])
+_REPLAYED: TypeAdapter[tuple[Comparison, ...]] = TypeAdapter(tuple[Comparison, ...])
 _SCENARIO_FILES: TypeAdapter[tuple[ScenarioFile, ...]] = TypeAdapter(tuple[ScenarioFile, ...])
 _VERIFICATION: TypeAdapter[TreeVerification] = TypeAdapter(TreeVerification)
 
@@ -113,7 +113,7 @@ class Trials:
 
     async def compare(
         self, name: str, text: str, *, of: str, runs: int, run_id: str | None = None
-    ) -> tuple[Replayed, ...]:
+    ) -> tuple[Comparison, ...]:
         """Replay recorded queries on the present trees, and with a text in place.
 
         Args:

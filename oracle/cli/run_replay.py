@@ -157,13 +157,16 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
     own = run.tree(registry)
     found = compare(run, own, other, registry=registry)
     ticks, difference = len(run.ticks), found.difference
-    data = {"run_id": run.record.id, "tree": other.name, "file": other.file, "ticks": ticks} | found.to_json()
+    compared = found.to_json()
+    if difference is not None:
+        del compared["difference"]["answer"]  # which is said below, of both trees
+    data = {"run_id": run.record.id, "tree": other.name, "file": other.file, "ticks": ticks} | compared
     data["is_same"] = found.verdict == "same"
     name = f"{run.record.id[:_ID_CHARS]}  on {one_line(other.file)}"
     if difference is None:
         if found.verdict == "same":
             return _Result(data, (f"{name}: the same, {_ticks(ticks)} in {{ms}}, ends as {found.new_end}",))
-        return _Result(data, (f"{name}: not known: {one_line(found.unknown)}",))
+        return _Result(data, (f"{name}: not known: {one_line(found.unknown or '')}",))
     what = "different" if found.verdict == "differs" else "another way to the same result"
     lines = [f"{name}: {_until(difference.tick, what)}"]
     lines.append(f"tick {difference.tick}  {path_end(difference.path)}")
@@ -199,7 +202,7 @@ def _side(definition: TreeDefinition, path: str, visit: Visit | None) -> dict[st
     return place | {"status": visit.status.name if visit else None, "code": code, "saw": saw}
 
 
-def _side_lines(name: str, side: dict[str, Any] | None, did: str) -> list[str]:
+def _side_lines(name: str, side: dict[str, Any] | None, did: str | None) -> list[str]:
     if side is None:
         lines = [f"  {name}  does not have this node"]
     else:
@@ -210,7 +213,7 @@ def _side_lines(name: str, side: dict[str, Any] | None, did: str) -> list[str]:
 
 def _end(found: Comparison) -> str:
     if found.new_end is None:
-        return f"ended as {found.old_end}; from here on nothing is known: {one_line(found.unknown)}"
+        return f"ended as {found.old_end}; from here on nothing is known: {one_line(found.unknown or '')}"
     if found.new_end == found.old_end:
         return f"ends as {found.new_end} all the same"
     return f"ended as {found.old_end or 'is not known'}, would end as {found.new_end}"

@@ -17,7 +17,7 @@ from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.replay.comparing import Comparison, FirstDifference, Verdict
-from oracle.replay.histories.answers import ConditionAnswer, Replayed, queries_of, replay_query
+from oracle.replay.histories.answers import queries_of, replay_query
 from oracle.runs.storage.archive import Archive
 from oracle.server.wiring.agent import tree_library
 
@@ -57,7 +57,7 @@ def compare_(
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)
 
-    async def work(archive: Archive) -> list[Replayed]:
+    async def work(archive: Archive) -> list[Comparison]:
         before, after = await _named(old, library, archive), await _named(new, library, archive)
         for name, tree in ((old, before), (new, after)):
             if tree.internal:
@@ -65,7 +65,7 @@ def compare_(
                     f"{name!r} is a part of other trees (internal: true), and queries run whole trees; compare those"
                 )
         records = await queries_of(archive, before.name, runs=runs, run_id=run_id)
-        done: list[Replayed] = []
+        done: list[Comparison] = []
         for record in records:
             if progress.is_interrupted:
                 click.echo(f"interrupted: {len(done)} of {len(records)} queries were compared", err=True)
@@ -82,8 +82,8 @@ def compare_(
     else:
         for each in found:
             click.echo(_report(each))
-        click.echo(_summary([each.comparison for each in found]))
-    return progress.code(int(exit_code and any(each.comparison.verdict == "differs" for each in found)))
+        click.echo(_summary(found))
+    return progress.code(int(exit_code and any(each.verdict == "differs" for each in found)))
 
 
 async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefinition:
@@ -102,23 +102,22 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
     return read_sources(version.source, name=version.name, registry=library.registry)
 
 
-def _report(compared: Replayed) -> str:
-    found = compared.comparison
-    lines = [f"{found.run_id[:_ID_CHARS]}  {_WORDS[found.verdict]}: {one_line(found.question, longest=70)}"]
+def _report(found: Comparison) -> str:
+    lines = [f"{found.run_id[:_ID_CHARS]}  {_WORDS[found.verdict]}: {one_line(found.question or '', longest=70)}"]
     if found.difference is not None:
-        lines += _where(found.difference, found.verdict, compared.answer)
+        lines += _where(found.difference, found.verdict)
     if found.verdict in ("differs", "unknown"):
         lines.append(f"  {_ends(found)}")
     return "\n".join(lines)
 
 
-def _where(difference: FirstDifference, verdict: Verdict, answer: ConditionAnswer | None) -> list[str]:
+def _where(difference: FirstDifference, verdict: Verdict) -> list[str]:
     lines = [f"  from tick {difference.tick} on"]
-    if difference.place is not None:
-        tree = "" if difference.is_new else ", of the old tree"
-        place = f"{difference.place.file}:{difference.place.line}"
+    if difference.file is not None:
+        tree = ", of the old tree" if difference.in_ == "old" else ""
+        place = f"{difference.file}:{difference.line}"
         lines[0] += f", at {one_line(place)} ({one_line(difference.path)}{tree})"
-    if answer is not None:
+    if (answer := difference.answer) is not None:
         values = ", ".join(f"{each.name} {json.dumps(each.value, ensure_ascii=False)}" for each in answer.operands)
         said = "yes" if answer.yes else "no"
         lines.append(f"    {said} in the new tree: {one_line(answer.text)} ({one_line(values)})")
@@ -127,14 +126,14 @@ def _where(difference: FirstDifference, verdict: Verdict, answer: ConditionAnswe
     return lines
 
 
-def _did(text: str) -> str:
+def _did(text: str | None) -> str:
     return one_line(text) if text else "(nothing)"
 
 
 def _ends(found: Comparison) -> str:
     if found.new_end is None:
         before = f"ended as {found.old_end}; " if found.old_end else ""
-        return f"{before}the rest is not known: {one_line(found.unknown)}"
+        return f"{before}the rest is not known: {one_line(found.unknown or '')}"
     if found.new_end == found.old_end:
         return f"ends as {found.new_end} all the same"
     return f"ended as {found.old_end or 'is not known'}, would end as {found.new_end}"

@@ -1,8 +1,11 @@
 """Compares two trees on recorded runs: which queries would have gone another way, where, and how they had ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter
 
 from bt_runtime import Place, Registry, TreeDefinition
 from oracle.core.chunks import TerminationReason
@@ -17,37 +20,52 @@ or the user would notice. `unknown`: the recording fits neither tree, or cannot 
 
 
 @dataclass(frozen=True, slots=True)
+class ReadValue:
+    """A value that a condition has read."""
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionAnswer:
+    """What a condition would have answered.
+
+    Args:
+        yes: whether the condition was true.
+        text: the clause that decided it, or the whole condition.
+        operands: the values that this text has read.
+    """
+
+    yes: bool
+    text: str
+    operands: tuple[ReadValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FirstDifference:
     """Where two trees part on a recorded run.
 
     Args:
         tick: the recorded tick.
         path: the first node that does something else; empty if only the effects differ.
-        place: the line of that node; `None` without a node.
-        is_new: the node is one of the new tree.
-        old: what the old tree does; empty: nothing.
-        new: what the new tree does; empty: nothing.
+        file: in which that node stands; `None` without a node.
+        line: of the file, from 1; `None` without a node.
+        in_: the tree that the node is of; `in` on the wire.
+        old: what the old tree does; empty: nothing. `None` for other users' queries.
+        new: what the new tree does; empty: nothing. `None` for other users' queries.
+        answer: what the node would have answered in the new tree; `None` if it has no condition, and for other users'
+            queries.
     """
 
     tick: int
     path: str
-    place: Place | None
-    is_new: bool
-    old: str
-    new: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The wire form."""
-        place = self.place
-        return {
-            "tick": self.tick,
-            "path": self.path,
-            "file": place.file if place else None,
-            "line": place.line if place else None,
-            "in": "new" if self.is_new else "old",
-            "old": self.old,
-            "new": self.new,
-        }
+    file: str | None
+    line: int | None
+    in_: Annotated[Literal["old", "new"], Field(validation_alias=AliasChoices("in", "in_"), serialization_alias="in")]
+    old: str | None
+    new: str | None
+    answer: ConditionAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +73,38 @@ class Comparison:
     """A recorded run on two trees.
 
     Args:
+        question: of the query; `None` for other users' queries.
         old_end: why the query ends under the old tree; `None` if that is not known.
         new_end: the same under the new tree.
-        unknown: why an end, or the comparison, is not known; empty if it is.
-        tracks: what the nodes that differ did around the difference.
+        unknown: why an end, or the comparison, is not known; `None` if it is.
         turns_saved: how many turns of the model less the new tree would have taken; `None` if an end is not known.
         tokens_saved: the same of tokens.
+        tracks: what the turns of the model and the nodes that differ did around the difference, in the order of the
+            tree; empty if none differs.
     """
 
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
     run_id: str
-    question: str
+    question: str | None
     verdict: Verdict
     difference: FirstDifference | None = None
     old_end: TerminationReason | None = None
     new_end: TerminationReason | None = None
-    unknown: str = ""
-    tracks: tuple[Track, ...] = ()
+    unknown: str | None = None
     turns_saved: int | None = None
     tokens_saved: int | None = None
+    tracks: tuple[Track, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The wire form."""
-        return {
-            "run_id": self.run_id,
-            "question": self.question,
-            "verdict": self.verdict,
-            "difference": self.difference and self.difference.to_json(),
-            "old_end": self.old_end,
-            "new_end": self.new_end,
-            "unknown": self.unknown or None,
-            "turns_saved": self.turns_saved,
-            "tokens_saved": self.tokens_saved,
-            "tracks": [track.to_json() for track in self.tracks],
-        }
+        fields: dict[str, Any] = _adapter().dump_python(self, mode="json", by_alias=True, warnings=False)
+        return fields
+
+
+@cache
+def _adapter() -> TypeAdapter[Comparison]:
+    return TypeAdapter(Comparison)
 
 
 def compare(run: RecordedRun, old: TreeDefinition, new: TreeDefinition, *, registry: Registry) -> Comparison:
@@ -109,10 +126,10 @@ def compare(run: RecordedRun, old: TreeDefinition, new: TreeDefinition, *, regis
     else:
         difference = _first_way(before, after)
         verdict = "another_way" if difference is not None else "same"
-    unknown = after.unknown or before.unknown
+    unknown = after.unknown or before.unknown or None
     shown = () if difference is None else tracks(before, after, tick=difference.tick)
-    saved = _saved(before, after)
-    return Comparison(run_id, question, verdict, difference, before.reason, after.reason, unknown, shown, *saved)
+    turns, tokens = _saved(before, after)
+    return Comparison(run_id, question, verdict, difference, before.reason, after.reason, unknown, turns, tokens, shown)
 
 
 def _saved(before: Course, after: Course) -> tuple[int, int] | tuple[None, None]:
@@ -132,14 +149,11 @@ def _first_effect(before: Course, after: Course) -> FirstDifference | None:
             return None  # what follows is not known
         missed, added = _unlike(old.effects if old else (), new.effects if new else ())
         if missed or added:
-            path, place, is_new = _node(before, after, at, effects=(missed, added))
-            return FirstDifference(tick, path, place, is_new, _words(missed), _words(added))
+            return _parting(before, after, at, tick=tick, effects=(missed, added))
     if before.reason != after.reason and not (before.unknown or after.unknown):
         at = min(len(before.steps), len(after.steps)) - 1
-        path, place, is_new = _node(before, after, at, effects=((), ()))
-        return FirstDifference(
-            after.steps[at].tick, path, place, is_new, f"ends as {before.reason}", f"ends as {after.reason}"
-        )
+        found = _parting(before, after, at, tick=after.steps[at].tick)
+        return replace(found, old=f"ends as {before.reason}", new=f"ends as {after.reason}")
     return None
 
 
@@ -147,8 +161,7 @@ def _first_way(before: Course, after: Course) -> FirstDifference | None:
     """Where the trees first visit other leaves, or get other results; `None` if nowhere."""
     for at, (old, new) in enumerate(zip(before.steps, after.steps, strict=False)):
         if old.results != new.results:
-            path, place, is_new = _node(before, after, at, effects=((), ()))
-            return FirstDifference(new.tick, path, place, is_new, "", "")
+            return _parting(before, after, at, tick=new.tick)
     return None
 
 
@@ -167,19 +180,21 @@ def _unlike(old: Sequence[Effect], new: Sequence[Effect]) -> tuple[list[Effect],
     return list(old[shared : shared + 1]), list(new[shared : shared + 1])
 
 
-def _words(effects: Sequence[Effect]) -> str:
-    return effects[0].text if effects else ""
-
-
-def _node(
-    before: Course, after: Course, at: int, *, effects: tuple[Sequence[Effect], Sequence[Effect]]
-) -> tuple[str, Place | None, bool]:
-    """The node that makes the difference: the first leaf that both trees have and that returns something else there.
+def _parting(
+    before: Course,
+    after: Course,
+    at: int,
+    *,
+    tick: int,
+    effects: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
+) -> FirstDifference:
+    """The difference, at the node that makes it: the first leaf of both trees that returns something else there.
 
     If there is none: the first leaf of the new tree alone that is visited, then the first one that only one of them
     visits; else the node that made the request.
     """
     old, new = _step(before, at), _step(after, at)
+    did, would_do = (each[0].text if each else "" for each in effects)
     was, would_be = (old.results if old else ()), (new.results if new else ())
     places_before, places_after = _places(before.definition), _places(after.definition)
     shared_before = [each for each in was if each.path in places_after]
@@ -194,8 +209,8 @@ def _node(
     ):
         place = (places_after if is_new else places_before).get(path)
         if place is not None:
-            return path, place, is_new
-    return "", None, True
+            return FirstDifference(tick, path, place.file, place.line, "new" if is_new else "old", did, would_do, None)
+    return FirstDifference(tick, "", None, None, "new", did, would_do, None)
 
 
 def _first_other_result(old: Sequence[NodeResult], new: Sequence[NodeResult]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Literal, cast
 
 from bt_runtime import NodeDefinition, Status
 from oracle.replay.courses import Course
@@ -13,7 +13,15 @@ _AROUND: Final = 30  # ticks before and behind the first difference
 _TURN: Final = "llm_turn"
 _UNKNOWN: Final = 1 << 30
 
-Cells = tuple[tuple[int, Status], ...]
+CellStatus = Literal["success", "failure", "running", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A tick in which a node was asked, with its status at the end."""
+
+    tick: int
+    status: CellStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +30,14 @@ class Track:
 
     Args:
         label: the name of the node, or of the tree that it includes, or its kind.
-        old: the ticks in which the old tree asked it, with its status at their end.
+        old: the ticks in which the old tree asked it.
         new: the same under the new tree.
     """
 
     path: str
     label: str
-    old: Cells
-    new: Cells
-
-    def to_json(self) -> dict[str, Any]:
-        """The wire form."""
-        sides = {"old": self.old, "new": self.new}
-        cells = {
-            side: [{"tick": tick, "status": status.name.lower()} for tick, status in found]
-            for side, found in sides.items()
-        }
-        return {"path": self.path, "label": self.label, **cells}
+    old: tuple[Cell, ...]
+    new: tuple[Cell, ...]
 
 
 def tracks(before: Course, after: Course, *, tick: int) -> tuple[Track, ...]:
@@ -95,5 +94,6 @@ def _parting(old: Mapping[int, Status], new: Mapping[int, Status]) -> int:
     return next((tick for tick in ticks if old.get(tick) != new.get(tick)), _UNKNOWN)
 
 
-def _around(cells: Mapping[int, Status], tick: int) -> Cells:
-    return tuple((at, status) for at, status in sorted(cells.items()) if abs(at - tick) <= _AROUND)
+def _around(cells: Mapping[int, Status], tick: int) -> tuple[Cell, ...]:
+    near = sorted((at, status.name.lower()) for at, status in cells.items() if abs(at - tick) <= _AROUND)
+    return tuple(Cell(at, cast("CellStatus", status)) for at, status in near)

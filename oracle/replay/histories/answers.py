@@ -1,61 +1,18 @@
 """Recorded queries replayed on another tree, and what its nodes would have answered, from which values."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, Visit
 from oracle.core.errors import UserError
-from oracle.replay.comparing import Comparison, compare
+from oracle.replay.comparing import Comparison, ConditionAnswer, ReadValue, compare
 from oracle.replay.courses import visits_at
-from oracle.replay.histories.model import EvaluationFacts, OperandFacts
 from oracle.replay.histories.nodes import evaluation_facts
 from oracle.replay.histories.steps import innermost
 from oracle.replay.recorded import UnreplayableError, read_run
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 
-_YES = {Status.SUCCESS: True, Status.FAILURE: False}
 _ID_CHARS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionAnswer:
-    """What a condition answered.
-
-    Args:
-        yes: whether the condition was true.
-        text: the clause that decided it, or the whole condition.
-        operands: the values that this text has read.
-    """
-
-    yes: bool
-    text: str
-    operands: tuple[OperandFacts, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The wire form."""
-        operands = [{"name": each.name, "value": each.value} for each in self.operands]
-        return {"yes": self.yes, "text": self.text, "operands": operands}
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """A recorded query on two trees.
-
-    Args:
-        comparison: where the trees part on it, and how it ends on each.
-        answer: what the new tree's node that makes the difference would have answered; `None` if it has no condition.
-    """
-
-    comparison: Comparison
-    answer: ConditionAnswer | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The wire form: that of the comparison, with the answer in its difference."""
-        found = self.comparison.to_json()
-        if found["difference"] is not None:
-            found["difference"]["answer"] = self.answer and self.answer.to_json()
-        return found
 
 
 async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | None = None) -> list[RunRecord]:
@@ -85,35 +42,32 @@ async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | No
 
 async def replay_query(
     record: RunRecord, archive: Archive, old: TreeDefinition, new: TreeDefinition, *, registry: Registry
-) -> Replayed:
-    """Replay a recorded query on two trees."""
+) -> Comparison:
+    """Replay a recorded query on two trees; a difference says what a condition of the new one would have answered."""
     try:
         run = await read_run(archive, record)
     except UnreplayableError as error:
-        return Replayed(Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error)))
+        return Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error))
     found = compare(run, old, new, registry=registry)
     difference = found.difference
-    if difference is None or not difference.is_new:
-        return Replayed(found)
-    node = next((each for each in new.nodes() if each.path == difference.path), None)
-    if node is None or node.kind != "condition":
-        return Replayed(found)
+    node = next((each for each in new.nodes() if difference is not None and each.path == difference.path), None)
+    if difference is None or difference.in_ == "old" or node is None or node.kind != "condition":
+        return found
     visit = visits_at(run, new, tick=difference.tick, registry=registry).get(difference.path)
-    return Replayed(found, None if visit is None else _answer_in(node, visit))
+    answer = None if visit is None else _answer_in(node, visit)
+    return replace(found, difference=replace(difference, answer=answer))
 
 
 def _answer_in(node: NodeDefinition, visit: Visit) -> ConditionAnswer | None:
     """What a condition answered in a visit, and from which values; `None` if it could not be evaluated."""
     evaluation = next((each for each in visit.evaluations if not each.error), None)
-    if evaluation is None or visit.status not in _YES:
+    if evaluation is None or visit.status not in (Status.SUCCESS, Status.FAILURE):
         return None
-    return _answer(_YES[visit.status], evaluation_facts(node, evaluation))
-
-
-def _answer(yes: bool, evaluation: EvaluationFacts) -> ConditionAnswer:  # noqa: FBT001  it is the answer
-    deciding = [] if yes else [each for each in innermost(evaluation) if each.asked and not each.value]
-    if len(deciding) != 1:
-        return ConditionAnswer(yes, evaluation.text, evaluation.operands)
-    start, end = deciding[0].start, deciding[0].end
-    read = (each for each in evaluation.operands if any(start <= at < end for at in each.at))
-    return ConditionAnswer(yes, evaluation.text[start:end].strip(), tuple(read))
+    yes, facts = visit.status is Status.SUCCESS, evaluation_facts(node, evaluation)
+    text, read = facts.text, facts.operands
+    deciding = [] if yes else [each for each in innermost(facts) if each.asked and not each.value]
+    if len(deciding) == 1:
+        start, end = deciding[0].start, deciding[0].end
+        text = text[start:end].strip()
+        read = tuple(each for each in read if any(start <= at < end for at in each.at))
+    return ConditionAnswer(yes, text, tuple(ReadValue(each.name, each.value) for each in read))

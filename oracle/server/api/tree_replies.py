@@ -1,11 +1,12 @@
 """The bodies of responses of `/api/trees`, for `/openapi.json`."""
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, RootModel
+from pydantic import Field, RootModel
 
 from oracle.authoring.trial_results import ScenarioFile
-from oracle.core.chunks import TerminationReason
+from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody
 
 
@@ -200,70 +201,11 @@ class TreePlaces(ReplyBody):
     places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
 
 
-class ReplayOperand(ReplyBody):
-    """A value that a condition has read."""
-
-    name: str
-    value: Any
-
-
-class ReplayAnswer(ReplyBody):
-    """What a condition of the text would have answered."""
-
-    yes: bool
-    text: str = Field(description="The clause that decided it, or the whole condition.")
-    operands: list[ReplayOperand]
-
-
-class ReplayDifference(ReplyBody):
-    """Where a recorded query would first have gone another way."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    tick: int
-    path: str = Field(description="The first node that does something else; empty if only its effects differ.")
-    file: str | None
-    line: int | None
-    in_: Literal["old", "new"] = Field(alias="in", description="The tree that the node is of.")
-    old: str | None = Field(description="What the present tree does; null for other users' queries.")
-    new: str | None = Field(description="What the tree would do; null for other users' queries.")
-    answer: ReplayAnswer | None = Field(
-        description="What the node would answer; null if it has no condition, and for other users' queries."
-    )
-
-
-class ReplayedCell(ReplyBody):
-    """A tick in which a node was asked."""
-
-    tick: int
-    status: Literal["success", "failure", "running", "invalid"]
-
-
-class ReplayTrack(ReplyBody):
-    """What a node did around the first difference."""
-
-    path: str
-    label: str
-    old: list[ReplayedCell]
-    new: list[ReplayedCell]
-
-
-class ReplayedRun(ReplyBody):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedRun(Comparison):
     """A recorded query on the present tree and on the text."""
 
-    tree: str = Field(description="The tree that it named.")
-    run_id: str
-    question: str | None = Field(description="Null for other users' queries.")
-    verdict: Literal["same", "another_way", "differs", "unknown"]
-    difference: ReplayDifference | None
-    old_end: TerminationReason | None = Field(description="Why it ends; null if that is not known.")
-    new_end: TerminationReason | None
-    unknown: str | None = Field(description="Why an end is not known.")
-    turns_saved: int | None = Field(description="Turns that it would have taken less; null if an end is not known.")
-    tokens_saved: int | None = Field(description="Tokens that it would have taken less; null if an end is not known.")
-    tracks: list[ReplayTrack] = Field(
-        description="The turns of the model and the nodes that differ, in the order of the tree; empty if none does."
-    )
+    tree: Annotated[str, Field(description="The tree that it named.")]
 
 
 class TreeComparison(ReplyBody):

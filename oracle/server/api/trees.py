@@ -19,7 +19,7 @@ from oracle.authoring.errors import NO_TREE, TreeConflictError, TreeRefusedError
 from oracle.authoring.results import is_served
 from oracle.authoring.trial_results import TreeVerification
 from oracle.core.errors import NotFoundError, UserError
-from oracle.replay.histories.answers import Replayed
+from oracle.replay.comparing import Comparison
 from oracle.runs.storage.archive import Archive
 from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.server.api.answers import json_answer
@@ -230,7 +230,7 @@ async def _compared(body: TreeReplay, parts: ServiceParts, caller: Caller) -> li
     return runs
 
 
-async def _shown(parts: ServiceParts, replayed: Replayed, caller: Caller) -> dict[str, Any]:
+async def _shown(parts: ServiceParts, replayed: Comparison, caller: Caller) -> dict[str, Any]:
     """A replayed query without the texts of other users' queries."""
     found = replayed.to_json()
     question, difference = found.pop("question"), found.pop("difference")

@@ -19,7 +19,8 @@ from oracle.authoring.verifying.exploring import Bounds
 from oracle.authoring.verifying.verify import Scope, verify
 from oracle.core.errors import OracleError, UserError
 from oracle.core.logs.configuring import configure_logging
-from oracle.replay.histories.answers import Replayed, queries_of, replay_query
+from oracle.replay.comparing import Comparison
+from oracle.replay.histories.answers import queries_of, replay_query
 from oracle.runs.storage.archive import open_archive
 from oracle.server.settings.reading import read_settings
 from oracle.server.wiring.agent import tree_library
@@ -47,7 +48,7 @@ def main() -> int:
     return 0
 
 
-async def _replay(request: ReplayRequest, library: TreeLibrary, database: str) -> list[Replayed]:
+async def _replay(request: ReplayRequest, library: TreeLibrary, database: str) -> list[Comparison]:
     old, new = (_tree(request.folder / copies, request.of, library) for copies in (OLD, NEW))
     async with open_archive(database) as archive:
         records = await queries_of(archive, old.name, runs=request.runs, run_id=request.run_id)

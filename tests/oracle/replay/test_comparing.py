@@ -70,7 +70,7 @@ async def test_outcomes_find_nodes_that_were_moved(store: Store, archive: Archiv
     found = await compared(store, archive, tmp_path, script, *RENAMED)
     assert found.verdict == "another_way"
     assert found.new_end == found.old_end
-    assert found.unknown == ""
+    assert found.unknown is None
 
 
 async def test_another_end_is_known_where_nothing_new_is_asked(store: Store, archive: Archive, tmp_path: Path):
@@ -78,9 +78,9 @@ async def test_another_end_is_known_where_nothing_new_is_asked(store: Store, arc
     assert (found.verdict, found.old_end, found.new_end) == ("differs", "stuck", "stuck")
     assert found.difference.old == "The agent is stuck. Trying another approach."
     assert found.difference.new == "The agent cannot get further with the tools it has."
-    line = found.difference.place.line
+    line = found.difference.line
     assert "- condition: turn_left and turn < 1" in (tmp_path / "fallback.yaml").read_text().splitlines()[line - 1]
-    assert found.difference.place.file == str(tmp_path / "fallback.yaml")
+    assert found.difference.file == str(tmp_path / "fallback.yaml")
 
 
 async def test_what_the_model_would_have_said_is_not_guessed(store: Store, archive: Archive, tmp_path: Path):
@@ -110,9 +110,7 @@ async def test_a_query_that_never_comes_to_the_edit_is_the_same(store: Store, ar
 async def test_fewer_attempts_end_the_query_before_its_recording_does(store: Store, archive: Archive, tmp_path: Path):
     found = await compared(store, archive, tmp_path, "empty responses", *NO_RETRY)
     assert (found.verdict, found.old_end, found.new_end) == ("differs", "stuck", "stuck")
-    assert (
-        "empty_turns < 2" in (tmp_path / "follow_signal.yaml").read_text().splitlines()[found.difference.place.line - 1]
-    )
+    assert "empty_turns < 2" in (tmp_path / "follow_signal.yaml").read_text().splitlines()[found.difference.line - 1]
 
 
 WITHOUT_FINISH = ("oracle.yaml", "        - finish # saves the conversation, ends the stream\n", "")
@@ -128,7 +126,7 @@ async def test_a_tree_that_leaves_finish_to_the_service_does_the_same(
         found = compare(run, old, new, registry=REGISTRY)
         assert found.verdict in ("same", "another_way")
         assert found.old_end == found.new_end == run.record.termination_reason
-        assert found.unknown == ""
+        assert found.unknown is None
 
 
 async def test_a_query_that_was_recorded_without_finish_has_a_known_end_with_it(
@@ -140,4 +138,4 @@ async def test_a_query_that_was_recorded_without_finish_has_a_known_end_with_it(
         run = await read_run(archive, (await it.ask()).record)
     shipped = TreeLibrary([trees.FOLDER], registry=REGISTRY).load("oracle")
     found = compare(run, without, shipped, registry=REGISTRY)
-    assert (found.verdict, found.old_end, found.new_end, found.unknown) == ("another_way", "stuck", "stuck", "")
+    assert (found.verdict, found.old_end, found.new_end, found.unknown) == ("another_way", "stuck", "stuck", None)

@@ -535,7 +535,7 @@ async def test_recorded_queries_are_replayed_on_a_text_that_is_not_saved(library
     assert (await library.client.post("/api/trees/compare", json=body)).json() == {"runs": []}
     run_id = (await library.ask("a question of its own", tree="outer")).run_id
     compared = (await library.client.post("/api/trees/compare", json=body)).json()
-    assert TreeComparison.model_validate(compared).model_dump(by_alias=True) == compared
+    assert TreeComparison.model_validate(compared).model_dump(mode="json", by_alias=True) == compared
     (run,) = compared["runs"]
     assert (run["run_id"], run["tree"], run["verdict"]) == (run_id, "outer", "differs")
     assert (run["difference"]["file"], run["difference"]["line"], run["difference"]["in"]) == ("inner.yaml", 6, "new")
@@ -558,7 +558,7 @@ async def test_one_recorded_query_is_replayed_with_the_values_of_the_condition_t
     edited = INNER.replace("- llm", "- condition: turn > 5 and tokens_used > 0\n    - llm")
     body = {"name": "inner", "source": edited, "run_id": run_id}
     compared = (await library.client.post("/api/trees/compare", json=body)).json()
-    assert TreeComparison.model_validate(compared).model_dump(by_alias=True) == compared
+    assert TreeComparison.model_validate(compared).model_dump(mode="json", by_alias=True) == compared
     (run,) = compared["runs"]
     assert (run["run_id"], run["question"]) == (run_id, "the older one")
     assert run["difference"]["answer"] == {
