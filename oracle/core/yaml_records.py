@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from bt_runtime.language.kind import Kind, NodeSettings
 from bt_runtime.language.reading.settings import read_settings
@@ -13,14 +13,6 @@ from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, rea
 
 _S = TypeVar("_S", bound=NodeSettings)
 _T = TypeVar("_T")
-
-
-class Read(Protocol):
-    """How a value is read."""
-
-    def __call__(self, node: YamlNode, *, what: str) -> Any:  # noqa: ANN401  any part of a file
-        """The value; what is wrong with it is reported as `what`."""
-        ...
 
 
 class Reader:
@@ -68,13 +60,6 @@ class Reader:
                 self.report(node, f"the {what.partition(' ')[2]} has no {name!r}", hint)
         return {name: entry for name, entry in node.data.items() if name in known}
 
-    def record(
-        self, node: YamlNode, reads: Mapping[str, Read], *, what: str, required: Collection[str] = ()
-    ) -> dict[str, Any]:
-        """The values of the fields that a mapping has; `reads` says how each is read."""
-        found = self.fields(node, reads, what=what, required=required)
-        return {name: reads[name](entry.node, what=repr(name)) for name, entry in found.items()}
-
     def settings(
         self, entry: Entry, model: type[_S], *, noun: str, of: str, names: re.Pattern[str], hint: str, most: int
     ) -> dict[str, _S]:
@@ -106,84 +91,6 @@ class Reader:
         if isinstance(entry.node.data, dict):
             return entry.node.data
         self.report(entry, f"{what} must be a mapping, not {entry.node.shape}")
-        return {}
-
-    def many(self, read: Read, *, of: str) -> Read:
-        """How a list is read whose items are each `of` such a kind."""
-        return lambda node, *, what: tuple(read(item, what=of) for item in self.items(node, what=what))
-
-    def items(self, node: YamlNode, *, what: str) -> tuple[YamlNode, ...]:
-        """The items of a list; none of anything else."""
-        if isinstance(node.data, tuple):
-            return node.data
-        self.report(node, f"{what} must be a list, not {node.shape}")
-        return ()
-
-    def single(self, node: YamlNode, *, what: str) -> tuple[Entry, YamlNode] | None:
-        """The one entry of a mapping such as `search_code: {query: auth}`."""
-        if isinstance(node.data, dict) and len(node.data) == 1:
-            (entry,) = node.data.values()
-            return entry, entry.node
-        self.report(node, f"{what} must be a mapping of one entry, not {node.shape}")
-        return None
-
-    def text(self, node: YamlNode, *, what: str) -> str:
-        """A text."""
-        if isinstance(node.data, str):
-            return node.data
-        self.report(node, f"{what} must be text, not {node.shape}", "put quotes around it")
-        return ""
-
-    def one_of(self, node: YamlNode, known: Collection[str], *, what: str) -> str:
-        """One of some words; an unknown one is reported, and the first one returned."""
-        if isinstance(node.data, str) and node.data in known:
-            return node.data
-        hint = did_you_mean(node.data, known) or f"one of {listing(known, most=30)}"
-        self.report(node, f"{what} is {node.shape}", hint)
-        return next(iter(known))
-
-    def number(self, node: YamlNode, *, what: str, least: float = 0) -> float:
-        """A number, in bounds."""
-        value = node.data
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= least:
-            return value
-        self.report(node, f"{what} must be a number of at least {least:g}, not {node.shape}")
-        return least
-
-    def share(self, node: YamlNode, *, what: str) -> float:
-        """A number from 0 to 1."""
-        share = self.number(node, what=f"the share of {what}")
-        if share > 1:
-            self.report(node, f"the share of {what} is {share:g}; shares are from 0 to 1")
-        return share
-
-    def whole(self, node: YamlNode, *, what: str, least: int = 0) -> int:
-        """A whole number, in bounds."""
-        value = node.data
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-            return value
-        self.report(node, f"{what} must be a whole number of at least {least}, not {node.shape}")
-        return least
-
-    def flag(self, node: YamlNode, *, what: str) -> bool:
-        """`true` or `false`."""
-        if isinstance(node.data, bool):
-            return node.data
-        self.report(node, f"{what} must be true or false, not {node.shape}")
-        return False
-
-    def known(self, entry: Entry, known: Collection[str], *, what: str) -> bool:
-        """Whether a key is one of some words; an unknown one is reported."""
-        if entry.key not in known:
-            hint = did_you_mean(entry.key, known) or f"one of {listing(known, most=30)}"
-            self.report(entry, f"there is no {what} {entry.key!r}", hint)
-        return entry.key in known
-
-    def mapping(self, node: YamlNode, *, what: str) -> Mapping[str, Any]:
-        """A mapping of any JSON data."""
-        if isinstance(node.data, dict):
-            return dict(node.plain())
-        self.report(node, f"{what} must be a mapping, not {node.shape}")
         return {}
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import PydanticUserError, ValidationError
 
 from bt_runtime.language.kind import ExpressionText, KeyType, Kind, Location, NodeSettings, Value, in_words
 from bt_runtime.language.registry import setting_names
@@ -34,6 +34,7 @@ _TYPES: Mapping[object, KeyType] = {
     "dict": "map",
     "model": "map",
     "mapping": "map",
+    "dataclass": "map",
 }
 """The types of settings and of pydantic's errors."""
 _IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
@@ -51,7 +52,10 @@ _IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "too_short": lambda ctx: f"something with at least {_count(ctx['min_length'], 'item')}",
     "too_long": lambda ctx: f"something with at most {_count(ctx['max_length'], 'item')}",
 }
-_OUT_OF_BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
+_OF_THE_RIGHT_TYPE = frozenset(
+    {"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number", "value_error"}
+)
+_UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 _SAMPLES: Mapping[KeyType, str] = {
     "int": "1",
     "float": "1.0",
@@ -67,7 +71,14 @@ _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
 def read_settings(
-    kind: Kind, entries: Mapping[str, Entry], *, fill: Fill, place: Place, path: str, mistakes: list[Mistake]
+    kind: Kind,
+    entries: Mapping[str, Entry],
+    *,
+    fill: Fill,
+    place: Place,
+    path: str,
+    mistakes: list[Mistake],
+    subject: str = "",
 ) -> NodeSettings | None:
     """Validate settings as written; `None` if there are mistakes, which are added to `mistakes`.
 
@@ -78,6 +89,7 @@ def read_settings(
         place: the place in the file for mistakes that concern all settings.
         path: the path of the node in the tree, for mistakes.
         mistakes: the list that gets new mistakes.
+        subject: names something with such fields that is no node, with its article: `a scenario`.
     """
     before = len(mistakes)
     values = {name: fill(entry.node) for name, entry in entries.items()}
@@ -87,7 +99,7 @@ def read_settings(
         # As JSON, because that is what a file holds: there lists become tuples, and nothing else is coerced.
         return kind.settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        mistakes += _Reporter(kind, entries, place, path).report(error)
+        mistakes += _Reporter(kind, entries, place, path, subject).report(error)
     except Exception as error:  # noqa: BLE001  a kind of another package may raise anything
         mistakes.append(broken_kind(kind, error, place, path))
     return None
@@ -121,8 +133,10 @@ def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, Ya
 class _Reporter:
     """Converts a validation error to mistakes with places."""
 
-    def __init__(self, kind: Kind, entries: Mapping[str, Entry], place: Place, path: str) -> None:
+    def __init__(self, kind: Kind, entries: Mapping[str, Entry], place: Place, path: str, subject: str) -> None:
         self._kind = kind
+        self._is_node = not subject
+        self._whole = subject or repr(kind.name)
         self._entries = entries
         self._place = place
         self._path = path
@@ -130,13 +144,13 @@ class _Reporter:
 
     def report(self, error: ValidationError) -> list[Mistake]:
         wrong: dict[tuple[Place, str], list[Any]] = {}
-        details = error.errors(include_url=False)
-        unknown = [self._unknown(self._written(each["loc"])) for each in details if each["type"] == "extra_forbidden"]
+        details = _of_the_shape_meant(error.errors(include_url=False), self._written)
+        unknown = [self._unknown(each["loc"]) for each in details if each["type"] in _UNKNOWN]
         misspelt = {each.hint.instead for each in unknown if isinstance(each.hint, Suggestion)}
         mistakes = [*unknown]
         for detail in details:
             at = self._written(detail["loc"])
-            if detail["type"] == "extra_forbidden":
+            if detail["type"] in _UNKNOWN:
                 continue
             if detail["type"] == "missing":
                 if at or detail["loc"][-1] not in misspelt:  # the one mistake is not reported twice
@@ -159,16 +173,19 @@ class _Reporter:
         """The place of a value, and its name in messages: `'with.limit'`, or the kind."""
         _, node = locate(self._entries, at)
         if node is None:
-            return self._place, repr(self._kind.name)
+            return self._place, self._whole
         return node.place, brief("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at)[1:])
 
-    def _unknown(self, at: Location) -> Mistake:
+    def _unknown(self, loc: Location) -> Mistake:
+        at = self._written(loc)
         entry, _ = locate(self._entries, at)
         name = str(at[-1]) if at else ""
         place = entry.place if entry else self._place
         if len(at) > 1:
+            known = _names_at(self._kind.settings, loc[:-1])
+            near = did_you_mean(name, known) or (f"it has: {listing(known)}" if known else None)
             return Mistake(
-                place, f"{self._subject(at[:-1])[1]} has no {brief(name)}", None, self._path, "unknown-setting"
+                place, f"{self._subject(at[:-1])[1]} has no {brief(name)}", near, self._path, "unknown-setting"
             )
         if name in {"child", "children"} and not self._kind.slots:
             message = f"{self._kind.name!r} has no children"
@@ -178,11 +195,12 @@ class _Reporter:
         hint: str | None = did_you_mean(name, self._names)
         if hint is None:
             hint = f"it has: {listing(self._names)}" if self._names else "it has no settings"
-        return Mistake(place, f"{self._kind.name!r} has no setting {brief(name)}", hint, self._path, "unknown-setting")
+        part = "setting" if self._is_node else "field"
+        return Mistake(place, f"{self._whole} has no {part} {brief(name)}", hint, self._path, "unknown-setting")
 
     def _missing(self, at: Location, name: str) -> Mistake:
         place, subject = self._subject(at)
-        field = self._kind.settings.model_fields.get(name) if not at else None
+        field = self._kind.settings.model_fields.get(name) if self._is_node and not at else None
         key_type = _TYPES.get(field.annotation) if field is not None else None
         hint = None
         if key_type:
@@ -196,13 +214,43 @@ class _Reporter:
     def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
         value = details[0]["input"]
         # A number out of bounds is judged as that number, although another type were allowed as well.
-        details = [detail for detail in details if detail["type"] in _OUT_OF_BOUNDS] or details
+        details = [detail for detail in details if detail["type"] in _OF_THE_RIGHT_TYPE] or details
         wanted = list(dict.fromkeys(filter(None, map(_wanted, details))))
         if len(wanted) < len(details) and not wanted:
             said = "; ".join(dict.fromkeys(_message(detail) for detail in details))
             return Mistake(place, f"{subject}: {said}", None, self._path, "wrong-value")
         message = f"{subject} must be {' or '.join(wanted)}, not {brief(value)}"
         return Mistake(place, message, _hint(value, wanted, details), self._path, "wrong-value")
+
+
+def _of_the_shape_meant(details: list[Any], written: Callable[[Location], Location]) -> list[Any]:
+    """The errors without those of another type that a value could have had whose own parts are wrong."""
+    found = [written(each["loc"]) for each in details]
+    return [
+        each
+        for each, at in zip(details, found, strict=True)
+        if each["type"] == "missing" or each["type"] in _UNKNOWN or not any(o[: len(at)] == at != o for o in found)
+    ]
+
+
+def _names_at(model: type[NodeSettings], loc: Location) -> list[str]:
+    """The names that can stand at a location of pydantic; none if the model has no JSON Schema."""
+    try:
+        whole = model.model_json_schema()
+    except PydanticUserError:
+        return []
+
+    def forms(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        inner = [*schema.get("anyOf", ()), *([defs[schema["$ref"].rpartition("/")[2]]] if "$ref" in schema else ())]
+        return [schema, *(form for each in inner for form in forms(each))]
+
+    defs = whole.get("$defs", {})
+    level = forms(whole)
+    for part in loc:  # members of unions are no parts of the schema
+        below = [each.get("properties", {}).get(part, each.get("additionalProperties")) for each in level]
+        below += [each.get("items") for each in level if isinstance(part, int)]
+        level = [form for each in below if isinstance(each, Mapping) for form in forms(each)] or level
+    return [name for each in level for name in each.get("properties", ())]
 
 
 def _wanted(detail: Mapping[str, Any]) -> str | None:

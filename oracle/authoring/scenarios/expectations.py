@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import Strict
 
 from bt_runtime.text import closest, did_you_mean
-from bt_runtime.text.yaml_reader import YamlNode
+from oracle.authoring.scenarios.forms import ONE, Flag, Number, Record, Text, many, one_of, word_of
 from oracle.authoring.scenarios.model import Json
 from oracle.authoring.scenarios.nodes import find_nodes, names_of
 from oracle.authoring.scenarios.played import Played
@@ -14,14 +16,14 @@ from oracle.authoring.scenarios.statements import (
     Expectation,
     Path,
     as_item,
-    check_text,
     pair_matches,
     shown,
     text_matches,
     values_match,
 )
 from oracle.core.chunks import Severity
-from oracle.core.yaml_records import Reader
+
+_Whole = Annotated[int, Strict()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,7 @@ class Equal:
 
     what: str
     get: Callable[[Played], Json]
-    kind: type | tuple[type, ...] = str
-
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        if self.kind is str:
-            check_text(node, reader, what=repr(self.what))
-        elif isinstance(node.data, bool) or not isinstance(node.data, self.kind):
-            reader.report(node, f"{self.what!r} must be a number, not {node.shape}")
+    form: Any = Text
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         got = self.get(played)
@@ -57,20 +53,12 @@ class Listed:
     kinds: tuple[str, ...] = ()
     is_text: bool = True
 
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        for item in reader.items(node, what=repr(self.what)):
-            name = item
-            if isinstance(item.data, dict):
-                pair = reader.single(item, what=f"an item of {self.what!r}")
-                if pair is None:
-                    continue
-                name = YamlNode(pair[0].key, pair[0].place)
-                if self.is_text:
-                    check_text(pair[1], reader, what=repr(pair[0].key))
-            if self.kinds:
-                reader.one_of(name, self.kinds, what=f"an item of {self.what!r}")
-            elif not isinstance(name.data, str):
-                reader.report(name, f"an item of {self.what!r} must be a name, not {name.shape}")
+    @property
+    def form(self) -> Any:  # noqa: ANN401  a type
+        if self.kinds:
+            return many(word_of(self.kinds))
+        value: Any = Text if self.is_text else Any
+        return many(str | Annotated[dict[str, value], ONE])
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         got = self.get(played)
@@ -96,22 +84,10 @@ class ChunksInOrder:
     """Chunks that are sent in this order; others may come before, between and after them."""
 
     kinds = ("thinking", "content", "source", "tool_call", "tool_result", "tool_error", "system", "error", "done")
-
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        for item in reader.items(node, what="'chunks'"):
-            if isinstance(item.data, str):
-                reader.one_of(item, self.kinds, what="a chunk")
-                continue
-            pair = reader.single(item, what="a chunk, such as `content: {contains: auth}`,")
-            if pair is None:
-                continue
-            entry, value = pair
-            kind = reader.one_of(YamlNode(entry.key, entry.place), self.kinds, what="a chunk")
-            if kind in ("system", "error", "tool_call"):
-                if not isinstance(value.data, str) and reader.single(value, what=f"a {kind}") is None:
-                    continue
-            else:
-                check_text(value, reader, what=repr(kind))
+    _valued: dict[str, Any] = dict.fromkeys(kinds, Text) | dict.fromkeys(
+        ("system", "error", "tool_call"), str | Annotated[dict[str, Any], ONE]
+    )
+    form: Any = many(word_of(kinds) | one_of(_valued))
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         left = list(played.moments)
@@ -133,14 +109,7 @@ class ChunksInOrder:
 class Visited:
     """Nodes that were visited, with `node: 2` so many times."""
 
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        for item in reader.items(node, what="'visited'"):
-            if isinstance(item.data, dict):
-                pair = reader.single(item, what="a node with a number of visits")
-                if pair is not None:
-                    reader.whole(pair[1], what="the number of visits", least=1)
-            else:
-                reader.text(item, what="a node")
+    form: Any = tuple[str | Annotated[dict[str, Number], ONE], ...]
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         for index, item in enumerate(stated):
@@ -168,9 +137,7 @@ class Visited:
 class NotVisited:
     """Nodes that were not visited."""
 
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        for item in reader.items(node, what="'not_visited'"):
-            reader.text(item, what="a node")
+    form: Any = tuple[str, ...]
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         for index, name in enumerate(stated):
@@ -187,14 +154,7 @@ class NotVisited:
 class Outcomes:
     """How nodes ended the last time: success, failure, running, or halted."""
 
-    words = ("success", "failure", "running", "halted")
-
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        if not isinstance(node.data, dict):
-            reader.report(node, f"'outcomes' must be a mapping, not {node.shape}", "such as {llm_turn: failure}")
-            return
-        for entry in node.data.values():
-            reader.one_of(entry.node, self.words, what=f"the outcome of {entry.key!r}")
+    form: Any = Mapping[str, Literal["success", "failure", "running", "halted"]]
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         for name, word in stated.items():
@@ -217,8 +177,7 @@ class Outcomes:
 class BlackboardValues:
     """Values of the blackboard at the end."""
 
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        reader.mapping(node, what="'blackboard'")
+    form: Any = Mapping[str, Any]
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         for name, value in stated.items():
@@ -248,37 +207,24 @@ def _unknown(path: Path, name: str, played: Played) -> Deviation:
     return Deviation(path, name, "the tree has no such node", f"did you mean {hint!r}?" if hint else None)
 
 
+class _Request(Record):
+    nth: Number = 1
+    tools: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    note: Text = ""
+    sends: Text = ""
+    prompt: Text = ""
+    wrap_up: Flag = False
+    tool_choice: Text = ""
+    max_tokens: Number = 1
+    model: Text | None = None  # the turn names none
+
+
 class Requests:
     """Some of the requests to the model: each item is the request after the one before, or that which `nth` names."""
 
-    fields = (
-        "nth",
-        "tools",
-        "offers",
-        "lacks",
-        "note",
-        "sends",
-        "prompt",
-        "wrap_up",
-        "tool_choice",
-        "max_tokens",
-        "model",
-    )
-
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        for item in reader.items(node, what="'requests'"):
-            for name, entry in reader.fields(item, self.fields, what="a request").items():
-                if name == "model" and entry.node.data is None:
-                    continue  # the turn names none
-                if name in ("note", "sends", "prompt", "tool_choice", "model"):
-                    check_text(entry.node, reader, what=repr(name))
-                elif name in ("tools", "offers", "lacks"):
-                    for each in reader.items(entry.node, what=repr(name)):
-                        reader.text(each, what="a tool")
-                elif name == "wrap_up":
-                    reader.flag(entry.node, what="'wrap_up'")
-                else:
-                    reader.whole(entry.node, what=repr(name), least=1)
+    form: Any = tuple[_Request, ...]
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
         nth = 0
@@ -348,10 +294,10 @@ def _results(played: Played) -> list[tuple[str, Json]]:
 
 EXPECTATIONS: Final[Mapping[str, Expectation]] = {
     "reason": Equal("reason", lambda played: played.done.termination_reason if played.done else ""),
-    "turns": Equal("turns", lambda played: played.done.turns if played.done else 0, int),
-    "asked": Equal("asked", lambda played: len(played.requests), int),
-    "tokens": Equal("tokens", lambda played: played.done.tokens_used if played.done else 0, int),
-    "elapsed_s": Equal("elapsed_s", lambda played: round(played.elapsed_s, 3), (int, float)),
+    "turns": Equal("turns", lambda played: played.done.turns if played.done else 0, _Whole),
+    "asked": Equal("asked", lambda played: len(played.requests), _Whole),
+    "tokens": Equal("tokens", lambda played: played.done.tokens_used if played.done else 0, _Whole),
+    "elapsed_s": Equal("elapsed_s", lambda played: round(played.elapsed_s, 3), Annotated[float, Strict()]),
     "answer": Equal("answer", lambda played: played.answer.text),
     "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
     "notices": Listed("notices", _notices),

@@ -5,15 +5,32 @@ A scenario can be made in Python and written with `to_yaml`; `oracle.authoring.s
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, get_args
+
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, create_model
 
 from bt_runtime.text import Place
+from oracle.authoring.scenarios.forms import (
+    CLOSED,
+    ONE,
+    Count,
+    Flag,
+    Number,
+    Record,
+    Seconds,
+    Share,
+    one_of,
+    read_as,
+    short_for,
+    word_of,
+)
 from oracle.classify import QueryType
-from oracle.core.chunks import SourceType
-from oracle.llm.protocol import ModelFault, Usage
+from oracle.core.chunks import ErrorType, SourceType, Topic
+from oracle.decision import AgentConfig
+from oracle.llm.protocol import ModelFault, StopReason, Usage
 from oracle.llm.script import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
-from signals import SignalType
+from signals import SIGNAL_MODELS, SignalType
 
 Json: TypeAlias = Any
 """JSON data: as it stands in a file."""
@@ -26,6 +43,8 @@ DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
 
 DEFAULT_CONFIDENCE: Final = 0.9
 """Of a signal that states none."""
+MOST_TIMES: Final = 1_000
+"""How often a turn may be played."""
 USAGE: Final[Mapping[str, str]] = {
     "input": "input_tokens",
     "cache_creation": "cache_creation_tokens",
@@ -73,6 +92,63 @@ class SignalLine:
         return f'<signal type="{self.type}">{inner}{last}</signal>'
 
 
+class _Tokens(Record):
+    input: Count = 0
+    cache_creation: Count = 0
+    cache_read: Count = 0
+    output: Count = 0
+
+
+class _Search(Record):
+    query: str = ""
+    results: tuple[Annotated[dict[str, str], ONE], ...] = ()
+    error: str = ""
+
+
+def _signal(written: str | Record) -> SignalLine:
+    if isinstance(written, str):
+        return SignalLine(type=written)
+    ((kind, said),) = written.given.items()
+    fields = said.given
+    return SignalLine(type=kind, confidence=fields.pop("confidence", DEFAULT_CONFIDENCE), fields=fields)
+
+
+def _fault(written: ErrorType | Record) -> ModelFault:
+    if isinstance(written, str):
+        return ModelFault(written, "The provider failed.")
+    return ModelFault(*next(iter(written.given.items())))  # type: ignore[arg-type]
+
+
+def _usage(written: str | int | _Tokens) -> Usage | None:
+    if isinstance(written, str):
+        return None
+    if isinstance(written, int):
+        return Usage(input_tokens=0, output_tokens=written)
+    return Usage(**{USAGE[name]: count for name, count in written})
+
+
+def _search(written: _Search) -> ScriptedSearch:
+    results = tuple(pair for result in written.results for pair in result.items())
+    return ScriptedSearch(written.query, results, written.error)
+
+
+def _said_in(kind: str) -> Any:  # noqa: ANN401  a type
+    """The fields of a signal of this type."""
+    own = [name for name in SIGNAL_MODELS[kind].model_fields if name not in ("type", "raw_xml", "timestamp")]
+    fields: dict[str, Any] = dict.fromkeys(own, (Any, None)) | {"confidence": (Annotated[float, Strict()] | None, None)}
+    return create_model(kind, __base__=Record, **fields)
+
+
+_SIGNALS: Final = read_as(
+    word_of(SIGNAL_FIELDS) | one_of({kind: _said_in(kind) for kind in SIGNAL_FIELDS}),
+    _signal,
+)
+_CALLS: Final = read_as(
+    str | Annotated[dict[str, dict[str, Any] | str], ONE],  # text stands for arguments that are no JSON object
+    lambda call: ScriptedCall(call) if isinstance(call, str) else ScriptedCall(*next(iter(call.items()))),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One response of the model.
@@ -86,19 +162,25 @@ class Turn:
         stop_reason: `None` means `tool_use` if there are calls, else `end_turn`.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
+
     text: str | tuple[str, ...] = ""
     thinking: str = ""
-    signal: SignalLine | None = None
-    calls: tuple[ScriptedCall, ...] = ()
-    searches: tuple[ScriptedSearch, ...] = ()
-    stop_reason: str | None = None
-    fault: ModelFault | None = None
-    hang: bool = False
-    delay_s: float = 0.0
+    signal: Annotated[SignalLine | None, _SIGNALS] = None
+    calls: tuple[Annotated[ScriptedCall, _CALLS], ...] = ()
+    searches: tuple[Annotated[ScriptedSearch, read_as(_Search, _search)], ...] = ()
+    stop_reason: StopReason | Literal["pause_turn"] | None = None
+    fault: Annotated[
+        ModelFault | None, read_as(ErrorType | one_of(dict.fromkeys(get_args(ErrorType), str)), _fault)
+    ] = None
+    hang: Flag = False
+    delay_s: Seconds = 0.0
     model: str = ""
-    encoded: Mapping[SignalType, float] | None = None
-    usage: Usage | None = DEFAULT_USAGE
-    times: int = 1
+    encoded: Mapping[SignalType, Share] | None = None
+    usage: Annotated[Usage | None, Field(alias="tokens"), read_as(Literal["unreported"] | Count | _Tokens, _usage)] = (
+        DEFAULT_USAGE
+    )
+    times: Annotated[int, Strict(), Field(ge=1, le=MOST_TIMES)] = 1
 
     def scripted(self) -> ScriptedTurn:
         """The turn as the scripted model plays it."""
@@ -120,6 +202,11 @@ class Turn:
         )
 
 
+_SOURCES: Final = read_as(
+    one_of(dict.fromkeys(get_args(SourceType), str)), lambda written: next(iter(written.given.items()))
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
     """What a tool answers.
@@ -134,13 +221,15 @@ class ToolAnswer:
         when: arguments that a call must have to get this answer; the others do not matter.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
+
     when: Mapping[str, Any] = field(default_factory=dict)
     result: str | None = None
     error: str | None = None
-    empty: bool = False
-    delay_s: float = 0.0
-    hang: bool = False
-    sources: tuple[tuple[SourceType, str], ...] = ()
+    empty: Flag = False
+    delay_s: Seconds = 0.0
+    hang: Flag = False
+    sources: tuple[Annotated[tuple[SourceType, str], _SOURCES], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +242,18 @@ class ToolScript:
         writes: a tool that is not shipped changes data.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
+
     group: ToolGroup | None = None
-    writes: bool = False
-    answers: tuple[ToolAnswer, ...] = ()
+    writes: Flag = False
+    answers: tuple[Annotated[ToolAnswer, short_for("result")], ...] = ()
+
+
+def _tool(written: Json) -> Json:
+    """A tool may be written as its answers, or as its only answer."""
+    if isinstance(written, dict) and written.keys() & {"group", "writes", "answers"}:
+        return written
+    return {"answers": written if isinstance(written, list) else [written]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +282,36 @@ class OutsideEvent:
     moment: Moment
     key: str = ""
     value: Json = None
+
+
+_MOMENTS: Final[Mapping[MomentKind, Any]] = {
+    "at_s": Seconds,
+    "request": Number,
+    "said": str,
+    "call": str,
+    "notice": Topic,
+}
+
+
+class _Delivered(Record):
+    key: str
+    value: Any
+
+
+def _event(written: Record) -> OutsideEvent:
+    ((action, when),) = written.given.items()
+    fields = when.given
+    key, value = fields.pop("key", ""), fields.pop("value", None)
+    ((kind, at),) = fields.items()
+    return OutsideEvent(action=action, moment=Moment(kind=kind, value=at), key=key, value=value)  # type: ignore[arg-type]
+
+
+_EVENTS: Final = read_as(
+    one_of(
+        dict.fromkeys(get_args(Action), one_of(_MOMENTS)) | {"delivery": one_of(_MOMENTS, base=_Delivered)},
+    ),
+    _event,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +344,26 @@ class PersonDecides:
         return {"decision": self.decision, "by": "person", **own}
 
 
+class _After(Record):
+    after_s: Seconds = 0.0
+
+
+def _decides(written: PersonsDecision | _After) -> PersonDecides:
+    if isinstance(written, str):
+        return PersonDecides(decision=written)
+    fields = written.given
+    after_s = fields.pop("after_s", 0.0)
+    ((decision, value),) = fields.items()
+    return PersonDecides(decision=decision, value=value, after_s=after_s)  # type: ignore[arg-type]
+
+
+_PEOPLE: Final = read_as(PersonsDecision | one_of(dict.fromkeys(get_args(PersonsDecision), Any), base=_After), _decides)
+
+
+def _limits(config: AgentConfig) -> Mapping[str, int]:
+    return config.model_dump(exclude_unset=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
     """An earlier query of the conversation.
@@ -225,9 +373,11 @@ class Earlier:
         query_type: how it was classified; `None`: as its question is.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = CLOSED
+
     question: str
     answer: str
-    tool_errors: bool = False
+    tool_errors: Flag = False
     query_type: QueryType | None = None
 
 
@@ -254,14 +404,14 @@ class Scenario:
     shows: tuple[str, ...] = ()
     tree: str = "oracle"
     question: str = DEFAULT_QUESTION
-    limits: Mapping[str, int] = field(default_factory=dict)
-    available: tuple[ToolGroup, ...] = GROUPS
+    limits: Annotated[Mapping[str, int], read_as(AgentConfig, _limits)] = field(default_factory=dict)
+    available: tuple[Annotated[ToolGroup, read_as(word_of(GROUPS), str)], ...] = GROUPS
     history: tuple[Earlier, ...] = ()
-    encoded: Mapping[QueryType, float] | None = None
-    tools: Mapping[str, ToolScript] = field(default_factory=dict)
-    model: tuple[Turn, ...] = ()
-    events: tuple[OutsideEvent, ...] = ()
-    people: tuple[PersonDecides, ...] = ()
+    encoded: Mapping[QueryType, Share] | None = None
+    tools: Mapping[str, Annotated[ToolScript, BeforeValidator(_tool)]] = field(default_factory=dict)
+    model: tuple[Annotated[Turn, short_for("text")], ...] = ()
+    events: tuple[Annotated[OutsideEvent, _EVENTS], ...] = ()
+    people: tuple[Annotated[PersonDecides, _PEOPLE], ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
     place: Place = field(default=Place("<scenario>"), compare=False)
     places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict, compare=False, repr=False)

@@ -6,16 +6,13 @@ A plain text must be equal. A mapping states parts: `{contains: a}` or `{contain
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from bt_runtime.text.yaml_reader import YamlNode
 from oracle.authoring.scenarios.model import Json
 from oracle.authoring.scenarios.played import Played
-from oracle.core.yaml_records import Reader
 
 Path = tuple[str | int, ...]
 _LONGEST: Final = 2_000
-_TEXT_PARTS: Final = ("contains", "lacks", "starts", "ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +35,9 @@ class Deviation:
 class Expectation(Protocol):
     """One thing that can be stated."""
 
-    def check(self, node: YamlNode, reader: Reader) -> None:
-        """Report what is wrong with the statement."""
+    @property
+    def form(self) -> Any:  # noqa: ANN401  a type
+        """What the statement must be, as a type that pydantic validates."""
         ...
 
     def compare(self, path: Path, stated: Json, played: Played) -> Iterator[Deviation]:
@@ -94,19 +92,6 @@ def as_item(each: tuple[str, Json]) -> Json:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def check_text(node: YamlNode, reader: Reader, *, what: str) -> None:
-    """Report what is wrong with a stated text."""
-    if isinstance(node.data, str):
-        return
-    if not isinstance(node.data, dict):
-        reader.report(node, f"{what} must be text, or what it contains, not {node.shape}", "such as {contains: auth}")
-        return
-    for name, entry in reader.fields(node, _TEXT_PARTS, what=what).items():
-        many = isinstance(entry.node.data, tuple) and name in ("contains", "lacks")
-        for item in entry.node.data if many and isinstance(entry.node.data, tuple) else (entry.node,):
-            reader.text(item, what=f"{name!r}")
 
 
 def text_matches(stated: Json, got: str) -> bool:

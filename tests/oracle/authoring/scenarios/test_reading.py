@@ -53,6 +53,8 @@ def test_all_mistakes_are_reported_with_place_and_hint():
     ]  # fmt: skip
     hints = {line: hint for line, _, _, hint in found}
     assert hints[3] == "did you mean 'limits'?"
+    assert hints[7] == "did you mean 'text'?"
+    assert hints[10] == "did you mean 'error'?"
     assert hints[6] == "did you mean 'need_turn'?"
     assert hints[12] == "did you mean 'reason'?"
     assert "from 1 to 50, not 99" in found[1][2]
@@ -69,12 +71,12 @@ def test_a_mistake_reads_like_a_compilers():
     [
         ("scenarios: 3", "'scenarios' must be a list, not 3"),
         ("[]", "a scenario file must be a mapping"),
-        ("tree: oracle", "the file has no 'scenarios'"),
-        ("scenarios: [{ name: A }]", "the scenario has no 'expect'"),
+        ("tree: oracle", "a scenario file needs 'scenarios'"),
+        ("scenarios: [{ name: A }]", "a scenario needs 'expect'"),
         ("scenarios: [{ name: A, expect: {} }, { name: A, expect: {} }]", "is used on line 1 already"),
         (
             "scenarios: [{ name: A, expect: {}, model: [{ times: 1001 }] }]",
-            "'times' is 1,001; at most 1,000 are played",
+            "'model[0].times' must be at most 1000, not 1001",
         ),
         ("scenarios: [{ name: A, expect: {} }", "the bracket|did not find|not closed|expected"),
     ],
@@ -128,14 +130,14 @@ FULL = Scenario(
 @pytest.mark.parametrize(
     ("event", "message"),
     [
-        ("{ value: 1, at_s: 2 }", "the delivery has no 'key'"),
-        ("{ key: approved, at_s: 2 }", "the delivery has no 'value'"),
-        ("{ key: approved, value: 1 }", "a moment, such as `{at_s: 3}`, must be a mapping of one entry, not a mapping"),
-        ("{ key: approved, value: 1, at_s: 2, said: x }", "must be a mapping of one entry, not a mapping"),
-        ("{ key: approved, value: 1, at: 2 }", "a delivery has no field 'at'"),
-        ("{ key: 3, value: 1, at_s: 2 }", "'key' must be text, not 3"),
-        ("{ at_s: 2 }", "the delivery has no 'key'"),
-        ("approved", "a delivery must be a mapping, not 'approved'"),
+        ("{ value: 1, at_s: 2 }", "'events[0].delivery' needs 'key'"),
+        ("{ key: approved, at_s: 2 }", "'events[0].delivery' needs 'value'"),
+        ("{ key: approved, value: 1 }", "it has one of at_s, request, said, call, notice"),
+        ("{ key: approved, value: 1, at_s: 2, said: x }", "it has one of at_s, request, said, call, notice"),
+        ("{ key: approved, value: 1, at: 2 }", "'events[0].delivery' has no 'at'"),
+        ("{ key: 3, value: 1, at_s: 2 }", "'events[0].delivery.key' must be text, not 3"),
+        ("{ at_s: 2 }", "'events[0].delivery' needs 'key'"),
+        ("approved", "'events[0].delivery' must be a mapping, not 'approved'"),
     ],
 )
 def test_a_delivery_with_a_mistake_is_reported(event, message):
