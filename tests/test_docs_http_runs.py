@@ -10,9 +10,10 @@ from pydantic import TypeAdapter
 
 from oracle.replay.histories.model import EndFacts, EvaluationFacts, RowFacts, StepFacts, TickFacts, VisitFacts
 from oracle.replay.histories.sharing import MOST_PASSES
+from oracle.runs.storage.records import RunSummary
 from oracle.runs.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
 from oracle.server.api.history_replies import HistoryPage
-from oracle.server.api.replies import RunBody, RunSummaryBody, Tick
+from oracle.server.api.replies import RunBody, Tick
 from oracle.server.api.run_bodies import LONGEST_QUESTION
 from oracle.server.api.whole_runs import MOST_TICKS
 from tests.oracle.server.api.conftest import quiet_logs, start  # noqa: F401  fixtures
@@ -44,10 +45,10 @@ async def test_every_filter_is_documented_and_exists(start):  # noqa: F811
     assert named == known - {"limit", "before", "counts"}
 
 
-@pytest.mark.parametrize("name", [*RunSummaryBody.model_fields, "question", "duration_s", "kept", "summary"])
+@pytest.mark.parametrize("name", [*RunSummary.__dataclass_fields__, "question", "duration_s", "kept", "summary"])
 def test_every_figure_of_a_list_is_documented(name):
     assert f"`{name}`" in PAGE
-    assert name in {**RunBody.model_fields, **RunSummaryBody.model_fields}
+    assert name in {**RunBody.model_fields, **RunSummary.__dataclass_fields__}
 
 
 @pytest.mark.parametrize("name", sorted(set(HistoryPage.model_fields) - {"format", "version", "next"}))

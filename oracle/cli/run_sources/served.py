@@ -26,19 +26,17 @@ from oracle.core.chunks import Chunk, read_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.core.retry import Retry, pause
 from oracle.core.server_sent_events import EventReader
-from oracle.replay.histories import model
 from oracle.replay.histories.codec import history_from_json
-from oracle.replay.histories.model import History
+from oracle.replay.histories.model import PARTS, History, TickFacts, VisitFacts
 from oracle.replay.recorded import DELETED
 from oracle.runs.storage.errors import UnclearRunError
-from oracle.runs.storage.records import Feedback, RunSummary
 from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
+from oracle.server.api.history_replies import TICK_STREAM, TickEvent
 
 T = TypeVar("T")
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 URL_VARIABLE: Final = "ORACLE_URL"
-_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug", "seams", "interrupts", "decisions")
 _PAGE: Final = 200
 _MOST_SEARCHED = 1_000  # runs among which the beginning of an id is looked up
 _SILENCE_S = 60.0  # the service sends something every ten seconds
@@ -49,18 +47,7 @@ _MOST_LOST = 30  # connections in a row without a new event: about six minutes
 _UNAVAILABLE = {httpx2.codes.BAD_GATEWAY, httpx2.codes.SERVICE_UNAVAILABLE, httpx2.codes.GATEWAY_TIMEOUT}
 
 _BELONGING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
-_ITEMS: Mapping[str, TypeAdapter[Any]] = {
-    "turns": TypeAdapter(list[model.TurnFacts]),
-    "calls": TypeAdapter(list[model.CallFacts]),
-    "notices": TypeAdapter(list[model.NoticeFacts]),
-    "texts": TypeAdapter(list[model.TextFacts]),
-    "breaches": TypeAdapter(list[model.BreachFacts]),
-    "debug": TypeAdapter(list[model.DebugFacts]),
-    "seams": TypeAdapter(list[model.SeamFacts]),
-    "interrupts": TypeAdapter(list[model.InterruptFacts]),
-    "decisions": TypeAdapter(list[model.DecisionFacts]),
-}
-_RUN, _TICK, _END = TypeAdapter(model.RunFacts), TypeAdapter(model.TickFacts), TypeAdapter(model.EndFacts | None)
+_LISTED: Final[TypeAdapter[ListedRun]] = TypeAdapter(ListedRun)
 
 
 class ServiceLostError(CommandError):
@@ -137,7 +124,7 @@ class ServedSource:
                     raise UnclearRunError(run)
                 return History(replace(_listed(body).run, kept="gone"), problem=DELETED["gone"])
             if joined:
-                for name in ("ticks", *_LISTS):
+                for name in ("ticks", *PARTS):
                     joined[name] += page.pop(name, [])
             joined |= page
             after = joined.pop("next")
@@ -149,17 +136,17 @@ class ServedSource:
         if history.run.status == "finished":
             yield history
             return
-        for items in (history.ticks, *(getattr(history, name) for name in _LISTS)):
-            items.clear()  # they come with the stream, each once
-        seen: dict[int, model.VisitFacts] = {}
-        async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run, last="end"):
-            for name in _LISTS:
-                getattr(history, name).extend(_ITEMS[name].validate_python(event.get(name, [])))
-            if event["type"] == "tick":
+        for name in ("ticks", *PARTS):
+            getattr(history, name).clear()  # they come with the stream, each once
+        seen: dict[int, VisitFacts] = {}
+        async for data in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run, last="end"):
+            event = TICK_STREAM.validate_python(data)
+            for name in PARTS:
+                getattr(history, name).extend(getattr(event, name))
+            if isinstance(event, TickEvent):
                 history.ticks.append(_whole_tick(event, seen))
             else:
-                history.run, history.end = _RUN.validate_python(event["run"]), _END.validate_python(event["end"])
-                history.problem = str(event["problem"])
+                history.run, history.end, history.problem = event.run, event.end, event.problem
             yield history
 
     async def read(self, path: str, reply: TypeAdapter[T], **parameters: Any) -> T:  # noqa: ANN401
@@ -300,16 +287,16 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
         raise CommandError(f"the answer is not one of an Oracle service ({problem}); check --url") from None
 
 
-def _whole_tick(event: Mapping[str, Any], seen: dict[int, model.VisitFacts]) -> model.TickFacts:
+def _whole_tick(event: TickEvent, seen: dict[int, VisitFacts]) -> TickFacts:
     """The tick of an event of a stream, which leaves out what each node did before.
 
     Args:
         event: the next one of the stream.
         seen: the last visit of each node in this stream; gets those of the event.
     """
-    tick = _TICK.validate_python(event["tick"])
+    tick = event.tick
     seen.update((visit.node, visit) for visit in tick.visits)
-    if not event.get("omitted_visits"):
+    if not event.omitted_visits:
         return tick
     return replace(tick, visits=tuple([seen[node] for node in tick.visited]))
 
@@ -361,28 +348,20 @@ def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:
 
 
 def _listed(body: Mapping[str, Any]) -> ListedRun:
-    summary = body.get("summary")
-    run = model.RunFacts(
-        id=str(body["run_id"]),
-        user_id=str(body["user_id"]),
-        context_id=str(body["context_id"]),
-        question=str(body.get("question") or ""),
-        status=body["status"],
-        created_at=_seconds(body["created_at"]),
-        finished_at=None if body["finished_at"] is None else _seconds(body["finished_at"]),
-        tree=str(body["tree"]["name"]),
-        tree_version=body["tree"]["version"],
-        model=body["model_used"],
-        turns=int(body["turns"]),
-        tokens_used=int(body["tokens_used"]),
-        tokens_estimated=bool(body["tokens_estimated"]),
-        termination_reason=body["termination_reason"],
-        error=body["error"],
-        limits=body["limits"],
-        kept=body.get("kept") or ("gone" if body["forgotten"] else "whole"),
-        feedback=Feedback(**body["feedback"]) if body.get("feedback") else None,
-    )
-    return ListedRun(run, None if summary is None else RunSummary.from_json(summary))
+    """A run of a list.
+
+    Raises:
+        ValueError: it is none.
+    """
+    named = {
+        "id": body["run_id"],
+        "tree": body["tree"]["name"],
+        "tree_version": body["tree"]["version"],
+        "model": body["model_used"],
+        "created_at": _seconds(body["created_at"]),
+        "finished_at": body["finished_at"] and _seconds(body["finished_at"]),
+    }
+    return _LISTED.validate_python({"run": {**body, **named}, "summary": body["summary"]})
 
 
 def _seconds(moment: str) -> float:

@@ -15,20 +15,7 @@ from typing import Any, Final, NamedTuple
 from oracle.core.encoding import to_json
 from oracle.replay.histories.codec import plain
 from oracle.replay.histories.explaining import Explainer
-from oracle.replay.histories.model import TickFacts, TurnFacts, VisitFacts
-
-PARTS: Final = (
-    "turns",
-    "calls",
-    "notices",
-    "texts",
-    "breaches",
-    "debug",
-    "seams",
-    "interrupts",
-    "decisions",
-)
-"""The lists of a `History` whose items belong to ticks."""
+from oracle.replay.histories.model import PARTS, TickFacts, TurnFacts, VisitFacts
 
 _NO_VISITS: Final = b'"visits":[],"given_back":[]}'
 _POINTER: Final = 8

@@ -10,7 +10,7 @@ epoch. Nodes are named by their index in `nodes`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from bt_runtime import CauseKind
 from oracle.core.chunks import Interrupt
@@ -614,3 +614,7 @@ class History:
     unexplained_from: int | None = None
     format: Literal["oracle-run"] = FORMAT
     version: int = VERSION
+
+
+PARTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug", "seams", "interrupts", "decisions")
+"""The lists of a `History` whose items belong to ticks."""

@@ -1,9 +1,10 @@
 """The data that the store takes and gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from pydantic import ConfigDict
 from sqlalchemy import Connection, Insert, Row, Table
 
 from oracle.core.chunks import TokenUsage
@@ -46,6 +47,8 @@ class RunSummary:
         shape: turns, tool calls and notifications by their start, at most `MOST_SPANS`.
     """
 
+    __pydantic_config__ = ConfigDict(json_schema_serialization_defaults_required=True)
+
     notices: int = 0
     node_errors: int = 0
     tools: int = 0
@@ -55,14 +58,7 @@ class RunSummary:
 
     def to_json(self) -> dict[str, Any]:
         """The summary as a JSON object; a span is `[kind, start_ms, duration_ms]`."""
-        return {
-            "notices": self.notices,
-            "node_errors": self.node_errors,
-            "tools": self.tools,
-            "tool_errors": self.tool_errors,
-            "ticks": self.ticks,
-            "shape": [list(span) for span in self.shape],
-        }
+        return asdict(self) | {"shape": [list(span) for span in self.shape]}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "RunSummary":

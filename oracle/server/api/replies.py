@@ -9,7 +9,8 @@ from oracle.classify.encoder.protocol import EncoderState
 from oracle.core import chunks
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts
-from oracle.runs.storage.records import Feedback, Kept, RunStatus, SpanKind
+from oracle.runs.storage.records import Feedback, Kept, RunStatus, RunSummary
+from oracle.runs.storage.run_pages import RunCounts
 from signals import SignalRecord
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
@@ -86,19 +87,6 @@ class TreeVersionBody(ReplyBody):
     version: str | None
 
 
-class RunSummaryBody(ReplyBody):
-    """The figures of a finished run."""
-
-    notices: int = Field(description="System notifications that were sent.")
-    node_errors: int = Field(description="Exceptions that nodes raised.")
-    tools: int = Field(description="Tool calls of the model.")
-    tool_errors: int = Field(description="Those that failed, were refused or were cancelled.")
-    ticks: int = Field(description="Recorded ticks.")
-    shape: list[tuple[SpanKind, int, int]] = Field(
-        description="Turns, tool calls and notifications by their start: kind, start and duration in ms."
-    )
-
-
 class RunBody(ReplyBody):
     """The state of a run, or how it ended."""
 
@@ -130,19 +118,11 @@ class RunBody(ReplyBody):
     shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
     feedback: Feedback | None = Field(description="What its user thinks of the answer; null: nothing was said.")
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
-    summary: RunSummaryBody | None = Field(description="Null while it is under way.")
+    summary: RunSummary | None = Field(description="Null while it is under way.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
     kept: Kept = Field(
         description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."
     )
-
-
-class RunCountsBody(ReplyBody):
-    """How many runs a list has, over all pages."""
-
-    total: int
-    by_reason: dict[str, int] = Field(description="By termination reason; those that are under way by how they stand.")
-    is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
 
 
 class RunList(ReplyBody):
@@ -150,7 +130,7 @@ class RunList(ReplyBody):
 
     runs: list[RunBody]
     next: str | None = Field(description="The `before` of the next page; null on the last one.")
-    counts: RunCountsBody | None = Field(description="Null where it was not asked for.")
+    counts: RunCounts | None = Field(description="Null where it was not asked for.")
 
 
 class TickOutcome(ReplyBody):

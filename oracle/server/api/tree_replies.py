@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
+from oracle.authoring.counting import NodeAnswers
 from oracle.authoring.trial_results import ScenarioFile
 from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody
@@ -221,16 +222,6 @@ class TreeTest(ReplyBody):
     files: list[ScenarioFile]
 
 
-class NodeAnswersBody(ReplyBody):
-    """What a node of a tree's file has answered."""
-
-    path: str = Field(description="In its own tree.")
-    line: int = Field(description="Of the file, from 1.")
-    column: int
-    yes: int = Field(description="Ticks in which it answered SUCCESS.")
-    no: int = Field(description="Ticks in which it answered FAILURE.")
-
-
 class TreeAnswersBody(ReplyBody):
     """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
 
@@ -240,7 +231,7 @@ class TreeAnswersBody(ReplyBody):
     runs: int = Field(description="How many were counted, the newest ones: of this tree, and of those that include it.")
     is_complete: bool = Field(description="Otherwise there was no time for the older ones; ask again.")
     since: str | None = Field(description="When the oldest of them began; ISO 8601, UTC.")
-    nodes: list[NodeAnswersBody] = Field(description="In the order of the file.")
+    nodes: list[NodeAnswers] = Field(description="In the order of the file.")
 
 
 class TreeEditBody(ReplyBody):

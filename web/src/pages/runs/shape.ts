@@ -1,7 +1,7 @@
 /** The shape of a run: when the model worked, tools ran and notices came, as paths of an SVG. */
 import type { Schemas } from "@/api/types";
 
-export type Spans = Schemas["RunSummaryBody"]["shape"];
+export type Spans = Schemas["RunSummary"]["shape"];
 
 export const WIDTH = 240;
 export const HEIGHT = 18;
