@@ -21,8 +21,8 @@ from benchmarks.encoder_training import (
 )
 from oracle.classify import classify_query, classify_query_with, query_shares
 from oracle.classify.combined import exponents
-from oracle.classify.encoder.loading import load
-from tests.oracle.classify.encoder.weights import MODEL_FOLDER
+from oracle.features.encoder.loading import load
+from tests.oracle.features.encoder.weights import MODEL_FOLDER
 
 BINS = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 0.9), (0.9, 1.01))
 

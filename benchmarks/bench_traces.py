@@ -67,7 +67,7 @@ async def cpu_per_turn_us(query: Query) -> tuple[float, float]:
 
 
 async def measure() -> None:
-    from oracle.otel.exporting import exporting
+    from oracle.features.traces.exporting import exporting
 
     async with exporting(system="bench") as out:
         ways = {

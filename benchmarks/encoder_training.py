@@ -11,19 +11,19 @@ import json
 import random
 from pathlib import Path
 
-from oracle.classify.encoder.loading import EXEMPLARS, HEADS, one_blas_thread, open_tokenizer, vector_of
+from oracle.features.encoder.loading import EXEMPLARS, HEADS, one_blas_thread, open_tokenizer, vector_of
 
 with one_blas_thread():  # several would wait for each other on a busy machine
     import numpy as np
 
 from oracle.classify import query_shares, response_shares
 from oracle.classify.combined import LEAST_SHARE, MIX, is_english
-from oracle.classify.encoder.bert import BertLayers, BertShape
-from oracle.classify.encoder.folder import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
-from oracle.classify.encoder.heads import Head
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
-from tests.oracle.classify.encoder.weights import MODEL_FOLDER
+from oracle.features.encoder.bert import BertLayers, BertShape
+from oracle.features.encoder.folder import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
+from oracle.features.encoder.heads import Head
+from tests.oracle.features.encoder.weights import MODEL_FOLDER
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
 LABELS = {"query": QUERY_TYPES, "intent": SIGNALS}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_tree
     from oracle.server.settings.fields import Settings
     from oracle.server.settings.reading import SettingsError, read_settings
-    from oracle.server.wiring.agent import build_oracle, open_oracle
+    from oracle.server.wiring.agent import Fittings, build_oracle, open_oracle
 
 __all__ = [
     "ActiveQuery",
@@ -27,6 +27,7 @@ __all__ = [
     "AgentState",
     "Ask",
     "DecisionTree",
+    "Fittings",
     "Oracle",
     "OracleError",
     "Settings",
@@ -46,7 +47,7 @@ _HOMES = {
     "oracle.core.errors": "OracleError UserError",
     "oracle.server.settings.fields": "Settings",
     "oracle.server.settings.reading": "SettingsError read_settings",
-    "oracle.server.wiring.agent": "build_oracle open_oracle",
+    "oracle.server.wiring.agent": "Fittings build_oracle open_oracle",
 }
 
 

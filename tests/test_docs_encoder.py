@@ -7,16 +7,16 @@ from typing import get_args
 
 import pytest
 
-from oracle.classify.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
-from oracle.classify.encoder.loading import KINDS, MOST_TOKENS
-from oracle.classify.encoder.protocol import EncoderState
-from oracle.classify.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
+from oracle.classify.encoder import EncoderState
 from oracle.core.metrics import Metrics
+from oracle.features.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
+from oracle.features.encoder.loading import KINDS, MOST_TOKENS
+from oracle.features.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
 from oracle.server.settings.table import settings_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")
-THREAD = (ROOT / "oracle" / "classify" / "encoder" / "thread.py").read_text(encoding="utf-8")
+THREAD = (ROOT / "oracle" / "features" / "encoder" / "thread.py").read_text(encoding="utf-8")
 
 
 def test_the_documented_setting_exists():
@@ -38,7 +38,7 @@ def test_the_documented_metrics_exist():
     metrics.watch_encoder(lambda: True)
     for kind in KINDS:
         for outcome in get_args(EncodedOutcome):
-            metrics.text_encoded(kind, outcome, seconds=0.01)
+            metrics.text_encoded(kind, outcome, 0.01)
             assert f"`{outcome}`" in PAGE
         assert f"`{kind}`" in PAGE
     told = metrics.exposition().decode()
@@ -69,7 +69,7 @@ def test_the_files_of_the_model_are_documented_with_their_digests(name):
 
 def test_the_model_is_named_and_no_package_that_carries_it():
     assert f"[{MODEL}](https://huggingface.co/{MODEL}), revision\n`{REVISION}`" in PAGE
-    for path in ("docs/encoder.md", "Containerfile", "oracle/classify/encoder/folder.py"):
+    for path in ("docs/encoder.md", "Containerfile", "oracle/features/encoder/folder.py"):
         assert "gt-all" not in (ROOT / path).read_text(encoding="utf-8").replace("_", "-")
 
 

@@ -47,7 +47,7 @@ def test_every_documented_metric_exists(name):
     metrics.run_ended("oracle", "completed", seconds=1)
     metrics.tool_ended("read_file", 1, is_error=False)
     metrics.watch_encoder(lambda: True)
-    metrics.text_encoded("query", "read", seconds=0.01)
+    metrics.text_encoded("query", "read", 0.01)
     metrics.shadow_begun()
     metrics.shadow_ended("finished", tokens=1)
     metrics.shadow_dropped("queue_full")

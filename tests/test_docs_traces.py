@@ -11,9 +11,9 @@ from opentelemetry.sdk import environment_variables
 from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.core.metrics import Metrics
-from oracle.otel import exporting, names
-from oracle.otel.content import LONGEST
-from oracle.otel.spans import SpanTraces
+from oracle.features.traces import exporting, names
+from oracle.features.traces.content import LONGEST
+from oracle.features.traces.spans import SpanTraces
 from oracle.server.settings.table import settings_table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")

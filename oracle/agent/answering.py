@@ -30,7 +30,7 @@ from oracle.agent.rules.recorded import Fact
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, TraceHeaders, Traces
 from oracle.classify import QueryClassification
-from oracle.classify.encoder.protocol import QueryShares
+from oracle.classify.encoder import Encoder, QueryShares
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
@@ -280,7 +280,7 @@ class Oracle:
         changing: ChangingTools | None = None,
     ) -> None:
         self.traces = traces
-        self._changing = changing
+        self.changing = changing
         self._equipment = equipment
         self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
         self._controls = Controls(trees, named=named_trees, default=control)
@@ -295,7 +295,7 @@ class Oracle:
         other = copy(self)  # whose own parts are changed here, not another object's
         other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
         other._conversations = conversations  # noqa: SLF001
-        other._tools_of = other._changing = None  # noqa: SLF001
+        other._tools_of = other.changing = None  # noqa: SLF001
         other.traces = NO_TRACES
         return other
 
@@ -303,6 +303,11 @@ class Oracle:
     def model(self) -> Model:
         """What answers."""
         return self._equipment.model
+
+    @property
+    def encoder(self) -> Encoder:
+        """What reads questions and responses in addition to the heuristics."""
+        return self._equipment.encoder
 
     @property
     def model_name(self) -> str:
@@ -317,7 +322,7 @@ class Oracle:
     @property
     def tool_groups(self) -> frozenset[str]:
         """What there are tools for: the groups of the tools, less the web where the model's provider refuses it."""
-        further = () if self._changing is None else self._changing.tools()
+        further = () if self.changing is None else self.changing.tools()
         groups = frozenset(tool.group for tool in (*self._equipment.tools.tools, *further))
         return groups if self._equipment.model.has_web_search else groups - {"web"}
 
@@ -337,13 +342,13 @@ class Oracle:
             ToolSetupError: the user's vault cannot be used.
         """
         own = self._equipment.tools if self._tools_of is None else self._tools_of(user_id)
-        if self._changing is None:
+        if self.changing is None:
             return own
-        return own.extended(self._changing.known() if also_gone else self._changing.tools())
+        return own.extended(self.changing.known() if also_gone else self.changing.tools())
 
     def may_write(self, tool: str) -> bool:
         """Whether a call of a tool may change something; true for an unknown tool."""
-        further = () if self._changing is None else self._changing.known()
+        further = () if self.changing is None else self.changing.known()
         found = self._equipment.tools.get(tool) or next((each for each in further if each.name == tool), None)
         return found is None or found.writes
 

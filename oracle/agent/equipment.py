@@ -9,7 +9,7 @@ from bt_runtime import Clock
 from bt_runtime.text import iso
 from oracle.agent.gathering.sufficiency import HeuristicSufficiency, SufficiencyJudge
 from oracle.classify import HeuristicIntentClassifier, IntentClassifier
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from prompts import SegmentLibrary, load_segments

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oracle.classify import announces, asks_user
-from oracle.classify.encoder.protocol import IntentShares
+from oracle.classify.encoder import IntentShares
 from oracle.core.chunks import TokenUsage
 from oracle.core.frozen import held_frozen
 from oracle.decision import ToolAction

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from oracle.classify import QueryClassification
-from oracle.classify.encoder.protocol import QueryShares
+from oracle.classify.encoder import QueryShares
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import Message

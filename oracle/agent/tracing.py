@@ -2,7 +2,8 @@
 
 Rules:
 
-- What traces queries (`oracle.otel`) overrides all methods of `Traces` and `RunTrace`; nothing of it is imported here.
+- What traces queries (`oracle.features.traces`) overrides all methods of `Traces` and `RunTrace`; nothing of it is
+  imported here.
 - A caller hands over what it has, and puts no data together: that is done by what traces.
 """
 

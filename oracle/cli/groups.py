@@ -52,7 +52,11 @@ class LazyGroup(SuggestingGroup):
         """Import the command of that name; `None` if there is none."""
         del ctx
         found = self._own.get(cmd_name) or self._commands().get(cmd_name)
-        return None if found is None else cast("click.Command", imported(found[0]))
+        if found is None:
+            return None
+        if not found[0]:  # only features have commands behind this word
+            return LazyGroup(name=cmd_name, commands_at={}, of_features=f"{self._of_features}{cmd_name} ")
+        return cast("click.Command", imported(found[0]))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The command named by the first argument; a command of the kernel is found without a look at the features."""
@@ -70,13 +74,13 @@ class LazyGroup(SuggestingGroup):
         """The commands of this group, and behind them those of the features that are not left out."""
         if self._of_features is None:
             return self._own
-        further = {
-            path.removeprefix(self._of_features): place
-            for feature in features(chosen_features())
-            for path, place in feature.commands.items()
-            if path.startswith(self._of_features) and " " not in path.removeprefix(self._of_features)
-        }
-        return {**self._own, **further}
+        further = dict(self._own)
+        for feature in features(chosen_features()):
+            for path, place in feature.commands.items():
+                name, _, rest = path.removeprefix(self._of_features).partition(" ")
+                if path.startswith(self._of_features) and not (rest and name in further):
+                    further[name] = ("", place[1]) if rest else place
+        return further
 
 
 _TREES: Final[Mapping[str, tuple[str, str]]] = {

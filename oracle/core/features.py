@@ -20,6 +20,9 @@ GROUP: Final = "oracle.features"
 VARIABLE: Final = "ORACLE_FEATURES"
 
 DEFAULT_FEATURES: Final = (
+    "oracle.features.mcp_client",
+    "oracle.features.traces",
+    "oracle.features.encoder",
     "oracle.features.shadow",
     "oracle.features.webhooks",
     "oracle.features.debugging",
@@ -55,9 +58,13 @@ class Feature:
         commands: by what is typed behind `oracle`, such as `trees judge`: where the command is, and its summary.
         tools: what plugins name by `oracle.tools`.
         kinds: what plugins name by `oracle.kinds`.
+        actions: called with the tools that trees may name, by name, and the settings; returns those with its own.
+        prepares: called with the settings and the `Fittings` of an Oracle before that is made, in a service or for a
+            command; returns an async context manager that is left when the Oracle is no longer used.
         opens: called with the `ServiceParts` of a service before its runs begin; returns an async context manager that
             is left when the service has stopped.
-        when: the setting without which that is not done, as in `settings`; empty: it always is.
+        when: the setting without which the last three are not done, as in `settings`: where it is empty or `off`;
+            empty: they always are.
     """
 
     name: str
@@ -69,14 +76,16 @@ class Feature:
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tools: str | None = None
     kinds: str | None = None
+    actions: str | None = None
+    prepares: str | None = None
     opens: str | None = None
     when: str = ""
 
     def is_asked_for(self, settings: object) -> bool:
-        """Whether a service with these settings opens the feature."""
+        """Whether these settings want what `when` bounds."""
         name, _, value = self.when.partition("=")
         found = getattr(settings, name) if name else True
-        return found == value if value else bool(found)
+        return found == value if value else bool(found) and found != "off"
 
 
 @cache
@@ -145,7 +154,7 @@ def settings_without_effect(chosen: Collection[str], given: Mapping[str, object]
     for name, (feature, _) in installed_features().items():
         for setting in () if name in used else feature.settings:
             of, _, value = setting.partition("=")
-            if of in given and value in ("", given[of]):
+            if given.get(of, "off") != "off" and value in ("", given[of]):
                 variable = f"ORACLE_{of.upper()}"
                 yield f"{variable} asks for the feature {name!r}, which {VARIABLE} leaves out; remove one of the two"
 

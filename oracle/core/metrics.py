@@ -25,6 +25,7 @@ from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from oracle.core.chunks import TokenUsage
+from oracle.core.logs.lines import dropped_lines
 
 CostsOf = Callable[[str, TokenUsage], Mapping[str, float] | None]
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -63,32 +64,18 @@ class _Names:
         return name
 
 
-class _DroppedLines(Collector):
-    """A count that is kept elsewhere, because the log is the process's and not a service's."""
+class _Counts(Collector):
+    """Counts that are kept elsewhere, by their label; where there is no label, there is one count."""
 
-    def __init__(self) -> None:
-        self.count: Callable[[], int] = lambda: 0
-
-    def collect(self) -> Iterable[Metric]:
-        """The count now."""
-        yield CounterMetricFamily(
-            "oracle_log_lines_dropped", "Log lines dropped because nothing took them.", value=self.count()
-        )
-
-
-class _Spans(Collector):
-    """What became of the spans of traces, counted where they are exported."""
-
-    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(self, name: str, meaning: str, counts: Callable[[], Mapping[str, int]], *labels: str) -> None:
+        self._family = partial(CounterMetricFamily, name, meaning, labels=labels)
         self._counts = counts
 
     def collect(self) -> Iterable[Metric]:
         """The counts now."""
-        family = CounterMetricFamily(
-            "oracle_trace_spans", "Spans exported, refused by the collector, or dropped.", labels=["outcome"]
-        )
-        for outcome, count in self._counts().items():
-            family.add_metric([outcome], count)
+        family = self._family()
+        for label, count in self._counts().items():
+            family.add_metric([label] if label else [], count)
         yield family
 
 
@@ -194,8 +181,10 @@ class Metrics:
         )
         self._writable = self._gauge("oracle_store_writable", "1 while the database can be written, else 0.")
         self._writable.set(1)
-        self._dropped_lines = _DroppedLines()
-        self.registry.register(self._dropped_lines)
+        dropped = _Counts(
+            "oracle_log_lines_dropped", "Log lines dropped because nothing took them.", lambda: {"": dropped_lines()}
+        )
+        self.registry.register(dropped)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
 
@@ -279,11 +268,15 @@ class Metrics:
         """Record the time of an LLM turn."""
         self._turn_s.observe(seconds)
 
+    def count_any_tool(self) -> None:
+        """Tools come and go, so the first hundred that are called are counted by name, and not those that are known."""
+        self._tools = _Names()
+
     def tool_ended(self, tool: str, seconds: float, *, is_error: bool) -> None:
         """Record the time of a tool call."""
         self._tool_s.labels(self._tools.of(tool), "error" if is_error else "ok").observe(seconds)
 
-    def text_encoded(self, kind: str, outcome: str, *, seconds: float) -> None:
+    def text_encoded(self, kind: str, outcome: str, seconds: float) -> None:
         """The encoder was asked to read a text; `seconds` is 0 if it was not read. May be called in any thread."""
         self._encoded.labels(kind, outcome).inc()
         if seconds:
@@ -308,13 +301,10 @@ class Metrics:
         ready = Gauge("oracle_encoder_ready", "1 while the encoder answers, else 0.", registry=self.registry)
         ready.set_function(lambda: float(is_ready()))
 
-    def watch_log(self, dropped: Callable[[], int]) -> None:
-        """Call `dropped`, the number of dropped log lines so far, at each exposition."""
-        self._dropped_lines.count = dropped
-
     def watch_spans(self, counts: Callable[[], Mapping[str, int]]) -> None:
         """Call `counts`, the number of spans so far by outcome, at each exposition; once, where traces are on."""
-        self.registry.register(_Spans(counts))
+        meaning = "Spans exported, refused by the collector, or dropped."
+        self.registry.register(_Counts("oracle_trace_spans", meaning, counts, "outcome"))
 
     def exposition(self) -> bytes:
         """All figures in Prometheus' text format (`CONTENT_TYPE`)."""

@@ -1,6 +1,6 @@
 """An encoder whose readings a test states."""
 
-from oracle.classify.encoder.protocol import EncoderState, IntentShares, QueryShares
+from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
 
 
 class FixedEncoder:

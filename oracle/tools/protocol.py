@@ -87,7 +87,13 @@ class Tool:
 
 
 class ChangingTools(Protocol):
-    """Tools that come and go while the process lives; a query keeps those that it has begun with."""
+    """Tools that come and go while the process lives; a query keeps those that it has begun with.
+
+    Attributes:
+        pass_headers: names of headers of users that their queries' tools hand on, in lower case.
+    """
+
+    pass_headers: frozenset[str]
 
     def tools(self) -> Sequence[Tool]:
         """Those that a query may begin with now."""
@@ -95,4 +101,8 @@ class ChangingTools(Protocol):
 
     def known(self) -> Sequence[Tool]:
         """All that a query may have begun with; a call of one that is gone is an error for the model."""
+        ...
+
+    def missing(self) -> Sequence[str]:
+        """What operators expect to be offered and is not, by name."""
         ...

@@ -10,7 +10,7 @@ from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk, Content, Done, SourceFound, SystemNotice, ToolCalled
 from oracle.llm.offline import NAME, OfflineModel
 from oracle.server.settings.fields import Settings
-from oracle.server.wiring.agent import build_model, build_oracle, build_tools
+from oracle.server.wiring.agent import Fittings, build_model, build_oracle, build_tools
 from oracle.tools import Tool, ToolRegistry
 from signals import parse
 
@@ -85,7 +85,7 @@ async def ask(question: str, *, vault: Path, project: Path = REPOSITORY, anew: b
     tools = build_tools(settings, has_web_search=model.has_web_search)
     if project == REPOSITORY and not anew:
         tools = ToolRegistry(tools_of_repository().get(tool.name, tool) for tool in tools.tools)
-    query = await build_oracle(settings, model=model, tools=tools).open(Ask(question, **fields), emit=chunks.append)
+    query = await build_oracle(settings, Fittings(model), tools=tools).open(Ask(question, **fields), emit=chunks.append)
     await query.run()
     return Asked(chunks, [record.type for record in query.agent.signals.audit])
 

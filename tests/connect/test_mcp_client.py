@@ -13,7 +13,7 @@ import pytest
 from oracle.agent.outcomes import WRITE_UNKNOWN
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.connect.stage import PATIENCE_S, Stage, staged
-from tests.oracle.tools.mcp.conftest import listening
+from tests.oracle.features.mcp_client.conftest import listening
 from tests.support.mcp_server import held
 from tests.support.stores import NoServerError, postgresql, server
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from bt_runtime.testing import FakeClock
 from oracle.agent.nodes.board import ANSWERS
 from oracle.authoring.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
-from oracle.classify.encoder.protocol import EncoderState, IntentShares, QueryShares
+from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
 from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
 from oracle.llm.protocol import ModelEvent, ModelRequest
 from oracle.llm.script import ScriptedTurn

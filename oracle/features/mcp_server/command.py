@@ -1,21 +1,16 @@
 """`oracle mcp`: what has to do with the Model Context Protocol."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import click
 
 from oracle.cli.groups import LazyGroup
 from oracle.core.loading import imported
 
-_MCP: Final[Mapping[str, tuple[str, str]]] = {
-    "tools": ("oracle.cli.mcp_tools:tools", "List the tools of MCP servers; approve changed ones."),
-}
 _FOLDER = click.Path(path_type=Path)
 
 
-@click.group("mcp", cls=LazyGroup, commands_at=_MCP, invoke_without_command=True)
+@click.group("mcp", cls=LazyGroup, commands_at={}, of_features="mcp ", invoke_without_command=True)
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
 @click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
 @click.pass_context

@@ -14,7 +14,7 @@ from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification
-from oracle.classify.encoder.protocol import QueryShares
+from oracle.classify.encoder import QueryShares
 from oracle.classify.types import QUERY_TYPES
 from oracle.core.chunks import Chunk, Closing, Content, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json, to_json

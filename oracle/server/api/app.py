@@ -38,7 +38,6 @@ _FURTHER: Final = (
     "agent_settings",
     "editing",
     "trees",
-    "tool_servers",
     "people",
     "me",
 )

@@ -43,12 +43,13 @@ async def check_readiness(parts: Parts) -> Response:
         return later(503, "The store cannot be written for now.")
     await parts.store.ping()
     broken = sum(state.error is not None for state in parts.trees.trees.states())
-    encoder = parts.encoder.state
+    encoder, changing = parts.oracle.encoder.state, parts.oracle.changing
+    missing = () if changing is None else changing.missing()
     return json_answer(
         {"status": "ready"}
         | ({"broken_trees": broken} if broken else {})
         | ({"encoder": encoder} if encoder != "off" else {})
-        | ({"missing_tools": missing} if (missing := parts.missing_tools()) else {})
+        | ({"missing_tools": missing} if missing else {})
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -12,7 +12,6 @@ from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.results import TrialResults
 from oracle.authoring.trials import Trials
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.metrics import Metrics
 from oracle.llm.load import LoadSignal
@@ -27,7 +26,6 @@ from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.prices import Prices
-from oracle.tools.mcp.servers import ServerState
 
 T = TypeVar("T")
 
@@ -53,12 +51,8 @@ class ServiceParts:
         provider_load: says when the provider has refused a request because of load.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
-        encoder: reads questions and responses in addition to the heuristics.
         prices: the price table of models, for `GET /api/usage`.
         is_prepared: whether what every question needs has been loaded.
-        missing_tools: the MCP servers that cannot be reached, and the tools that are other than approved.
-        tool_servers: the state of each MCP server and of its tools.
-        pass_headers: names of headers of users that their queries' tools hand on, in lower case.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
         load: says whether the process keeps up.
@@ -87,12 +81,8 @@ class ServiceParts:
     given_model: Model | None = None
     provider_load: LoadSignal = field(default_factory=LoadSignal)
     console: Console | None = None
-    encoder: Encoder = NO_ENCODER
     prices: Prices = field(default_factory=Prices)
     is_prepared: Callable[[], bool] = lambda: True
-    missing_tools: Callable[[], Sequence[str]] = list
-    tool_servers: Callable[[], Sequence[ServerState]] = list
-    pass_headers: frozenset[str] = frozenset()
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)
     load: LoopLoad = field(default_factory=LoopLoad)

@@ -177,7 +177,8 @@ def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:
     Raises:
         UserError: one of the headers was sent twice, is too long, or is not plain text.
     """
-    found = {name: request.headers.getlist(name) for name in parts.pass_headers if name in request.headers}
+    names = () if parts.oracle.changing is None else parts.oracle.changing.pass_headers
+    found = {name: request.headers.getlist(name) for name in names if name in request.headers}
     for name, values in found.items():
         if len(values) > 1 or not _HANDED.fullmatch(values[0]):
             message = (

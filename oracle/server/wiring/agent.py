@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from uuid import uuid4
 import structlog
 
 import trees
-from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
+from bt_runtime import HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations
@@ -20,7 +21,8 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.core.features import features
 from oracle.core.loading import imported
 from oracle.core.logs.configuring import configure_unless_configured
 from oracle.decision import AgentConfig
@@ -31,19 +33,49 @@ from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from oracle.server.wiring.provider import ADDRESS, DeferredModel, has_key, provider_model
-from oracle.server.wiring.tracing import open_traces
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
 from oracle.tools.protocol import ChangingTools
 from prompts import PromptError, load_segments
 
-if TYPE_CHECKING:  # an extra, and slow to load
-    from oracle.tools.mcp.hub import McpTools
+if TYPE_CHECKING:  # commands that have no metrics do not load their library
+    from oracle.core.metrics import Metrics
 
 log = structlog.get_logger(__name__)
 
-_SERVERS_S = 10.0
-"""How long a first query waits for servers of which no tool is known."""
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
+
+
+@dataclass(slots=True)
+class Fittings:
+    """What features give an Oracle before it is made.
+
+    Args:
+        model: answers.
+        metrics: those of the service; `None`: the Oracle is a command's, for one question.
+        changing: tools that come and go; `None`: there are none.
+        traces: traces the queries.
+        encoder: reads questions and responses in addition to the heuristics.
+    """
+
+    model: Model
+    metrics: "Metrics | None" = None
+    changing: ChangingTools | None = None
+    traces: Traces = NO_TRACES
+    encoder: Encoder = NO_ENCODER
+
+
+@asynccontextmanager
+async def prepared(settings: Settings, fittings: Fittings) -> AsyncIterator[None]:
+    """Let the features that the settings ask for change what an Oracle is made of; they close it at the end.
+
+    Raises:
+        OperatorError: a feature cannot be used as configured.
+    """
+    async with AsyncExitStack() as stack:
+        for feature in features(settings.features):
+            if feature.prepares is not None and feature.is_asked_for(settings):
+                await stack.enter_async_context(imported(feature.prepares)(settings, fittings))
+        yield
 
 
 @asynccontextmanager
@@ -56,48 +88,38 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
         SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
-        OperatorError: traces cannot be exported as configured.
+        OperatorError: a feature, such as the export of traces, cannot be used as configured.
     """
     configure_unless_configured(settings.log)
-    changing = changing_tools(settings)
     model = build_model(settings)
     if isinstance(model, DeferredModel):
         model.prepare()
     try:
-        async with open_traces(settings, model=model) as traces, changing or nullcontext():
-            if changing is not None:
-                await changing.settle(within_s=_SERVERS_S)
-            yield build_oracle(settings, model=model, traces=traces, changing=changing)
+        fittings = Fittings(model)
+        async with prepared(settings, fittings):
+            yield build_oracle(settings, fittings)
     finally:
         await model.aclose()
 
 
-def build_oracle(  # noqa: PLR0913  by name, and each is another part
+def build_oracle(
     settings: Settings,
+    fittings: Fittings,
     *,
-    model: Model,
     conversations: Conversations | None = None,
-    clock: Clock | None = None,
     tools: ToolRegistry | None = None,
     tools_of: Callable[[str], ToolRegistry] | None = None,
     trees: ReloadingTrees | None = None,
-    traces: Traces = NO_TRACES,
-    encoder: Encoder = NO_ENCODER,
-    changing: ChangingTools | None = None,
 ) -> Oracle:
     """Join the parts.
 
     Args:
         settings: the operator's.
-        model: answers; the caller closes it.
+        fittings: the model, which the caller closes, and what features have added.
         conversations: where they are kept; `None`: in memory.
-        clock: monotonic time; `None`: the machine's.
         tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
-        traces: traces the queries.
-        encoder: reads questions and responses in addition to the heuristics.
-        changing: tools that come and go; `None`: there are none.
 
     Raises:
         SettingsError: a setting does not fit the files and folders.
@@ -105,20 +127,20 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         PromptError: the prompt files cannot be used.
     """
     plugins = plugins_of(settings)
-    tools = tools if tools is not None else build_tools(settings, has_web_search=model.has_web_search)
+    tools = tools if tools is not None else build_tools(settings, has_web_search=fittings.model.has_web_search)
     trees = trees or reloading_trees(settings, tools)
     _check_named(settings, trees)
     equipment = Equipment(
-        model=model,
+        model=fittings.model,
         tools=tools,
         segments=load_segments(settings.prompts_dir, further=plugins.prompts),
         intents=plugins.intents or HeuristicIntentClassifier(),
-        clock=clock or SystemClock(),
+        clock=SystemClock(),
         max_output_tokens=settings.max_output_tokens,
         thinking_tokens=settings.thinking_tokens,
         project=settings.project_dir.resolve().name,
         folders=top_folders(settings.project_dir, private=own_data(settings)),
-        encoder=encoder,
+        encoder=fittings.encoder,
     )
     return Oracle(
         equipment=equipment,
@@ -130,8 +152,8 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         tools_of=tools_of,
         control=settings.primary_control,
         named_trees=settings.trees,
-        traces=traces,
-        changing=changing,
+        traces=fittings.traces,
+        changing=fittings.changing,
     )
 
 
@@ -263,11 +285,13 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
         return registry  # the tools cannot be known here; they are reported where the tools are made
     # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
     known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
-    actions = {each.name: action_of(each.input_schema, is_callable=not each.is_server_side) for each in known.values()}
-    if settings.mcp_servers is None:
-        return registry.with_actions(actions)
-    actions_of = imported("oracle.server.wiring.mcp:McpActions")
-    return registry.with_actions(actions_of(actions, settings, settings.mcp_servers))
+    actions: Mapping[str, HostAction] = {
+        each.name: action_of(each.input_schema, is_callable=not each.is_server_side) for each in known.values()
+    }
+    for feature in features(settings.features):
+        if feature.actions is not None and feature.is_asked_for(settings):
+            actions = imported(feature.actions)(actions, settings)
+    return registry.with_actions(actions)
 
 
 def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAction:
@@ -275,18 +299,6 @@ def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAct
     takes_any = schema.get("additionalProperties", True) is not False
     names = None if takes_any else tuple(schema.get("properties", ()))
     return HostAction(names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable)
-
-
-def changing_tools(settings: Settings) -> "McpTools | None":
-    """The tools of the MCP servers that the settings name; `None`: they name none.
-
-    Raises:
-        ToolSetupError: see `oracle.server.wiring.mcp.mcp_tools`.
-    """
-    if settings.mcp_servers is None:
-        return None
-    tools: McpTools = imported("oracle.server.wiring.mcp:mcp_tools")(settings, settings.mcp_servers)
-    return tools
 
 
 def _check_named(settings: Settings, trees: ReloadingTrees) -> None:

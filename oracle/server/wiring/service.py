@@ -4,28 +4,21 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from bt_runtime import ReloadingTrees
-from oracle.agent.answering import Oracle
 from oracle.authoring.counting import AnswerCounts
-from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.results import TrialResults
 from oracle.authoring.trials import Trials
 from oracle.authoring.watching import watch
-from oracle.classify.encoder.loading import load_known
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
-from oracle.classify.encoder.thread import EncodedText, EncoderThread
 from oracle.classify.query import classify_query
 from oracle.console.built import read_console
 from oracle.core.features import features
 from oracle.core.loading import imported
-from oracle.core.logs.lines import dropped_lines
 from oracle.core.metrics import Metrics
 from oracle.llm.load import LoadSignal
 from oracle.llm.protocol import Model
@@ -36,13 +29,14 @@ from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.writer import CommitFigures
 from oracle.server.api.parts import ServiceParts
-from oracle.server.settings.fields import Settings
+from oracle.server.settings.fields import Settings, variable_of
 from oracle.server.settings.prices import read_prices
 from oracle.server.wiring.agent import (
+    Fittings,
     build_model,
     build_oracle,
-    changing_tools,
     new_id,
+    prepared,
     reloading_trees,
     tool_maker,
     uses_provider,
@@ -51,15 +45,12 @@ from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.identity import authenticator
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
-from oracle.server.wiring.tracing import open_traces
 from oracle.server.wiring.vaults import UserTools
 from oracle.tools import ToolRegistry
 
 _DAY_S = 86_400.0
 _MB = 1_000_000
 _SOME_QUESTION = "Where is the function that checks passwords?"
-_ENCODER_AFTER_S = 1.5
-"""What the first requests need is loaded first."""
 _LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
 
 
@@ -77,70 +68,75 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         PromptError: the prompt files cannot be used.
         StoreSetupError: the database cannot be used as configured.
         TreeFileError: the tree that answers by default has mistakes.
-        OperatorError: traces cannot be exported as configured.
-        OperatorError: the control of shadow runs does not exist.
+        OperatorError: a feature cannot be used as configured.
     """
     async with AsyncExitStack() as stack:
-        answering, load, urls = model, LoadSignal(), settings.webhook_urls
+        answering, load = model, LoadSignal()
         if answering is None:
             answering = build_model(settings, on_load=load.note)
             stack.push_async_callback(answering.aclose)
-        tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
-        changing = changing_tools(settings)
-        if changing is not None:
-            await stack.enter_async_context(changing)
+        make_tools = tool_maker(settings, has_web_search=answering.has_web_search)
+        tools, has_own_vaults = make_tools(settings.vault), settings.has_auth and not settings.vault_shared
         prices = read_prices(settings.prices)
-        metrics = Metrics(tools=tools.names if changing is None else None, costs_of=prices.costs)
-        traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
-
-        def observe(figures: CommitFigures) -> None:
-            metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
-
-        store = await stack.enter_async_context(
-            open_store(settings.database_address, worker=worker_name(), observe=observe, webhook_urls=urls)
-        )
-        metrics.watch_store(lambda: store.health.problem is None)
-        metrics.watch_log(dropped_lines)
-        encoder = await stack.enter_async_context(open_encoder(settings, metrics=metrics))
+        metrics = Metrics(tools=tools.names, costs_of=prices.costs)
+        fittings = Fittings(answering, metrics)
+        await stack.enter_async_context(prepared(settings, fittings))
+        store = await stack.enter_async_context(_store(settings, metrics))
         trees = _trees(settings, tools)
         oracle = build_oracle(
             settings,
-            model=answering,
+            fittings,
             conversations=store.conversations,
             tools=tools,
-            tools_of=tools_of,
+            tools_of=UserTools(settings.vault, make=make_tools).of if has_own_vaults else None,
             trees=trees,
-            traces=traces,
-            encoder=encoder,
-            changing=changing,
         )
         oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
         editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
         await editor.start()
         await stack.enter_async_context(_watched(editor))
-        runs = RunManager(
-            oracle,
-            store,
-            options=run_options(settings),
+        versions = (OWN_VERSION, *sorted({each.package for each in plugins_of(settings).loaded}))
+        options = run_options(settings)
+        parts = ServiceParts(
+            oracle=oracle,
+            trees=editor,
+            trials=Trials(trees, environment=_environment(settings)),
+            answers=AnswerCounts(store, trees),
+            results=TrialResults(store.tree_trials),
+            desk=editing_desk(settings, tools),
+            store=store,
+            runs=RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id, versions=versions),
+            passes=Passes(store, registry=lambda: trees.library.registry),
+            settings=settings,
             metrics=metrics,
-            new_id=new_id,
-            versions=(OWN_VERSION, *sorted({each.package for each in plugins_of(settings).loaded})),
+            authenticator=authenticator(settings),
+            provider_answers=model is not None or uses_provider(settings),
+            given_model=model,
+            provider_load=load,
+            console=read_console(),
+            prices=prices,
         )
-        names_models = model is not None or uses_provider(settings)
-        desk = editing_desk(settings, tools)
-        parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
-        parts = replace(parts, encoder=encoder, prices=prices, given_model=model, provider_load=load)
-        if changing is not None:
-            parts = replace(parts, missing_tools=changing.missing, pass_headers=changing.pass_headers)
-            parts = replace(parts, tool_servers=changing.states)
         stack.callback(parts.passes.close)
         for feature in features(settings.features):
             if feature.opens is not None and feature.is_asked_for(settings):
                 await stack.enter_async_context(imported(feature.opens)(parts))
-        await stack.enter_async_context(runs)
+        await stack.enter_async_context(parts.runs)
         preparing = asyncio.create_task(_prepare(answering), name="prepare")  # begins when the caller first waits
         stack.callback(preparing.cancel)
         yield replace(parts, is_prepared=preparing.done)
+
+
+@asynccontextmanager
+async def _store(settings: Settings, metrics: Metrics) -> AsyncIterator[Store]:
+    """The store, with the figures of its commits in the metrics."""
+
+    def observe(figures: CommitFigures) -> None:
+        metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
+
+    urls, worker = settings.webhook_urls, worker_name()
+    async with open_store(settings.database_address, worker=worker, observe=observe, webhook_urls=urls) as store:
+        metrics.watch_store(lambda: store.health.problem is None)
+        yield store
 
 
 async def _prepare(model: Model) -> None:
@@ -149,42 +145,6 @@ async def _prepare(model: Model) -> None:
     if isinstance(model, DeferredModel):
         work.add(model.prepare())
     await asyncio.wait(work)
-
-
-@asynccontextmanager
-async def open_encoder(
-    settings: Settings, *, metrics: Metrics, after_s: float = _ENCODER_AFTER_S
-) -> AsyncIterator[Encoder]:
-    """The encoder, which answers nothing until it is loaded.
-
-    Args:
-        settings: the operator's.
-        metrics: count what it reads.
-        after_s: seconds from the start until it begins to load.
-    """
-    if settings.encoder == "off":
-        yield NO_ENCODER
-        return
-
-    def observe(text: EncodedText) -> None:
-        metrics.text_encoded(text.kind, text.outcome, seconds=text.seconds)
-
-    if isinstance(settings.encoder, Path):
-        encoder = EncoderThread(settings.encoder, observe=observe)
-    else:
-        encoder = EncoderThread(settings.data_dir / "encoder", observe=observe, loader=load_known)
-    metrics.watch_encoder(lambda: encoder.state == "ready")
-    loading = asyncio.create_task(_load_later(encoder, after_s), name="load-encoder")
-    try:
-        yield encoder
-    finally:
-        loading.cancel()
-        await asyncio.wait({loading})
-
-
-async def _load_later(encoder: EncoderThread, after_s: float) -> None:
-    await asyncio.sleep(after_s)
-    await encoder.load()
 
 
 def worker_name() -> str:
@@ -208,35 +168,6 @@ def run_options(settings: Settings) -> RunOptions:
     )
 
 
-def _parts(
-    settings: Settings,
-    oracle: Oracle,
-    trees: TreeEditor,
-    desk: Desk,
-    store: Store,
-    runs: RunManager,
-    metrics: Metrics,
-    *,
-    names_models: bool,
-) -> ServiceParts:
-    return ServiceParts(
-        oracle=oracle,
-        trees=trees,
-        trials=Trials(trees.trees, environment=_environment(settings)),
-        answers=AnswerCounts(store, trees.trees),
-        results=TrialResults(store.tree_trials),
-        desk=desk,
-        store=store,
-        runs=runs,
-        passes=Passes(store, registry=lambda: trees.trees.library.registry),
-        settings=settings,
-        metrics=metrics,
-        authenticator=authenticator(settings),
-        provider_answers=names_models,
-        console=read_console(),
-    )
-
-
 def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
     """The trees; the folder for saved ones is made, unless the operator has named one."""
     if settings.trees_dir is None:
@@ -248,12 +179,8 @@ def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
 
 def _environment(settings: Settings) -> dict[str, str]:
     """What the command line of `serve` may have set, for commands on the same data."""
-    folders = {
-        "ORACLE_DATA_DIR": settings.data_dir,
-        "ORACLE_PROJECT_DIR": settings.project_dir,
-        "ORACLE_VAULT_DIR": settings.vault_dir,
-    }
-    return {name: str(folder) for name, folder in folders.items() if folder is not None}
+    folders = {name: getattr(settings, name) for name in ("data_dir", "project_dir", "vault_dir")}
+    return {variable_of(name): str(folder) for name, folder in folders.items() if folder is not None}
 
 
 @asynccontextmanager
@@ -270,12 +197,3 @@ async def _watched(editor: TreeEditor) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.wait({task})
-
-
-def _tools(settings: Settings, *, has_web_search: bool) -> tuple[ToolRegistry, Callable[[str], ToolRegistry] | None]:
-    """All tools, and those of a user if users have vaults of their own."""
-    make = tool_maker(settings, has_web_search=has_web_search)
-    tools = make(settings.vault)
-    if settings.vault_shared or not settings.has_auth:
-        return tools, None
-    return tools, UserTools(settings.vault, make=make).of

@@ -115,7 +115,7 @@ def test_a_service_that_has_begun_has_loaded_what_answers_queries_and_no_more(tm
         "numpy",
         "onnxruntime",
         "opentelemetry.sdk",
-        "oracle.otel",
+        "oracle.features.traces.opening",
         "oracle.authoring.verifying.verify",
         "oracle.replay.exports.page",
         "oracle.server.api.history_replies",

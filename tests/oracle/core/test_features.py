@@ -43,7 +43,8 @@ def test_each_default_feature_is_there_under_a_name_of_its_own():
 
 def test_every_place_that_a_feature_names_is_there():
     for feature in features():
-        for place in (*feature.calls, *(at for at, _ in feature.commands.values()), *filter(None, [feature.opens])):
+        called = filter(None, [feature.actions, feature.prepares, feature.opens])
+        for place in (*feature.calls, *(at for at, _ in feature.commands.values()), *called):
             assert imported(place) is not None, place
         for path in feature.adapters.values():
             assert importlib.util.find_spec(path) is not None, path
@@ -80,7 +81,7 @@ def test_another_package_adds_a_feature(adding):
 
 
 def test_a_name_that_is_taken_is_refused(adding):
-    adding(replace(features()[0], summary="Another one."))
+    adding(replace(features()[0], name="shadow", summary="Another one."))
     with pytest.raises(FeatureError, match="has the name 'shadow' of another feature"):
         features()
 

@@ -28,7 +28,7 @@ from oracle.authoring.editor import TreeEditor
 from oracle.authoring.results import TrialResults
 from oracle.authoring.trials import Trials
 from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder.protocol import NO_ENCODER, Encoder
+from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.features import features
 from oracle.core.logs.configuring import configure_logging
@@ -47,6 +47,7 @@ from oracle.server.settings.prices import Prices
 from oracle.server.wiring.identity import authenticator
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
+from oracle.tools.protocol import ChangingTools
 from tests.oracle.server.api.streams import Streamed, read_stream
 from tests.support import shipped
 from tests.support.databases import DATABASES
@@ -103,6 +104,15 @@ class Service:
         return streamed
 
 
+class FurtherTools:
+    """Tools that come and go, of which there are none now."""
+
+    def __init__(self, *, pass_headers: frozenset[str] = frozenset(), states: Iterable[Any] = ()) -> None:
+        self.pass_headers = pass_headers
+        self.states = lambda: states
+        self.tools = self.known = self.missing = list
+
+
 @asynccontextmanager
 async def running_service(
     folder: Path,
@@ -125,8 +135,7 @@ async def running_service(
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     prices: Prices | None = None,
-    pass_headers: frozenset[str] = frozenset(),
-    tool_servers: Callable[[], Any] = list,
+    changing: ChangingTools | None = None,
     tools: Iterable[Tool] = (),
     adapters: tuple[Adapter, ...] = adapters_of(features()),
     timestamp: Callable[[], str] = lambda: TIMESTAMP,
@@ -164,6 +173,7 @@ async def running_service(
             cap=chosen.capped,
             control=chosen.primary_control,
             traces=traces,
+            changing=changing,
         )
         options = options or RunOptions(most_per_user=chosen.runs_per_user)
         runs = RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id)
@@ -188,10 +198,7 @@ async def running_service(
             authenticator=authenticator(chosen),
             provider_answers=provider_answers,
             console=console,
-            encoder=encoder,
             prices=prices or Prices(),
-            pass_headers=pass_headers,
-            tool_servers=tool_servers,
             timing=timing or StreamTiming(),
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),

@@ -6,6 +6,7 @@ from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolResult
 from oracle.tools.handed import user_headers
 from tests.acceptance.harness import made_tool
+from tests.oracle.server.api.conftest import FurtherTools
 
 TURNS = [ScriptedTurn(tool_calls=(ScriptedCall("probe", {}),)), ScriptedTurn(text="Done.")]
 QUESTION = "Where does the code log users in?"
@@ -20,8 +21,8 @@ async def asked(start):
         seen.append(user_headers())
         return ToolResult("found")
 
-    names = frozenset({"x-tenant", "x-lang"})
-    return await start(TURNS, tools=[made_tool(probe)], pass_headers=names), seen
+    further = FurtherTools(pass_headers=frozenset({"x-tenant", "x-lang"}))
+    return await start(TURNS, tools=[made_tool(probe)], changing=further), seen
 
 
 @pytest.mark.parametrize(

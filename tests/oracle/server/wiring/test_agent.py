@@ -6,7 +6,7 @@ import pytest
 
 import oracle
 from bt_runtime.analysis.files import check_files
-from oracle import Ask, SettingsError, build_oracle, open_oracle, read_settings
+from oracle import Ask, Fittings, SettingsError, build_oracle, open_oracle, read_settings
 from oracle.core.chunks import Content, Done
 from oracle.llm.offline import OfflineModel
 from oracle.server.wiring.agent import build_model, build_tools, own_data, tree_library, uses_provider
@@ -133,14 +133,14 @@ def test_an_invalid_folder_of_trees_is_an_error():
 
 def test_an_invalid_folder_of_prompts_is_an_error():
     with pytest.raises(PromptError, match="does not exist"):
-        build_oracle(read_settings(prompts_dir="none"), model=OfflineModel())
+        build_oracle(read_settings(prompts_dir="none"), Fittings(OfflineModel()))
 
 
 @pytest.mark.parametrize("control", ["tree", "loop"])
 async def test_a_query_is_answered_from_end_to_end(control):
     model = ScriptedModel([ScriptedTurn(text="Hello there.")])
     chunks = []
-    query = await build_oracle(read_settings(control=control), model=model).open(Ask("Hi!"), emit=chunks.append)
+    query = await build_oracle(read_settings(control=control), Fittings(model)).open(Ask("Hi!"), emit=chunks.append)
     await query.run()
     assert "".join(chunk.content for chunk in chunks if isinstance(chunk, Content)) == "Hello there."
     assert isinstance(chunks[-1], Done)
@@ -151,7 +151,7 @@ async def test_a_query_is_answered_from_end_to_end(control):
 async def test_the_operators_ceilings_hold_for_users_who_set_nothing(monkeypatch):
     monkeypatch.setenv("ORACLE_MAX_TOKEN_BUDGET", "1500")
     model = ScriptedModel([ScriptedTurn(text="Hello there.")])
-    query = await build_oracle(read_settings(), model=model).open(Ask("Hi!"), emit=lambda _: None)
+    query = await build_oracle(read_settings(), Fittings(model)).open(Ask("Hi!"), emit=lambda _: None)
     await query.run()
     assert model.requests[0].max_tokens <= 1500
 
@@ -182,7 +182,7 @@ def test_the_sdk_is_not_loaded_where_no_provider_is_asked(module):
 def test_a_list_of_trees_with_one_that_no_question_can_name_is_refused(tmp_path, name):
     settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees=("oracle", name))
     with pytest.raises(SettingsError, match=f"ORACLE_TREES names '{name}'"):
-        build_oracle(settings, model=OfflineModel())
+        build_oracle(settings, Fittings(OfflineModel()))
 
 
 def test_trees_are_checked_against_the_tools_that_there_are(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Ask, build_oracle, read_settings
+from oracle import Ask, Fittings, build_oracle, read_settings
 from oracle.agent.client_tools import ClientTool
 from oracle.server.wiring.vaults import UserTools, folder_name
 from oracle.testing import ScriptedModel
@@ -89,7 +89,7 @@ async def test_a_user_has_the_same_tools_again_while_a_query_has_any_of_them(con
         return ToolRegistry([made_tool(numbered), replace(made_tool(numbered, "write_page"), needs_approval=True)])
 
     users = UserTools(Path("/vaults"), make=make, most_kept=1)
-    oracle = build_oracle(read_settings(control=control), model=ScriptedModel([]), tools_of=users.of)
+    oracle = build_oracle(read_settings(control=control), Fittings(ScriptedModel([])), tools_of=users.of)
     query = await oracle.open(Ask("Hello", user_id="anna", client_tools=brought), emit=lambda _: None)
     users.of("bob")
     gc.collect()

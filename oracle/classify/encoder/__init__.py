@@ -1,6 +1,0 @@
-"""An optional encoder: a small language model that reads questions and responses by what they mean.
-
-It adds to the rules of `oracle.classify`, which work alone wherever it is missing, broken or slow. Its answers are
-inputs of a run: they are recorded with it, and a run that is repeated needs no encoder.
-`EncoderThread` has the real one, in a thread of its own; NumPy and the weights are loaded there and nowhere else.
-"""

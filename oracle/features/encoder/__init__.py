@@ -1,0 +1,16 @@
+"""An optional encoder: a small language model that reads questions and responses by what they mean.
+
+It adds to the rules of `oracle.classify`, which work alone wherever it is missing, broken or slow. Its answers are
+inputs of a run: they are recorded with it, and a run that is repeated needs no encoder.
+`EncoderThread` has the real one, in a thread of its own; NumPy and the weights are loaded there and nowhere else.
+"""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="encoder",
+    summary="Reads questions and responses by what they mean, in addition to the rules.",
+    settings=("encoder",),
+    prepares="oracle.features.encoder.opening:open_encoder",
+    when="encoder",
+)

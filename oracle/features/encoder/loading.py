@@ -1,0 +1,156 @@
+"""Loads the encoder: packages, weights, tokenizer, heads. Runs in the encoder's own thread, and takes about a second.
+
+NumPy is imported by the modules that `load` imports, so not before an encoder is wanted.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from oracle.core.loading import collector_paused
+from oracle.features.encoder.folder import MODEL, WEIGHTS_FILE, CorruptEncoderError, check_folder, foreign_file
+
+if TYPE_CHECKING:  # NumPy is not loaded before an encoder is wanted
+    from oracle.features.encoder.bert import BertLayers, Matrix
+    from oracle.features.encoder.heads import Head
+
+TextKind = Literal["query", "intent"]
+KINDS: tuple[TextKind, ...] = ("query", "intent")
+DATA = Path(__file__).parent
+HEADS = DATA / "heads.json"
+"""The heads for `MODEL`."""
+EXEMPLARS = DATA / "exemplars.json"
+"""Labelled texts, from which the heads for any other model are made when it is loaded."""
+MOST_TOKENS = 96
+"""Of a longer text the first and the last half of so many are read."""
+_MOST_CHARACTERS = 4_000
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEncoder:
+    """The encoder in memory; for one thread at a time.
+
+    Args:
+        tokenizer: a `Tokenizer` of the package `tokenizers`, made from `tokenizer.json`.
+        layers: the lowest layers of the model, which make the vector of a text.
+        heads: what makes shares of a vector, by the kind of text.
+    """
+
+    tokenizer: Any
+    layers: "BertLayers"
+    heads: "dict[TextKind, Head]"
+
+    def shares(self, kind: TextKind, text: str) -> dict[str, float]:
+        """The share of each label of the kind."""
+        return self.heads[kind].shares(self.vector(text))
+
+    def vector(self, text: str) -> "Matrix":
+        """The vector of a text."""
+        return vector_of(text, self.tokenizer, self.layers)
+
+
+def vector_of(text: str, tokenizer: Any, layers: "BertLayers") -> "Matrix":  # noqa: ANN401  without types
+    """The vector of a text, of the length 1; of a long one the beginning and the end are read."""
+    if len(text) > _MOST_CHARACTERS:
+        text = f"{text[: _MOST_CHARACTERS // 2]}\n{text[-_MOST_CHARACTERS // 2 :]}"
+    clean = text.encode("utf-8", "replace").decode("utf-8")  # the tokenizer refuses lone surrogates
+    tokens: Sequence[int] = tokenizer.encode(clean).ids
+    if len(tokens) > MOST_TOKENS:
+        tokens = [*tokens[: MOST_TOKENS // 2], *tokens[-MOST_TOKENS // 2 :]]
+    return layers.encode(tokens)
+
+
+def load_known(folder: Path) -> LoadedEncoder:
+    """Load the encoder from a folder that must hold `MODEL`.
+
+    Raises:
+        MissingEncoderError: a package or a file is missing.
+        CorruptEncoderError: a file is not the one of `MODEL`.
+    """
+    return load(folder, must_be_known=True)
+
+
+def load(folder: Path, *, must_be_known: bool = False) -> LoadedEncoder:
+    """Load the encoder from a folder with any model in the form of sentence-transformers.
+
+    Raises:
+        MissingEncoderError: a package or a file is missing.
+        CorruptEncoderError: a file is not what it must be.
+    """
+    check_folder(folder)
+    foreign = foreign_file(folder)
+    if foreign and must_be_known:
+        raise CorruptEncoderError(
+            f"{foreign}: it is damaged, or of another model than {MODEL}, whose folder ORACLE_ENCODER must name"
+        )
+    with collector_paused(), one_blas_thread():
+        import numpy  # noqa: F401, ICN001, PLC0415  while the number of its threads is bounded
+
+        from oracle.features.encoder.bert import BertLayers, BertShape  # noqa: PLC0415  imports NumPy
+        from oracle.features.encoder.heads import Head  # noqa: PLC0415
+    shape = BertShape.read(folder / "config.json")
+    layers = BertLayers(folder / WEIGHTS_FILE, shape, layers=shape.layers // 2)
+    tokenizer = open_tokenizer(folder / "tokenizer.json")
+    if not foreign:
+        known = json.loads(HEADS.read_text("utf-8"))["heads"]
+        return LoadedEncoder(tokenizer, layers, {kind: Head.from_data(known[kind]) for kind in KINDS})
+    return LoadedEncoder(tokenizer, layers, _fitted(tokenizer, layers))
+
+
+def _fitted(tokenizer: Any, layers: "BertLayers") -> "dict[TextKind, Head]":  # noqa: ANN401  without types
+    """The heads for a model that is not known: its exemplars are read with it, which takes seconds."""
+    import numpy as np  # noqa: PLC0415
+
+    from oracle.features.encoder.heads import Head  # noqa: PLC0415
+
+    known = json.loads(HEADS.read_text("utf-8"))["heads"]
+    heads: dict[TextKind, Head] = {}
+    for kind, exemplars in json.loads(EXEMPLARS.read_text("utf-8")).items():
+        vectors = np.array([vector_of(text, tokenizer, layers) for text, _ in exemplars])
+        given = [label for _, label in exemplars]
+        heads[kind] = Head.fit(vectors, given, known[kind]["labels"], sharpness=known[kind]["sharpness"])
+    return heads
+
+
+def open_tokenizer(path: Path) -> Any:  # noqa: ANN401  without types
+    """The tokenizer in a `tokenizer.json`, which neither pads nor cuts.
+
+    Raises:
+        CorruptEncoderError: it cannot be read.
+    """
+    from tokenizers import Tokenizer  # noqa: PLC0415  an extra
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # noqa: BLE001  the package raises nothing more special
+        raise CorruptEncoderError(f"{str(path)!r} cannot be read: {error}") from None
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """NumPy that is imported here computes in the calling thread alone; one that is imported already stays as it is.
+
+    Its linear algebra reads the number of its threads from the environment when it is loaded.
+    """
+    if "numpy" in sys.modules:
+        yield
+        return
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,19 @@
+"""Tools of MCP servers: which servers there are, what they offer, what was approved of it, and their calls."""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="mcp-client",
+    summary="Offers the tools of servers of the Model Context Protocol.",
+    settings=("mcp_servers",),
+    calls=("oracle.features.mcp_client.calls:router",),
+    commands={
+        "mcp tools": (
+            "oracle.features.mcp_client.command:tools",
+            "List the tools of MCP servers; approve changed ones.",
+        )
+    },
+    actions="oracle.features.mcp_client.opening:McpActions",
+    prepares="oracle.features.mcp_client.opening:open_servers",
+    when="mcp_servers",
+)

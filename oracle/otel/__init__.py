@@ -1,1 +1,0 @@
-"""Traces of queries through OpenTelemetry, for operators who have switched them on; nothing else imports it."""

@@ -1,1 +1,0 @@
-"""Tools of MCP servers: which servers there are, what they offer, what was approved of it, and their calls."""
