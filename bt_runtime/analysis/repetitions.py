@@ -1,14 +1,13 @@
 """How kinds that repeat their child pass states on to it."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
 from bt_runtime.analysis.states import ACTED, NOWHERE, EndStates, State, States
 from bt_runtime.analysis.transfers import child_of, go_on, merged, merged_onto, note_until
 from bt_runtime.analysis.walk import Entries, Walk
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import NOTHING, Domain, of_values
+from bt_runtime.language.expressions.domains import LISTS, Domain, of_values
 
 _MANY = 1000
 _UNROLLED = 3
@@ -175,9 +174,9 @@ def _items(walk: Walk, node: NodeDefinition, states: States) -> tuple[States, St
     wrong: list[State] = []
     for state in states:
         found, can_raise = walk.conditions.value(items, state, walk.scope(node))
-        empty += [state] if False in found.lists else []
-        filled += [state] if True in found.lists else []
-        if can_raise or replace(found, lists=frozenset()) != NOTHING:
+        empty += [state] if [] in found else []
+        filled += [state] if [None] in found else []
+        if can_raise or not found.constants <= LISTS or found.numbers or found.texts:
             wrong.append(state)
     return tuple(empty), tuple(filled), tuple(wrong), None
 

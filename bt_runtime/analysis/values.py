@@ -18,7 +18,7 @@ from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
 from bt_runtime.language.expressions.analysis import PartFinding, analyse
-from bt_runtime.language.expressions.domains import Domain, of_type, of_values
+from bt_runtime.language.expressions.domains import LISTS, NULL, Domain, of_type, of_values
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import CallUse, KeyType, KeyUse, in_words
 from bt_runtime.text import Mistake
@@ -71,7 +71,7 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
     names = names_in(text)
     known, declared = known_domains(flow, node, names), declared_domains(flow, node, names)
     if placed.use.at == ("until",):  # evaluated after the rounds too
-        known = {name: domain.union(declared[name]) if not domain.is_null else domain for name, domain in known.items()}
+        known = {name: domain.union(declared[name]) if domain != NULL else domain for name, domain in known.items()}
     failing = [finding for finding in analyse(text, declared).findings if finding.kind == "fails"]
     if not failing and _has_unwritten(flow, names):
         return
@@ -136,7 +136,7 @@ def _is_null_certain(flow: Flow, node: NodeDefinition, finding: PartFinding) -> 
         key = flow.tree.keys.get(name)
         if key is None or name in node.constants:
             continue
-        holds_null = [state.keys[name].null for state in flow.states(node) if name in state.keys]
+        holds_null = [None in state.keys[name] for state in flow.states(node) if name in state.keys]
         if key.default is None and any(holds_null) and name not in flow.registry.keys:
             return True
     return False
@@ -158,7 +158,7 @@ def _lists(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     for placed, text in expressions(node):
         if node.kind == "for_each" and placed.use.at == ("in",):
             value = analyse(text, known_domains(flow, node, names_in(text))).domain
-            if not value.lists and not value.is_empty:
+            if not value.constants & LISTS and not value.is_empty:
                 message = f"'in' must be a list, and this gives {value}"
                 yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
 

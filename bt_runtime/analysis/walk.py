@@ -6,7 +6,7 @@ until nothing new comes. So a node that the walk has not reached is never ticked
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 from bt_runtime.analysis.budget import Budget
@@ -14,7 +14,7 @@ from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
 from bt_runtime.analysis.host import HostChecks, Transfer
 from bt_runtime.analysis.states import ACTED, NOWHERE, REASON, STOPPED_BY, EndStates, Partition, State, States
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import ANY, Domain, Numbers, TextSet
+from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet
 from bt_runtime.language.flow import HERE, Case, GuardFlow, LeafFlow
 from bt_runtime.language.kind import KeyUse
 from bt_runtime.language.registry import Registry
@@ -186,7 +186,7 @@ class Walk:
     def filled(self, key: str) -> Domain | None:
         """What a key can hold that has a value; `None` if its type is not known."""
         found = self.types.get(key)
-        return None if found is None or found == ANY else replace(found, null=False)
+        return None if found is None or found == ANY else found.unequal_to(NULL)
 
     def after_waiting(self, state: State) -> State:
         """A state after time has passed, in which others may have changed it."""
@@ -195,7 +195,7 @@ class Walk:
             return State({}, {ACTED: state.facts[ACTED]} if ACTED in state.facts else {})
         after = state.forgetting(beside.keys, beside.facts)
         delivered = {
-            key: self.types[key] if domain.null else replace(self.types[key], null=False)
+            key: self.types[key] if None in domain else self.types[key].unequal_to(NULL)
             for key, domain in after.keys.items()
             if key in self._delivered
         }

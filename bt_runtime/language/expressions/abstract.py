@@ -7,24 +7,30 @@ always raises. Results are upper bounds; where exact bounds would need care with
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
+from operator import add, floordiv, mul, sub, truediv
 
 from bt_runtime.language.expressions.domains import (
     ANY,
     BOOL,
-    FALSE,
+    EMPTY,
+    FILLED,
+    LISTS,
     LONGEST_TEXT,
     NOTHING,
     NUMBER,
     TEXT,
-    TRUE,
     Domain,
     Numbers,
     TextSet,
     of_value,
+    of_values,
 )
 from bt_runtime.language.expressions.operations import COMPARISONS
 
+_OPERATORS = {"Add": add, "Sub": sub, "Mult": mul, "Div": truediv, "FloorDiv": floordiv}
+_DIVIDING = frozenset({"Div", "FloorDiv", "Mod"})
 _EXACT = 2**50
 _MOST_PAIRS = 256
 
@@ -46,9 +52,7 @@ FAILS = Computed(NOTHING, raises=True)
 
 def truth(*, can_be_true: bool, can_be_false: bool) -> Domain:
     """A domain of true and false."""
-    if can_be_true:
-        return BOOL if can_be_false else TRUE
-    return FALSE if can_be_false else NOTHING
+    return Domain(frozenset({True} if can_be_true else ()) | frozenset({False} if can_be_false else ()))
 
 
 # --- comparisons
@@ -96,34 +100,28 @@ def _numbers_ordered(operator: str, left: Numbers, right: Numbers) -> Domain:
 def _of_pairs(compare: Callable[[str, str], bool], left: TextSet, right: TextSet) -> Domain:
     if left.values is None or right.values is None or len(left.values) * len(right.values) > _MOST_PAIRS:
         return BOOL
-    results = {bool(compare(one, other)) for one, other in product(left.values, right.values)}
-    return Domain(bools=frozenset(results))
+    return Domain(frozenset(bool(compare(one, other)) for one, other in product(left.values, right.values)))
 
 
 def contained(item: Domain, container: Domain) -> Computed:
     """`item in container`, of a container whose items are not known."""
-    found, raises = NOTHING, False
+    found, sized = NOTHING, container.sized()
+    raises = sized != container
     if container.texts:
-        raises = not item.is_text
+        raises = raises or not item.is_text
         if item.texts:
             found = found.union(_of_pairs(lambda part, text: part in text, item.texts, container.texts))
-    for filled in container.lists:
-        found = found.union(truth(can_be_true=filled, can_be_false=True))
-    for filled in container.maps:
-        found = found.union(truth(can_be_true=filled and item.texts is not None, can_be_false=True))
-    searchable = Domain(texts=container.texts, lists=container.lists, maps=container.maps)
-    return Computed(found, raises=raises or searchable != container)
+    if sized.constants:
+        holds = "[...]" in sized.constants or ("{...}" in sized.constants and item.texts is not None)
+        found = found.union(truth(can_be_true=holds, can_be_false=True))
+    return Computed(found, raises=raises)
 
 
 def among(item: Domain, items: Sequence[Domain]) -> Computed:
     """`item in [items]`."""
     results = [_equal(item, other) for other in items]
-    return Computed(
-        truth(
-            can_be_true=any(result.can_be_true for result in results),
-            can_be_false=all(result.can_be_false for result in results),
-        )
-    )
+    is_among, is_none = any(each.can_be_true for each in results), all(each.can_be_false for each in results)
+    return Computed(truth(can_be_true=is_among, can_be_false=is_none))
 
 
 # --- arithmetic
@@ -134,38 +132,33 @@ def computed(operator: str, left: Domain, right: Domain) -> Computed:
     found = NOTHING
     raises = not (left.is_number and right.is_number)
     if left.numbers and right.numbers:
-        numbers = _ARITHMETIC[operator](left.numbers, right.numbers)
-        found = replace(found, numbers=numbers)
-        raises = raises or _may_be_zero(operator, right.numbers)
+        numbers = _arithmetic(operator, left.numbers, right.numbers)
+        found = Domain(numbers=numbers)
+        raises = raises or (operator in _DIVIDING and 0 in replace(right.numbers, whole=False))
         raises = raises or not all(part and _is_small(part) for part in (numbers, left.numbers, right.numbers))
-    if operator == "Add":
-        if left.texts and right.texts:
-            found = replace(found, texts=_joined(left.texts, right.texts))
-        joined = {one or other for one, other in product(left.lists, right.lists)}
-        found = replace(found, lists=frozenset(joined))
-        raises = raises or not (left.is_number and right.is_number)  # what is joined can become too long
+    if operator == "Add":  # what is joined can become too long
+        texts = _joined(left.texts, right.texts) if left.texts and right.texts else None
+        lists = product(left.constants & LISTS, right.constants & LISTS)
+        joined = Domain(frozenset("[...]" if "[...]" in pair else "[]" for pair in lists), texts=texts)
+        found = found.union(joined)
     return Computed(found, raises=raises or found.is_empty)
+
+
+def negated(value: Domain) -> Computed:
+    """`-value`."""
+    return computed("Sub", of_value(0), value)
 
 
 def _is_small(numbers: Numbers) -> bool:
     return abs(numbers.least) < _EXACT and abs(numbers.most) < _EXACT
 
 
-def _may_be_zero(operator: str, divisor: Numbers) -> bool:
-    return operator in {"Div", "FloorDiv", "Mod"} and 0 in Numbers(divisor.least, divisor.most)
-
-
 def _joined(left: TextSet, right: TextSet) -> TextSet:
     filled = left.filled or right.filled
     if left.values is None or right.values is None or len(left.values) * len(right.values) > _MOST_PAIRS:
         return TextSet(None, filled)
-    if _longest(left.values) + _longest(right.values) > LONGEST_TEXT:
-        return TextSet(None, filled)
-    return TextSet(frozenset(one + other for one, other in product(left.values, right.values)), filled)
-
-
-def _longest(values: Iterable[str]) -> int:
-    return max(map(len, values), default=0)
+    values = frozenset(one + other for one, other in product(left.values, right.values))
+    return TextSet(None if max(map(len, values)) > LONGEST_TEXT else values, filled)
 
 
 def _bounded(least: float, most: float, *, whole: bool) -> Numbers:
@@ -175,86 +168,23 @@ def _bounded(least: float, most: float, *, whole: bool) -> Numbers:
     return Numbers(low, high, whole)
 
 
-def _corners(compute: Callable[[float, float], float], left: Numbers, right: Numbers, *, whole: bool) -> Numbers:
-    ends = [compute(one, other) for one, other in product((left.least, left.most), (right.least, right.most))]
+def _arithmetic(operator: str, left: Numbers, right: Numbers) -> Numbers | None:
+    """The interval between the results of the ends; `None` for a division by zero."""
+    whole = left.whole and right.whole and operator != "Div"
+    if operator in _DIVIDING:
+        if right.only == 0:
+            return None
+        if operator == "Mod":
+            step = 1 if whole else 0
+            return _bounded(0, right.most - step, whole=whole) if right.least > 0 else Numbers(whole=whole)
+        if right.least <= 0 <= right.most or (operator == "FloorDiv" and not whole):
+            return Numbers(whole=whole)
+    ones, others = (_bounded(each.least, each.most, whole=each.whole) for each in (left, right))
+    pairs = product((ones.least, ones.most), (others.least, others.most))
+    ends = [0 if operator == "Mult" and 0 in pair else _OPERATORS[operator](*pair) for pair in pairs]
     if any(math.isnan(end) for end in ends):
         return Numbers(whole=whole)
     return _bounded(min(ends), max(ends), whole=whole)
-
-
-def _added(left: Numbers, right: Numbers) -> Numbers:
-    return _bounded(left.least + right.least, left.most + right.most, whole=left.whole and right.whole)
-
-
-def _subtracted(left: Numbers, right: Numbers) -> Numbers:
-    return _bounded(left.least - right.most, left.most - right.least, whole=left.whole and right.whole)
-
-
-def _times(left: float, right: float) -> float:
-    return 0 if left == 0 or right == 0 else left * right  # infinity stands for large finite numbers
-
-
-def _safe(numbers: Numbers) -> Numbers:
-    """With ends that do not overflow."""
-    return _bounded(numbers.least, numbers.most, whole=numbers.whole)
-
-
-def _divided(left: Numbers, right: Numbers) -> Numbers | None:
-    if right.only == 0:
-        return None
-    if right.least <= 0 <= right.most:
-        return Numbers()
-    return _corners(_quotient, _safe(left), _safe(right), whole=False)
-
-
-def _quotient(left: float, right: float) -> float:
-    if math.isinf(right):
-        return math.nan if math.isinf(left) else 0.0
-    return left / right
-
-
-def _floor_divided(left: Numbers, right: Numbers) -> Numbers | None:
-    found = _divided(left, right)
-    if found is None:
-        return None
-    if left.whole and right.whole:
-        return Numbers(_floor(found.least), _floor(found.most), whole=True)
-    return _bounded(found.least - 2, found.most + 1, whole=False)
-
-
-def _floor(value: float) -> float:
-    return math.floor(value) if math.isfinite(value) else value
-
-
-def _remainder(left: Numbers, right: Numbers) -> Numbers | None:
-    if right.only == 0:
-        return None
-    whole = left.whole and right.whole
-    step = 1 if whole else 0
-    if right.least > 0:
-        most = min(right.most - step, left.most) if left.least >= 0 else right.most - step
-        return _bounded(0, most, whole=whole)
-    if right.most < 0:
-        return _bounded(right.least + step, 0, whole=whole)
-    return Numbers(whole=whole)
-
-
-_ARITHMETIC: Mapping[str, Callable[[Numbers, Numbers], Numbers | None]] = {
-    "Add": _added,
-    "Sub": _subtracted,
-    "Mult": lambda left, right: _corners(_times, _safe(left), _safe(right), whole=left.whole and right.whole),
-    "Div": _divided,
-    "FloorDiv": _floor_divided,
-    "Mod": _remainder,
-}
-
-
-def negated(value: Domain) -> Computed:
-    """`-value`."""
-    if value.numbers is None:
-        return FAILS
-    numbers = _bounded(-value.numbers.most, -value.numbers.least, whole=value.numbers.whole)
-    return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
 
 
 # --- access and functions
@@ -262,8 +192,8 @@ def negated(value: Domain) -> Computed:
 
 def entry(container: Domain, key: str | int) -> Computed:
     """`container.key` or `container[key]`."""
-    filled = container.maps if isinstance(key, str) else container.lists
-    return Computed(ANY, raises=True) if True in filled else FAILS
+    filled = "{...}" if isinstance(key, str) else "[...]"
+    return Computed(ANY, raises=True) if filled in container.constants else FAILS
 
 
 def called(name: str, arguments: Sequence[Domain]) -> Computed:
@@ -272,26 +202,20 @@ def called(name: str, arguments: Sequence[Domain]) -> Computed:
 
 
 def _len(value: Domain) -> Computed:
-    found = NOTHING
-    if value.texts:
-        found = found.union(_text_lengths(value.texts))
-    for filled in value.lists | value.maps:
-        found = found.union(Domain(numbers=Numbers(1, math.inf, whole=True) if filled else Numbers(0, 0, whole=True)))
-    sized = Domain(texts=value.texts, lists=value.lists, maps=value.maps)
-    return Computed(found, raises=sized != value)
-
-
-def _text_lengths(texts: TextSet) -> Domain:
-    if texts.values is None:
-        return Domain(numbers=Numbers(int(texts.filled), math.inf, whole=True))
-    lengths = [len(value) for value in texts.values]
-    return Domain(numbers=Numbers(min(lengths), max(lengths), whole=True))
+    found, constants = NOTHING, value.constants
+    if value.texts and value.texts.values is None:
+        found = Domain(numbers=Numbers(int(value.texts.filled), math.inf, whole=True))
+    elif value.texts:
+        found = of_values(map(len, value.texts.values or ()))
+    if constants & FILLED:
+        found = found.union(Domain(numbers=Numbers(1, math.inf, whole=True)))
+    return Computed(found.union(of_value(0)) if constants & EMPTY else found, raises=value.sized() != value)
 
 
 def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Computed]:
     def run(*values: Domain) -> Computed:
         if len(values) == 1:
-            return Computed(NUMBER.union(TEXT), raises=True) if True in values[0].lists else FAILS
+            return Computed(NUMBER.union(TEXT), raises=True) if "[...]" in values[0].constants else FAILS
         found = NOTHING
         numbers = [value.numbers for value in values if value.numbers]
         if len(numbers) == len(values):
@@ -299,10 +223,7 @@ def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Comput
             found = Domain(numbers=Numbers(least, most, all(part.whole for part in numbers)))
         texts = [value.texts for value in values if value.texts]
         if len(texts) == len(values):
-            joined = texts[0]
-            for part in texts[1:]:
-                joined = joined.union(part)
-            found = replace(found, texts=joined)
+            found = replace(found, texts=reduce(TextSet.union, texts))
         uniform = all(value.is_number for value in values) or all(value.is_text for value in values)
         return Computed(found, raises=not uniform)
 
@@ -311,10 +232,9 @@ def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Comput
 
 def _quantified(of_nothing: bool) -> Callable[[Domain], Computed]:  # noqa: FBT001
     def run(values: Domain) -> Computed:
-        found = NOTHING
-        for filled in values.lists:
-            found = found.union(BOOL if filled else of_value(of_nothing))
-        return Computed(found, raises=Domain(lists=values.lists) != values)
+        lists = values.constants & LISTS
+        found = BOOL if "[...]" in lists else of_value(of_nothing) if lists else NOTHING
+        return Computed(found, raises=Domain(lists) != values)
 
     return run
 
@@ -322,21 +242,16 @@ def _quantified(of_nothing: bool) -> Callable[[Domain], Computed]:  # noqa: FBT0
 def _abs(value: Domain) -> Computed:
     if value.numbers is None:
         return FAILS
-    least, most, whole = value.numbers.least, value.numbers.most, value.numbers.whole
-    low = 0 if least <= 0 <= most else min(abs(least), abs(most))
-    numbers = _bounded(low, max(abs(least), abs(most)), whole=whole)
-    return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
+    raises = not value.is_number or not _is_small(value.numbers)
+    return Computed(Domain(numbers=Numbers(0, whole=value.numbers.whole)), raises=raises)
 
 
 def _round(value: Domain, digits: Domain | None = None) -> Computed:
     if value.numbers is None or (digits is not None and digits.numbers is None):
         return FAILS
-    if digits is None or digits == of_value(0):
-        numbers = _bounded(_floor(value.numbers.least), _floor(value.numbers.most) + 1, whole=True)
-        if value.numbers.whole:
-            numbers = _safe(value.numbers)
-        return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
-    return Computed(Domain(numbers=Numbers(whole=value.numbers.whole)), raises=True)
+    whole = value.numbers.whole or digits in {None, of_value(0)}
+    raises = digits not in {None, of_value(0)} or not value.is_number or not _is_small(value.numbers)
+    return Computed(Domain(numbers=Numbers(whole=whole)), raises=raises)
 
 
 def _mapped(change: Callable[[str], str]) -> Callable[[Domain], Computed]:

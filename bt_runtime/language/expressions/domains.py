@@ -5,7 +5,7 @@ All operations here keep that.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -20,9 +20,6 @@ _EXACT = 2**50
 """Below this magnitude each whole number is a float too, and has floats between itself and the next."""
 _LARGEST = 2**63
 """A number beyond it stands for all numbers beyond it."""
-
-_BOTH: Final = frozenset({True, False})
-_NEITHER: Final[frozenset[bool]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,31 +104,33 @@ class TextSet:
 
 PartT = TypeVar("PartT", Numbers, TextSet)
 
+Constant = bool | str | None
+LISTS: Final = frozenset({"[]", "[...]"})
+MAPS: Final = frozenset({"{}", "{...}"})
+EMPTY: Final = frozenset({"[]", "{}"})
+FILLED: Final = frozenset({"[...]", "{...}"})
+_FALSY: Final[frozenset[Constant]] = EMPTY | {None, False}
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Possible values, by type; a domain without any is empty: nothing is possible.
+    """Possible values; a domain without any is empty: nothing is possible.
 
     Args:
-        null: null is possible.
-        bools: which of true and false are possible.
+        constants: which of null, true and false are possible, and which lists and maps, of which it is known whether
+            they have items: `"[]"`, `"[...]"`, `"{}"`, `"{...}"`.
         numbers: the possible numbers.
         texts: the possible texts.
-        lists: which lists are possible: filled ones (`True`), empty ones (`False`).
-        maps: the same for maps.
     """
 
-    null: bool = False
-    bools: frozenset[bool] = _NEITHER
+    constants: frozenset[Constant] = frozenset()
     numbers: Numbers | None = None
     texts: TextSet | None = None
-    lists: frozenset[bool] = _NEITHER
-    maps: frozenset[bool] = _NEITHER
 
     @property
     def is_empty(self) -> bool:
         """No value is possible."""
-        return not (self.null or self.bools or self.numbers or self.texts or self.lists or self.maps)
+        return not (self.constants or self.numbers or self.texts)
 
     @property
     def can_be_true(self) -> bool:
@@ -146,62 +145,50 @@ class Domain:
     @property
     def is_text(self) -> bool:
         """Every value is a text."""
-        return self.texts is not None and not (self.null or self.bools or self.numbers or self.lists or self.maps)
+        return self.texts is not None and not (self.constants or self.numbers)
 
     @property
     def is_number(self) -> bool:
         """Every value is a number."""
-        return self.numbers is not None and not (self.null or self.bools or self.texts or self.lists or self.maps)
+        return self.numbers is not None and not (self.constants or self.texts)
 
     @property
-    def is_null(self) -> bool:
-        """The only value is null."""
-        return self == NULL
+    def is_single(self) -> bool:
+        """All values are equal to each other (`1` and `1.0` are)."""
+        part = self.numbers or self.texts
+        if part is None or self.constants or (self.numbers and self.texts):
+            return part is None and len(self.constants) == 1 and self.constants.isdisjoint(FILLED)
+        return part.only is not None
 
     def __contains__(self, value: Value) -> bool:
-        if value is None:
-            return self.null
-        if isinstance(value, bool):
-            return value in self.bools
-        if isinstance(value, int | float):
-            return self.numbers is not None and value in self.numbers
         if isinstance(value, str):
             return self.texts is not None and value in self.texts
-        return bool(value) in (self.maps if isinstance(value, Mapping) else self.lists)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self.numbers is not None and value in self.numbers
+        return of_value(value).constants <= self.constants
 
     def truthy(self) -> "Domain":
         """The values that count as true."""
         return Domain(
-            bools=self.bools - {False},
-            numbers=self.numbers and self.numbers.without(0),
-            texts=self.texts and self.texts.without(""),
-            lists=self.lists - {False},
-            maps=self.maps - {False},
+            self.constants - _FALSY, self.numbers and self.numbers.without(0), self.texts and self.texts.without("")
         )
 
     def falsy(self) -> "Domain":
         """The values that count as false."""
         return Domain(
-            null=self.null,
-            bools=self.bools - {True},
-            numbers=self.numbers and self.numbers.within(0, 0),
-            texts=self.texts and self.texts.among([""]),
-            lists=self.lists - {True},
-            maps=self.maps - {True},
+            self.constants & _FALSY, self.numbers and self.numbers.within(0, 0), self.texts and self.texts.among([""])
         )
+
+    def sized(self) -> "Domain":
+        """The values that have a length."""
+        return Domain(self.constants & (LISTS | MAPS), texts=self.texts)
 
     def union(self, other: "Domain") -> "Domain":
         """The values of either domain."""
         if self is other or other.is_empty:
             return self
-        return Domain(
-            null=self.null or other.null,
-            bools=self.bools | other.bools,
-            numbers=_either(self.numbers, other.numbers),
-            texts=_either(self.texts, other.texts),
-            lists=self.lists | other.lists,
-            maps=self.maps | other.maps,
-        )
+        numbers, texts = _either(self.numbers, other.numbers), _either(self.texts, other.texts)
+        return Domain(self.constants | other.constants, numbers, texts)
 
     def widened(self, newer: "Domain") -> "Domain":
         """The union, with each bound that has moved given up: repeated widening ends after a few steps."""
@@ -216,91 +203,80 @@ class Domain:
 
     def equal_to(self, other: "Domain") -> "Domain":
         """The values that may equal one of another domain; `1` and `1.0` are equal."""
-        return Domain(
-            null=self.null and other.null,
-            bools=self.bools & other.bools,
-            numbers=self.numbers.within(other.numbers.least, other.numbers.most)
-            if self.numbers and other.numbers
-            else None,
-            texts=_common(self.texts, other.texts),
-            lists=self.lists & other.lists,
-            maps=self.maps & other.maps,
-        )
+        both = self.numbers and other.numbers
+        numbers = self.numbers.within(both.least, both.most) if self.numbers and both else None
+        return Domain(self.constants & other.constants, numbers, _common(self.texts, other.texts))
 
     def meet(self, other: "Domain") -> "Domain":
         """The values of both domains."""
         found = self.equal_to(other)
         if found.numbers and other.numbers and other.numbers.whole:
-            numbers = Numbers(whole=True).within(found.numbers.least, found.numbers.most)
-            return replace(found, numbers=numbers)
+            return replace(found, numbers=Numbers(whole=True).within(found.numbers.least, found.numbers.most))
         return found
 
     def unequal_to(self, other: "Domain") -> "Domain":
         """The values that may differ from those of another domain: all, unless that has exactly one value."""
         if not other.is_single:
             return self
-        found = replace(self, null=self.null and not other.null, bools=self.bools - other.bools)
-        if other.numbers and found.numbers:
-            found = replace(found, numbers=found.numbers.without(other.numbers.least))
-        if other.texts and other.texts.only is not None and found.texts:
-            found = replace(found, texts=found.texts.without(other.texts.only))
-        return replace(found, lists=found.lists - other.lists, maps=found.maps - other.maps)
-
-    @property
-    def is_single(self) -> bool:
-        """All values are equal to each other (`1` and `1.0` are)."""
-        parts = [part for part in (self.bools, self.numbers, self.texts, self.lists, self.maps) if part]
-        if len(parts) + self.null != 1:
-            return False
-        if self.numbers:
-            return self.numbers.only is not None
-        if self.texts:
-            return self.texts.only is not None
-        return self.null or len(self.bools) == 1 or self.lists == {False} or self.maps == {False}
+        numbers, texts = self.numbers, self.texts
+        if numbers and other.numbers:
+            numbers = numbers.without(other.numbers.least)
+        if texts and other.texts and other.texts.only is not None:
+            texts = texts.without(other.texts.only)
+        return Domain(self.constants - other.constants, numbers, texts)
 
     def __str__(self) -> str:
         """In an author's words: `text, or null`."""
-        return _in_words(self)
+        if self == ANY:
+            return "any value"
+        words = [_numbers_in_words(self.numbers)] if self.numbers else []
+        if self.texts:
+            words += ["text"] if self.texts.values is None else map(repr, sorted(self.texts.values))
+        words += [word for constants, word in _WORDS if constants & self.constants]
+        return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "nothing"
 
 
 NOTHING: Final = Domain()
-NULL: Final = Domain(null=True)
-TRUE: Final = Domain(bools=frozenset({True}))
-FALSE: Final = Domain(bools=frozenset({False}))
-BOOL: Final = Domain(bools=_BOTH)
+NULL: Final = Domain(frozenset({None}))
+TRUE: Final = Domain(frozenset({True}))
+FALSE: Final = Domain(frozenset({False}))
+BOOL: Final = Domain(frozenset({True, False}))
 NUMBER: Final = Domain(numbers=Numbers())
 TEXT: Final = Domain(texts=TextSet())
-ANY: Final = Domain(True, _BOTH, Numbers(), TextSet(), _BOTH, _BOTH)  # noqa: FBT003
+ANY: Final = Domain(_FALSY | FILLED | {True}, Numbers(), TextSet())
 
+_WORDS: Final[Sequence[tuple[frozenset[Constant], str]]] = (
+    (TRUE.constants, "true"),
+    (FALSE.constants, "false"),
+    (LISTS, "a list"),
+    (MAPS, "a map"),
+    (NULL.constants, "null"),
+)
 _BY_TYPE: Mapping[KeyType, Domain] = {
     "int": Domain(numbers=Numbers(whole=True)),
     "float": NUMBER,
     "str": TEXT,
     "bool": BOOL,
-    "list": Domain(lists=_BOTH),
-    "map": Domain(maps=_BOTH),
+    "list": Domain(LISTS),
+    "map": Domain(MAPS),
     "any": ANY,
 }
 
 
 def of_type(key_type: KeyType, *, null: bool = False) -> Domain:
     """The values of a declared type; with null only if so stated, or if the type is `any`."""
-    found = _BY_TYPE[key_type]
-    return replace(found, null=True) if null else found
+    return _BY_TYPE[key_type].union(NULL if null else NOTHING)
 
 
 def of_value(value: Value) -> Domain:
     """Exactly one value; of lists and maps only whether they are empty."""
-    if value is None:
-        return NULL
-    if isinstance(value, bool):
-        return TRUE if value else FALSE
+    if value is None or isinstance(value, bool):
+        return Domain(frozenset({value}))
     if isinstance(value, int | float):
         return Domain(numbers=_number(value))
     if isinstance(value, str):
         return Domain(texts=TextSet(frozenset({value}) if len(value) <= LONGEST_TEXT else None, bool(value)))
-    filled = frozenset({bool(value)})
-    return Domain(maps=filled) if isinstance(value, Mapping) else Domain(lists=filled)
+    return Domain((MAPS if isinstance(value, Mapping) else LISTS) & (FILLED if value else EMPTY))
 
 
 def _number(value: float) -> Numbers:
@@ -327,7 +303,7 @@ def of_key(key: Key) -> Domain:
         least = -math.inf if key.least is None else key.least
         numbers = found.numbers.within(least, math.inf if key.most is None else key.most)
         found = replace(found, numbers=numbers)
-    return replace(found, null=found.null or key.default is None)
+    return found.union(NULL if key.default is None else NOTHING)
 
 
 def _either(one: PartT | None, other: PartT | None) -> PartT | None:
@@ -342,22 +318,6 @@ def _common(one: TextSet | None, other: TextSet | None) -> TextSet | None:
         found = rest.among(finite.values or ())
         return one.among(found.values or ()) if found else None
     return TextSet(None, one.filled or other.filled)
-
-
-def _in_words(domain: Domain) -> str:
-    words = []
-    if domain.numbers:
-        words.append(_numbers_in_words(domain.numbers))
-    if domain.texts:
-        values = domain.texts.values
-        words += [repr(value) for value in sorted(values)] if values is not None else ["text"]
-    words += [str(value).lower() for value in sorted(domain.bools)] if domain.bools != _BOTH else ["true", "false"]
-    words += ["a list"] if domain.lists else []
-    words += ["a map"] if domain.maps else []
-    words += ["null"] if domain.null else []
-    if domain == ANY:
-        return "any value"
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "nothing"
 
 
 def _numbers_in_words(numbers: Numbers) -> str:

@@ -12,7 +12,18 @@ from typing import Literal
 from bt_runtime.language.expressions import abstract
 from bt_runtime.language.expressions.abstract import Computed
 from bt_runtime.language.expressions.compiler import CONSTANTS
-from bt_runtime.language.expressions.domains import ANY, NOTHING, Domain, Numbers, above, of_value
+from bt_runtime.language.expressions.domains import (
+    ANY,
+    EMPTY,
+    LISTS,
+    MAPS,
+    NOTHING,
+    NULL,
+    Domain,
+    Numbers,
+    above,
+    of_value,
+)
 
 Domains = Mapping[str, Domain]
 Operands = Sequence[tuple[ast.expr, Domain]]
@@ -20,18 +31,8 @@ Kind = Literal["fails", "null", "never_equal", "always_true", "always_false"]
 
 _MOST_STEPS = 5_000
 _ORDINARY = 2**40
-_NOT: Mapping[str, str] = {
-    "Eq": "NotEq",
-    "NotEq": "Eq",
-    "Lt": "GtE",
-    "LtE": "Gt",
-    "Gt": "LtE",
-    "GtE": "Lt",
-    "In": "NotIn",
-    "NotIn": "In",
-    "Is": "NotEq",
-    "IsNot": "Eq",
-}
+_OPPOSITE = {"Eq": "NotEq", "Lt": "GtE", "LtE": "Gt", "In": "NotIn"}
+_NOT = {**_OPPOSITE, **{other: one for one, other in _OPPOSITE.items()}, "Is": "NotEq", "IsNot": "Eq"}
 _SWAPPED: Mapping[str, str] = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 
 
@@ -142,7 +143,7 @@ class AbstractEvaluation:
     def _report_comparison(self, node: ast.Compare, operator: str, found: Domain, operands: Operands) -> None:
         equality = operator in {"Eq", "NotEq", "In", "NotIn"}
         never = equality and found.can_be_true is (operator in {"NotEq", "NotIn"}) and found.is_single
-        if operator in {"NotEq", "IsNot"} and operands[1][1].is_null:
+        if operator in {"NotEq", "IsNot"} and operands[1][1] == NULL:
             return  # a careful test for null
         if never:
             self._report(node, "never_equal", operands)
@@ -175,7 +176,7 @@ class AbstractEvaluation:
     def _report_failure(self, node: ast.expr, outcome: Computed, operands: Operands, *, ordered: bool) -> None:
         if outcome.domain.is_empty:
             self._report(node, "fails", operands)
-        elif ordered and outcome.raises and any(value.null and value != ANY for _, value in operands):
+        elif ordered and outcome.raises and any(None in value and value != ANY for _, value in operands):
             self._report(node, "null", operands)
 
     def _report_truth(self, node: ast.expr, domain: Domain, operands: Operands) -> None:
@@ -270,12 +271,10 @@ class AbstractEvaluation:
             for item in items:
                 found = found.union(one.equal_to(item)) if operator == "In" else found.unequal_to(item)
             return _assigned(left, found, domains)
-        kept = one
-        if other.texts and not (other.lists or other.maps):
-            kept = Domain(texts=one.texts)
-        searched = Domain(texts=other.texts, lists=other.lists, maps=other.maps)
+        searched = other.sized()
+        kept = one if searched.constants or not other.texts else Domain(texts=one.texts)
         if operator == "In":
-            searched = replace(searched, lists=other.lists - {False}, maps=other.maps - {False})
+            searched = replace(searched, constants=searched.constants - EMPTY)
         here = _assigned(left, kept, domains)
         return None if here is None else _assigned(right, searched, here)
 
@@ -320,7 +319,7 @@ def _assigned(node: ast.expr, domain: Domain, domains: Domains) -> Domains | Non
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and domain.numbers:
         name = node.args[0]
         sized = domains.get(name.id, ANY) if isinstance(name, ast.Name) and name.id not in CONSTANTS else ANY
-        sized = Domain(texts=sized.texts, lists=sized.lists, maps=sized.maps)
+        sized = sized.sized()
         if domain.numbers.least >= 1:
             return _assigned(name, sized.truthy(), domains)
         return _assigned(name, sized.falsy() if domain.numbers.most <= 0 else sized, domains)
@@ -394,8 +393,8 @@ def _evaluated(node: ast.expr, values: list[Domain]) -> Computed:
         case ast.BinOp():
             return abstract.computed(type(node.op).__name__, values[0], values[1])
         case ast.List() | ast.Tuple():
-            nests = any(value.lists or value.maps for value in values)  # a nested list can become too long
-            return Computed(Domain(lists=frozenset({bool(values)})), raises=nests)
+            nests = any(value.constants & (LISTS | MAPS) for value in values)  # a nested list can become too long
+            return Computed(of_value(values and [None]), raises=nests)
         case ast.Attribute():
             return abstract.entry(values[0], node.attr)
         case ast.Subscript():
