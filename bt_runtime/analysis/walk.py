@@ -14,9 +14,9 @@ from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
 from bt_runtime.analysis.host import HostChecks, Transfer
 from bt_runtime.analysis.states import ACTED, NOWHERE, REASON, STOPPED_BY, EndStates, Partition, State, States
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet
-from bt_runtime.language.flow import HERE, Case, GuardFlow, LeafFlow
-from bt_runtime.language.kind import KeyUse
+from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
+from bt_runtime.language.flow import HERE, Case, GuardFlow, LeafFlow, Possible
+from bt_runtime.language.kind import Key, KeyUse
 from bt_runtime.language.registry import Registry
 
 _SOME_REASON = Domain(texts=TextSet(filled=True))
@@ -304,12 +304,12 @@ class Walk:
             return None
         after = self.after_waiting(narrowed) if waits else narrowed
         keys, facts = dict(after.keys), dict(after.facts)
-        for name, domain in case.writes.items():
+        for name, values in case.writes.items():
             key = node.private.get(name, name)
-            if domain is None:
+            if values is None:
                 keys.pop(key, None)
             else:
-                keys[key] = domain
+                keys[key] = _domain_of(values)
         counted = self._counted(after, case)
         if counted is None:
             return None
@@ -340,8 +340,8 @@ class Walk:
 
     def _narrowed(self, state: State, case: Case) -> State | None:
         keys: dict[str, Domain] = {}
-        for key, domain in case.when.items():
-            met = self.partition.domain(state, key).meet(domain)
+        for key, wanted in case.when.items():
+            met = self.partition.domain(state, key).meet(_domain_of(wanted))
             if met.is_empty:
                 return None
             keys[key] = met
@@ -378,6 +378,13 @@ class Walk:
         if self._registry.kinds[node.kind].category == "guard":
             return WrittenKeys(keys | {REASON}, frozenset({STOPPED_BY}))
         return WrittenKeys(keys, everything=True)
+
+
+def _domain_of(values: Possible) -> Domain:
+    """What a flow says of a key."""
+    if isinstance(values, Key):
+        return of_key(values)
+    return values if isinstance(values, Domain) else of_values(values)
 
 
 def _written_in(cases: Sequence[Case]) -> WrittenKeys:

@@ -14,8 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bt_runtime.language.expressions.domains import Domain
+Possible = Any
+"""What a key may hold: a tuple of values, a `Key` whose values those are, or `None` for any value of the key's type.
 
+The checker itself also gives a `bt_runtime.language.expressions.domains.Domain`.
+"""
 HERE = "here"
 """The value of a fact that stands for the path of the node."""
 
@@ -26,20 +29,20 @@ class Case:
 
     Args:
         result: `waiting`: what is known while it waits, and after a halt.
-        writes: the keys that it has written then; `None`: any value of the key's type.
+        writes: the keys that it has written then, each with what it may hold.
         adds: what it has added to keys that are counters.
         facts: the facts of the host that it has changed; `None`: any value.
-        when: the case is possible only if these keys hold one of these values.
+        when: the case is possible only if each of these keys holds one of these values.
         when_facts: the case is possible only if these facts have one of these values.
         stops: it has written the reason to stop, if there was none.
         fault: it fails because something outside of the tree has failed, or by an error: not an ordinary result.
     """
 
     result: Literal["success", "failure", "waiting"]
-    writes: Mapping[str, Domain | None] = field(default_factory=dict)
+    writes: Mapping[str, Possible] = field(default_factory=dict)
     adds: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, str | None] = field(default_factory=dict)
-    when: Mapping[str, Domain] = field(default_factory=dict)
+    when: Mapping[str, Possible] = field(default_factory=dict)
     when_facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     stops: bool = False
     fault: bool = False
@@ -76,6 +79,6 @@ class GuardFlow:
     """
 
     fact: str
-    writes: Mapping[str, Domain | None] = field(default_factory=dict)
+    writes: Mapping[str, Possible] = field(default_factory=dict)
     limit: str | None = None
     counter: str | None = None

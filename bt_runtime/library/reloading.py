@@ -17,7 +17,6 @@ from pathlib import Path
 import structlog
 
 from bt_runtime.language.definition import TreeDefinition
-from bt_runtime.language.differences import difference
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.reading.header import read_header
 from bt_runtime.language.reading.loading import Loading, TreeSource
@@ -240,4 +239,6 @@ def _log_change(name: str, before: TreeState | None, after: TreeState | None, *,
     elif before is None or before.tree is None:
         log.info("tree.added", tree=name, sha=sha)
     elif before.tree.sha != sha or before.error is not None:
+        from bt_runtime.language.differences import difference  # noqa: PLC0415  where a file has changed
+
         log.info("tree.reloaded", tree=name, sha=sha, difference=str(difference(before.tree, after.tree)))

@@ -1,7 +1,6 @@
 """The `classify_query` kind."""
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.expressions.domains import of_values
 from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import counted, value_of
 from oracle.agent.nodes.base import AgentNode
@@ -14,9 +13,7 @@ from oracle.classify.types import QUERY_TYPES
 @node(
     "classify_query",
     facts=Facts(roles=(CLASSIFIES_QUERY,)),
-    flow=leaf(
-        Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None, "added": ""})
-    ),
+    flow=leaf(Case("success", writes={**LAGGING, "query_type": QUERY_TYPES}, facts={"tools": None, "added": ""})),
 )
 class ClassifyQuery(AgentNode[NoSettings]):
     """Finds out what kind of question it is, and offers the tools that such questions need.

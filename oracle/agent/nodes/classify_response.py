@@ -3,7 +3,6 @@
 import structlog
 
 from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.expressions.domains import of_values
 from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import value_of
 from oracle.agent.nodes.base import AgentNode
@@ -18,7 +17,7 @@ log = structlog.get_logger(__name__)
 @node(
     "classify_response",
     facts=Facts(roles=(CLASSIFIES_RESPONSE,), reads=("intent",)),
-    flow=leaf(Case("success", writes={**LAGGING, "intent": of_values(SIGNALS)})),
+    flow=leaf(Case("success", writes={**LAGGING, "intent": SIGNALS})),
 )
 class ClassifyResponse(AgentNode[NoSettings]):
     """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bt_runtime.language.expressions.domains import Domain, Numbers, of_value
-from bt_runtime.language.flow import HERE, Case
+from bt_runtime.language.flow import HERE, Case, Possible
+from bt_runtime.language.kind import Key
 from oracle.agent.nodes.board import AGENT_KEYS
-
-NONE, SOME = of_value(0), Domain(numbers=Numbers(1, whole=True))
 
 LAGGING: Mapping[str, None] = dict.fromkeys(
     (
@@ -49,11 +47,11 @@ RUNNING_CALLS = (
 """Of `run_tools`."""
 
 
-_OF_CALLS: Mapping[str, Domain] = {
-    "tool_calls": SOME,
-    "asks_user": of_value(value=False),
-    "empty_turns": NONE,
-    "announcements": NONE,
+_OF_CALLS: Mapping[str, Possible] = {
+    "tool_calls": Key("tool_calls", "int", 1, least=1),
+    "asks_user": (False,),
+    "empty_turns": (0,),
+    "announcements": (0,),
 }
 """What is known after a turn that has called tools."""
 _ONE_TURN = {"turn": 1}
@@ -62,23 +60,23 @@ _TAKEN = {"granted": "", "noted": ""}
 
 def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings of `llm_turn`, which imports this module
     """The cases of `llm_turn`."""
-    after: dict[str, Domain | None] = {**OF_TURNS, "hint": None, "intent": of_value("")}
+    after: dict[str, Possible] = {**OF_TURNS, "hint": None, "intent": ("",)}
     if settings.into is not None:
         after[settings.into] = None
     if not settings.visible:
-        beside = {key: domain for key, domain in after.items() if key != "tool_calls"}
-        good = {**_but(beside, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
+        beside = {key: values for key, values in after.items() if key != "tool_calls"}
+        good = {**_but(beside, "turn"), "hint": ("",), "failed": (False,)}
         return (
             Case("success", writes=good, adds=_ONE_TURN, facts=_TAKEN),
             Case("failure", writes=beside, facts=_TAKEN, fault=True),
             Case("waiting", writes=beside, facts=_TAKEN),
         )
-    good = {**_but(after, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
+    good = {**_but(after, "turn"), "hint": ("",), "failed": (False,)}
     taken = {**_TAKEN, "offered": ""} if settings.tools else _TAKEN
     said = {**taken, "calls": "none", "unread": "", "answer": "yes"}
     called = {**said, "calls": "open", "called by": HERE}
     unclear = {**taken, "calls": "done", "unread": "", "answer": "yes"}
-    cases = [Case("success", writes={**good, "tool_calls": NONE}, adds=_ONE_TURN, facts=said)]
+    cases = [Case("success", writes={**good, "tool_calls": (0,)}, adds=_ONE_TURN, facts=said)]
     if settings.tools:
         cases.append(Case("success", writes={**good, **_OF_CALLS}, adds=_ONE_TURN, facts=called))
     return (
@@ -88,5 +86,5 @@ def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings o
     )
 
 
-def _but(writes: Mapping[str, Domain | None], key: str) -> dict[str, Domain | None]:
-    return {name: domain for name, domain in writes.items() if name != key}
+def _but(writes: Mapping[str, Possible], key: str) -> dict[str, Possible]:
+    return {name: values for name, values in writes.items() if name != key}

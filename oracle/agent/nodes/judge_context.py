@@ -1,7 +1,6 @@
 """The `judge_context` kind."""
 
 from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.expressions.domains import of_values
 from bt_runtime.language.flow import Case, leaf
 from bt_runtime.text.phrases import counted
 from oracle.agent.gathering.sufficiency import REASONS
@@ -21,7 +20,7 @@ _SAYS = {
 @node(
     "judge_context",
     facts=Facts(roles=(JUDGES_CONTEXT,)),
-    flow=leaf(Case("success", writes={**LAGGING, "sufficient": of_values(("", *REASONS))})),
+    flow=leaf(Case("success", writes={**LAGGING, "sufficient": ("", *REASONS)})),
 )
 class JudgeContext(AgentNode[NoSettings]):
     """Judges whether the answer can be given from what the tools have found.

@@ -6,7 +6,6 @@ import structlog
 from pydantic import Field
 
 from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
-from bt_runtime.language.expressions.domains import of_value
 from bt_runtime.language.flow import Case, leaf
 from bt_runtime.language.kind import TemplateText
 from bt_runtime.text.phrases import clipped
@@ -19,7 +18,7 @@ from oracle.agent.transcript import NOT_RUN
 from oracle.core.chunks import Topic
 
 log = structlog.get_logger(__name__)
-_TRIED = {"strategies_tried": of_value(["a strategy"])}
+_TRIED = {"strategies_tried": (["a strategy"],)}
 
 
 class TryStrategySettings(NodeSettings):

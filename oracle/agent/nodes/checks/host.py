@@ -24,7 +24,6 @@ from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.expressions.domains import Domain, Numbers, TextSet, of_value
 from oracle.agent.nodes.board import AGENT_KEYS
 from oracle.agent.nodes.checks import approvals, endings, handing, measures, protection, racing, rounds, times, turns
-from oracle.agent.nodes.flows import SOME
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 
 _MODULES = (turns, handing, endings, protection, racing, measures, times, rounds, approvals)
@@ -39,6 +38,7 @@ _ONLY_WRITERS: Mapping[str, str] = {
     "intent": CLASSIFIES_RESPONSE,
 }
 """Keys that keep their default in a tree in which no kind has one role."""
+_SOME = Domain(numbers=Numbers(1, whole=True))
 _DEFAULTS = {key.name: of_value(key.default) for key in AGENT_KEYS}
 
 
@@ -66,8 +66,8 @@ def _turns_side_by_side(node: NodeDefinition) -> bool:
 HOST = HostChecks(
     declared={
         "question": Domain(texts=TextSet(filled=True)),
-        "turn_limit": SOME,
-        "token_budget": SOME,
+        "turn_limit": _SOME,
+        "token_budget": _SOME,
         "seconds_left": Domain(numbers=Numbers(0, whole=True)),
         "time_limit": Domain(numbers=Numbers(0)),
     },
