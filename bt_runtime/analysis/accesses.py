@@ -49,7 +49,7 @@ def accesses(flow: Flow) -> Accesses:
     reads: dict[str, list[Access]] = {}
     writes: dict[str, list[Access]] = {}
     for node in flow.tree.root.walk():
-        for access, key, is_read in _of_node(node):
+        for key, access, is_read in uses_of(node):
             (reads if is_read else writes).setdefault(key, []).append(access)
     return Accesses(
         {key: tuple(found) for key, found in reads.items()},
@@ -58,22 +58,32 @@ def accesses(flow: Flow) -> Accesses:
     )
 
 
-def _of_node(node: NodeDefinition) -> Iterator[tuple[Access, str, bool]]:
+def uses_of(node: NodeDefinition) -> Iterator[tuple[str, Access, bool]]:
+    """The keys that the settings of a node name, as they are called in the whole tree, and whether each is read."""
     for placed in node.uses:
         use = placed.use
         if isinstance(use, ExpressionUse):
             for name in names_in(use.text):
                 if name not in node.constants:
                     match = re.search(rf"\b{re.escape(name)}\b", use.text)
-                    yield Access(node, placed, match.start() + 1 if match else 1), whole_name(node, name), True
+                    yield whole_name(node, name), Access(node, placed, match.start() + 1 if match else 1), True
         elif isinstance(use, KeyUse):
-            yield Access(node, placed), whole_name(node, use.key), use.access == "read"
+            yield whole_name(node, use.key), Access(node, placed), use.access == "read"
         elif isinstance(use, DeliveryUse):
-            yield Access(node, placed), whole_name(node, use.key), True
+            yield whole_name(node, use.key), Access(node, placed), True
         elif isinstance(use, TreeUse):
             for root in node.children.get("root", ()):
                 for name in use.outputs:
-                    yield Access(node, placed), whole_name(root, name), True
+                    yield whole_name(root, name), Access(node, placed), True
+
+
+def writes_of(node: NodeDefinition) -> dict[str, Access]:
+    """The keys that the settings of a node name as written."""
+    return {
+        whole_name(node, placed.use.key): Access(node, placed)
+        for placed in node.uses
+        if isinstance(placed.use, KeyUse) and placed.use.access == "write"
+    }
 
 
 def whole_name(node: NodeDefinition, name: str) -> str:
@@ -104,11 +114,6 @@ def expressions(node: NodeDefinition) -> Iterator[tuple[PlacedUse, str]]:
     for placed in node.uses:
         if isinstance(placed.use, ExpressionUse):
             yield placed, placed.use.text
-
-
-def is_tested(use: PlacedUse) -> bool:
-    """Whether only the truth of an expression counts."""
-    return use.use.at in {("when",), ("until",)}
 
 
 def known_domains(flow: Flow, node: NodeDefinition, names: tuple[str, ...]) -> dict[str, Domain]:
@@ -151,13 +156,9 @@ def parameter_domain(flow: Flow, node: NodeDefinition, name: str) -> Domain:
     """What a parameter may hold, whatever the argument is here."""
     for declared in flow.tree.declarations:
         if declared.is_parameter and declared.key.name == name and declared.place.file == node.place.file:
-            return of_key(declared.key).union(of_value(None)) if declared.key.type == "any" else _of_parameter(declared)
+            default = declared.key.default
+            return of_key(declared.key).union(NOTHING if default is None else of_value(default))
     return ANY
-
-
-def _of_parameter(declared: Declaration) -> Domain:
-    found = of_key(declared.key)
-    return found if declared.key.default is None else found.union(of_value(declared.key.default))
 
 
 def is_unset(key: Key) -> bool:

@@ -9,7 +9,7 @@ A warning is taken back by a comment on its line (`silences`).
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from bt_runtime.analysis import braces, guarding, ignored, keys, reaching, timing, values, writes
+from bt_runtime.analysis import keys, limits, reaching, values, writes
 from bt_runtime.analysis.budget import Budget, OverBudgetError
 from bt_runtime.analysis.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.analysis.flow import flow_of, flows_of_parts
@@ -19,7 +19,7 @@ from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Mistake, in_order
 
-_MODULES = (reaching, guarding, timing, keys, values, writes, ignored, braces)
+_MODULES = (reaching, limits, keys, values, writes)
 """The checks of the flow of control; a new one is a new module, and its name here."""
 
 

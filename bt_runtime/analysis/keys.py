@@ -1,6 +1,6 @@
 """Judges the keys of the blackboard and the parameters: what is written in vain, read in vain, or declared in vain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bt_runtime.analysis.accesses import (
     Access,
@@ -12,12 +12,12 @@ from bt_runtime.analysis.accesses import (
     names_of,
     own_keys,
     warning_at,
+    writes_of,
 )
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON
-from bt_runtime.analysis.writes import own_writes
 from bt_runtime.language.definition import Declaration, NodeDefinition
 from bt_runtime.language.expressions.domains import of_value
 from bt_runtime.language.flow import LeafFlow
@@ -62,46 +62,37 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mistake]:
     key = declared.key
     names = sorted(names_of(flow, key))
-    reads = [read for name in names for read in found.reads.get(name, ()) if not _is_own_growth(read, key.name)]
+    reads = [
+        read
+        for name in names
+        for read in found.reads.get(name, ())
+        if not (read.node.kind == "set" and read.placed.use.at == ("values", key.name))  # as in `count: count + 1`
+    ]
     writes = [write for name in names for write in found.writes.get(name, ())]
     if not reads and not writes and key.name not in found.in_rules:
         yield _unused_key(declared)
     elif not reads and key.name not in found.in_rules:
-        if flow.is_whole:  # a tree that includes this one may take the value by `out`
-            yield from _never_read(flow, declared, writes)
+        own = next((write for write in writes if write.node.place.file == flow.file), None)
+        if own is not None and flow.is_whole:  # a tree that includes this one may take the value by `out`
+            message = f"{key.name!r} is written, but nothing reads it"
+            hint = f"use it in an expression or as '{{{key.name}}}' in a text, or remove it"
+            yield warning_at(own, "key-never-read", message, hint, length=len(key.name))
     elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
         message = f"the wait ends with any value of {key.name!r}, false too, and nothing looks at the value"
         hint = f"write 'condition: {key.name}' behind it"
         yield warning_at(reads[0], "answer-ignored", message, hint, length=len(key.name))
     elif reads and not writes and not key.deliverable and is_unset(key):
-        yield from _never_written(flow, declared, reads)
-
-
-def _is_own_growth(read: Access, name: str) -> bool:
-    """Whether a key is read only to write it again: `count: count + 1`."""
-    return read.node.kind == "set" and read.placed.use.at == ("values", name)
+        own = next((read for read in reads if read.node.place.file == flow.file), None)
+        if own is not None:
+            message = f"{key.name!r} is read, but nothing writes it: it is always {brief(key.default)}"
+            line = declared.place.line
+            hint = f"write it with 'set' or 'into', or give it the default that is meant, on line {line}"
+            yield warning_at(own, "key-never-written", message, hint, length=len(key.name))
 
 
 def _unused_key(declared: Declaration) -> Mistake:
     name = declared.key.name
     return at_declaration(declared, "key-unused", f"nothing reads or writes {name!r}", "remove it, or use it")
-
-
-def _never_read(flow: Flow, declared: Declaration, writes: Iterable[Access]) -> Iterator[Mistake]:
-    name = declared.key.name
-    own = [write for write in writes if write.node.place.file == flow.file]
-    if own:
-        hint = f"use it in an expression or as '{{{name}}}' in a text, or remove it"
-        yield warning_at(own[0], "key-never-read", f"{name!r} is written, but nothing reads it", hint, length=len(name))
-
-
-def _never_written(flow: Flow, declared: Declaration, reads: Iterable[Access]) -> Iterator[Mistake]:
-    name = declared.key.name
-    own = [read for read in reads if read.node.place.file == flow.file]
-    if own:
-        message = f"{name!r} is read, but nothing writes it: it is always {brief(declared.key.default)}"
-        hint = f"write it with 'set' or 'into', or give it the default that is meant, on line {declared.place.line}"
-        yield warning_at(own[0], "key-never-written", message, hint, length=len(name))
 
 
 def at_declaration(declared: Declaration, code: str, message: str, hint: str) -> Mistake:
@@ -118,10 +109,15 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
     """Reads of keys that still have an empty default whenever the node is ticked."""
     for name, reads in found.reads.items():
         key = flow.tree.keys.get(name)
-        if key is None or key.private or key.deliverable or not _is_empty(flow, key) or name == REASON:
+        if key is None or key.private or key.deliverable or name == REASON:
+            continue
+        is_of_host = name in flow.registry.keys  # its numbers begin with what is true then
+        if not (key.default in (None, "") if is_of_host else is_unset(key)):
             continue
         writers = _writers(flow, name)
-        if writers is None or not (writers or _is_writable(flow, name)):
+        kinds = flow.registry.kinds.values() if is_of_host and not writers else ()
+        able = [kind.name for kind in kinds if _can_write(kind, name)]
+        if not writers and (writers is None or not able):
             continue  # not known, or never written, which is said elsewhere
         # The nodes before the first writer; all if there is none.
         paths = flow.tree.paths
@@ -129,19 +125,14 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
         early = (read for read in reads if read.node.path in before and _is_early(flow, read, name, key))
         reported = next(early, None)
         if reported is not None:
-            yield _early_read(flow, reported, name, key, writers)
-
-
-def _is_empty(flow: Flow, key: Key) -> bool:
-    """Whether a key begins with nothing; the numbers of the host begin with what is true then."""
-    return key.default in (None, "") if key.name in flow.registry.keys else is_unset(key)
+            yield _early_read(flow, reported, key, writers, able)
 
 
 def _writers(flow: Flow, name: str) -> list[NodeDefinition] | None:
     """The nodes that write a key; `None` if there are nodes of which that is not known."""
     found = []
     for node in flow.tree.root.walk():
-        own = any(each.key == name for each in own_writes(node))
+        own = name in writes_of(node)
         written = flow.walk.written(node) if not node.children else None
         if written is not None and written.everything:
             return None
@@ -154,7 +145,7 @@ def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
     node = read.node
     if node.place.file != flow.file or not flow.is_reached(node) or read.placed.use.at == ("until",):
         return False
-    if any(written.key == name for written in own_writes(node)):
+    if name in writes_of(node):
         return False  # it begins with its first value, such as a text that grows
     start = of_value(key.default)
     if any(name not in state.keys or state.keys[name] != start for state in flow.states(node)):
@@ -172,7 +163,8 @@ def _has_been_asked(flow: Flow, node: NodeDefinition, name: str) -> bool:
     return False
 
 
-def _early_read(flow: Flow, read: Access, name: str, key: Key, writers: list[NodeDefinition]) -> Mistake:
+def _early_read(flow: Flow, read: Access, key: Key, writers: list[NodeDefinition], able: list[str]) -> Mistake:
+    name = key.name
     if writers:
         first = writers[0]
         message = f"{name!r} is still {brief(key.default)} here: {first.kind!r}, which writes it, comes later"
@@ -180,14 +172,8 @@ def _early_read(flow: Flow, read: Access, name: str, key: Key, writers: list[Nod
         hint: str | None = f"put {first.kind!r}{on_line} before this"
     else:
         message = f"{name!r} is always {brief(key.default)} here: no node of this tree writes it"
-        able = [kind.name for kind in flow.registry.kinds.values() if _can_write(kind, name)]
         hint = f"put {able[0]!r} before this, which writes it" if able else None
     return warning_at(read, "key-read-early", message, hint, length=len(name))
-
-
-def _is_writable(flow: Flow, name: str) -> bool:
-    """Whether a key belongs to the host, and a kind that this tree does not use would write it."""
-    return name in flow.registry.keys and any(_can_write(kind, name) for kind in flow.registry.kinds.values())
 
 
 def _can_write(kind: Kind, name: str) -> bool:
@@ -207,8 +193,11 @@ def _until(flow: Flow, node: NodeDefinition, found: Accesses) -> Iterator[Mistak
         if placed.use.at != ("until",) or not names:
             continue
         changing = may_change(flow, node)
-        if changing is None or changing.intersection(names) or _is_over_at_once(flow, node, text):
+        if changing is None or changing.intersection(names):
             continue
+        over, waits, _ = flow.walk.split(node, text, flow.states(node))
+        if not waits or (over and not node.children):
+            continue  # true already; a `wait` is of use if it may be, because it lets what comes next begin then
         words = ", ".join(map(repr, names))
         message = f"nothing that runs meanwhile changes {words}, so 'until' stays as it is"
         elsewhere = [write for name in names for write in found.writes.get(name, ())]
@@ -216,12 +205,6 @@ def _until(flow: Flow, node: NodeDefinition, found: Accesses) -> Iterator[Mistak
         if elsewhere:
             hint = f"{elsewhere[0].node.kind!r} on line {elsewhere[0].place.line} writes it, outside of this node"
         yield warning_at(Access(node, placed), "until-never-changes", message, hint, length=len(text))
-
-
-def _is_over_at_once(flow: Flow, node: NodeDefinition, text: str) -> bool:
-    """Whether it is true already; a `wait` is of use if it may be, because it lets what comes next begin then."""
-    over, waits, _ = flow.walk.split(node, text, flow.states(node))
-    return not waits or (bool(over) and not node.children)
 
 
 # --- subtrees

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 
 from bt_runtime.analysis.accesses import may_change, whole_name
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
-from bt_runtime.analysis.states import BLAME, FAULT, REASON
+from bt_runtime.analysis.states import BLAME, FAULT, REASON, STOPPED_BY, State
 from bt_runtime.analysis.transfers import child_of, decided_by
 from bt_runtime.analysis.warnings import said, warning
 from bt_runtime.language.definition import NodeDefinition
+from bt_runtime.language.expressions.domains import Domain
 from bt_runtime.text import Mistake
 
 CODES = (
@@ -35,13 +37,8 @@ CODES = (
 
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
-    conditions = {mistake.path: mistake for mistake in _conditions(flow)}
-    loops = {mistake.path: mistake for mistake in _loops(flow)}
-    yield from conditions.values()
-    yield from loops.values()
-    subtrees = {mistake.path: mistake for mistake in _subtrees(flow)}
-    yield from subtrees.values()
-    explained = {**conditions, **loops, **subtrees}
+    explained = {mistake.path: mistake for mistake in (*_conditions(flow), *_loops(flow), *_subtrees(flow))}
+    yield from explained.values()
     dull = {path for path in explained if path}
     dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node) or _always_raises(flow, node)}
     yield from _unreached(flow, frozenset(dull))
@@ -59,7 +56,9 @@ def _unreached(flow: Flow, explained: frozenset[str]) -> Iterator[Mistake]:
         parent = flow.parents.get(node.path)
         if flow.is_reached(node) or parent is None or not flow.is_reached(parent) or parent.path in explained:
             continue
-        before = _before(parent, node) or _tripped(flow, parent)
+        guards = parent.children.get("guards", ())
+        tripped = next((guard for guard in guards if flow.results(guard) == {"failure"}), None)
+        before = _before(parent, node) or tripped
         if before is not None and (not flow.is_reached(before) or _decisive(flow, before).path in explained):
             continue
         if before is not None and parent.kind == "selector" and _is_if_without_else(before):
@@ -106,12 +105,6 @@ def _always_raises(flow: Flow, node: NodeDefinition) -> bool:
     return not true and not false
 
 
-def _tripped(flow: Flow, parent: NodeDefinition) -> NodeDefinition | None:
-    """The guard that trips whenever it is asked."""
-    guards = parent.children.get("guards", ())
-    return next((guard for guard in guards if flow.results(guard) == {"failure"}), None)
-
-
 def _subtrees(flow: Flow) -> Iterator[Mistake]:
     """Subtrees that fail wherever they are included here, although by themselves they can succeed."""
     for node in flow.nodes:
@@ -146,7 +139,8 @@ def _at_argument(flow: Flow, node: NodeDefinition, found: Mistake, false: NodeDe
     for number, line in reversed(list(enumerate(lines[start : start + _FARTHEST_ARGUMENT], start + 1))):
         own = len(line) - len(line.lstrip())
         name, colon, _ = line.strip().partition(":")
-        if colon and own > indent and name in given and not _is_outside(lines[start : number - 1], indent):
+        ends = any(each.strip() and len(each) - len(each.lstrip()) <= indent for each in lines[start : number - 1])
+        if colon and own > indent and name in given and not ends:
             return replace(found, place=replace(found.place, line=number, column=own + 1), end=None)
     return found
 
@@ -154,18 +148,11 @@ def _at_argument(flow: Flow, node: NodeDefinition, found: Mistake, false: NodeDe
 _FARTHEST_ARGUMENT = 30  # lines below the subtree
 
 
-def _is_outside(between: list[str], indent: int) -> bool:
-    """Whether a node ends in these lines, at whose indent its own line begins."""
-    return any(line.strip() and len(line) - len(line.lstrip()) <= indent for line in between)
-
-
 def _before(parent: NodeDefinition, node: NodeDefinition) -> NodeDefinition | None:
     """The sibling in front of a node."""
-    for children in parent.children.values():
-        for position, child in enumerate(children):
-            if child is node:
-                return children[position - 1] if position else None
-    return None
+    siblings = next(nodes for nodes in parent.children.values() if node in nodes)
+    position = siblings.index(node)
+    return siblings[position - 1] if position else None
 
 
 def _decisive(flow: Flow, node: NodeDefinition) -> NodeDefinition:
@@ -203,13 +190,11 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
         if not isinstance(when, str) or not names_in(when) or not flow.is_reached(node):
             continue
         true, false, _ = flow.walk.split(node, when, flow.states(node))
-        if not true and false:
-            message = f"this is always false here: {_known(flow, node, when)}"
-            found = warning(flow, node, "condition-always-false", message, "what depends on it is never done")
-            yield at_its_line(node, found)
-        elif not false and true:
-            message = f"this is always true here: {_known(flow, node, when)}"
-            yield at_its_line(node, warning(flow, node, "condition-always-true", message, "remove it, or correct it"))
+        if bool(true) is bool(false):
+            continue
+        truth, hint = ("true", "remove it, or correct it") if true else ("false", "what depends on it is never done")
+        message = f"this is always {truth} here: {_known(flow, node, when, flow.states(node))}"
+        yield at_its_line(node, warning(flow, node, f"condition-always-{truth}", message, hint))
 
 
 def at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
@@ -220,16 +205,11 @@ def at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
     return replace(mistake, place=placed.place, end=None)
 
 
-def _known(flow: Flow, node: NodeDefinition, when: str) -> str:
-    """What is known of the names of an expression, in an author's words."""
-    words = []
-    for name in names_in(when):
-        domains = [flow.domain(state, name) for state in flow.states(node)]
-        found = domains[0]
-        for domain in domains[1:]:
-            found = found.union(domain)
-        words.append(f"{name!r} is {found}")
-    return "; ".join(words)
+def _known(flow: Flow, node: NodeDefinition, text: str, states: tuple[State, ...]) -> str:
+    """What is known of the names of an expression in these states, in an author's words."""
+    scope = flow.walk.scope(node)
+    domains = {name: [flow.domain(state, scope.key(name)) for state in states] for name in names_in(text)}
+    return "; ".join(f"{name!r} is {reduce(Domain.union, found)}" for name, found in domains.items())
 
 
 def _loops(flow: Flow) -> Iterator[Mistake]:
@@ -239,16 +219,15 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
             continue
         if entries.first_over and not entries.first_runs and not entries.again_runs:
             message = "the loop never runs: its 'until' is true before the first round"
-            yield _never_runs(flow, node, message)
         elif entries.again_over and not entries.again_runs:
             message = "the loop runs in the first repetition only: its 'until' stays true"
-            yield _never_runs(flow, node, message)
-
-
-def _never_runs(flow: Flow, node: NodeDefinition, message: str) -> Mistake:
-    """At the `until`, but where that is as it should be, and a reason was written before."""
-    found = warning(flow, node, "loop-never-runs", message, _writers(flow, node))
-    return found if getattr(node.settings, "until", None) == REASON else at_its_line(node, found)
+        else:
+            continue
+        writers = flow.named(path for state in flow.states(node) for path in state.facts.get(STOPPED_BY, ()))
+        hint = f"the reason is written by {said(flow, writers[0])}" if writers else None
+        found = warning(flow, node, "loop-never-runs", message, hint)
+        # At the `until`, but where that is as it should be, and a reason was written before.
+        yield found if getattr(node.settings, "until", None) == REASON else at_its_line(node, found)
 
 
 def _untils(flow: Flow) -> Iterator[Mistake]:
@@ -268,22 +247,10 @@ def _untils(flow: Flow) -> Iterator[Mistake]:
             hint = "set the key to null before, to wait for a new value" if not text else "remove it, or correct it"
             yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
         elif node.children and False in results and REASON not in names_in(text):
-            message = f"this is never true here: {_known_at(flow, node, text)}"
+            states = (*flow.states(node), *flow.walk.further_rounds.get(node.path, ()))
+            message = f"this is never true here: {_known(flow, node, text, states)}"
             hint = "nothing ends the loop but its guards or a failure: correct it"
             yield replace(warning(flow, node, "until-never-true", message, hint), place=placed.place, end=None)
-
-
-def _known_at(flow: Flow, node: NodeDefinition, text: str) -> str:
-    """What is known of the names of an `until`, before the first round and after each."""
-    scope = flow.walk.scope(node)
-    states = (*flow.states(node), *flow.walk.further_rounds.get(node.path, ()))
-    words = []
-    for name in names_in(text):
-        found = flow.domain(states[0], scope.key(name))
-        for state in states[1:]:
-            found = found.union(flow.domain(state, scope.key(name)))
-        words.append(f"{name!r} is {found}")
-    return "; ".join(words)
 
 
 def _begun_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -300,51 +267,36 @@ def _begun_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
                 yield warning(flow, wait, "wait-begins-again", message, hint)
 
 
-def _writers(flow: Flow, node: NodeDefinition) -> str | None:
-    """Who has written the reason that ends a loop."""
-    paths = {path for state in flow.states(node) for path in state.facts.get("stopped by", ())}
-    named = flow.named(paths)
-    return f"the reason is written by {said(flow, named[0])}" if named else None
-
-
 def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    if node.kind == "retry":
-        child = child_of(node)
-        if "failure" not in flow.results(child) and "success" in flow.results(child):
-            message = f"{child.kind!r} cannot fail, so it is never tried again"
-            at = child if child.kind == "force_success" and child.place.file == flow.file else node
-            hint = (
-                "put 'force_success' around 'retry'"
-                if at is child
-                else "remove 'retry', or test the result inside of it"
-            )
-            yield warning(flow, at, "retry-without-failure", message, hint)
-        yield from _same_failures(flow, node)
+    if node.kind not in {"retry", "repeat", "cooldown", "once", "timeout"}:
+        return
+    child = child_of(node)
+    results = flow.results(child)
     times = vars(node.settings).get("attempts" if node.kind == "retry" else "times")
+    if node.kind == "retry" and "failure" not in results and "success" in results:
+        message = f"{child.kind!r} cannot fail, so it is never tried again"
+        is_forced = child.kind == "force_success" and child.place.file == flow.file
+        hint = "remove 'retry', or test the result inside of it"
+        hint = "put 'force_success' around 'retry'" if is_forced else hint
+        yield warning(flow, child if is_forced else node, "retry-without-failure", message, hint)
+    if node.kind == "retry":
+        yield from _same_failures(flow, node)
     if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
         message = f"{node.kind!r} runs its child once, as if it were not there"
         yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")
-    if node.kind == "repeat" and times != 1 and _only_asks(child_of(node)):
+    elif node.kind == "repeat" and all(below.kind == "condition" or below.children for below in child.walk()):
         message = "each repetition is like the first: nothing in it acts"
         yield warning(flow, node, "repetition-of-one", message, "remove it, or put what it is about into it")
-    if node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
+    elif node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
         message = "this is visited once, so the cooldown never has an effect"
         yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
-    if node.kind == "once" and _is_if_without_else(child_of(node)):
+    elif node.kind == "once" and _is_if_without_else(child):
         message = "if the condition is false the first time, 'once' keeps that, and never asks again"
-        yield warning(
-            flow, node, "once-around-if", message, "put 'once' below 'then': if: { when: …, then: { once: … } }"
-        )
-    if node.kind == "timeout":
-        child = child_of(node)
-        if "waiting" not in flow.results(child) and flow.is_reached(child):
-            message = f"{child.kind!r} takes no time, so the timeout never trips"
-            yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
-
-
-def _only_asks(node: NodeDefinition) -> bool:
-    """Whether all leaves are conditions."""
-    return all(below.kind == "condition" or below.children for below in node.walk())
+        hint = "put 'once' below 'then': if: { when: …, then: { once: … } }"
+        yield warning(flow, node, "once-around-if", message, hint)
+    elif node.kind == "timeout" and "waiting" not in results and flow.is_reached(child):
+        message = f"{child.kind!r} takes no time, so the timeout never trips"
+        yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
 
 
 def _same_failures(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

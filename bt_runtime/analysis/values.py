@@ -1,13 +1,13 @@
 """Judges expressions by the types and ranges of what they read, and writes by the types of their keys."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 
 from bt_runtime.analysis.accesses import (
     Access,
     declared_domains,
     expressions,
-    is_tested,
     is_unset,
     known_domains,
     warning_at,
@@ -16,12 +16,16 @@ from bt_runtime.analysis.accesses import (
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.warnings import warning
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
+from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.expressions.analysis import PartFinding, analyse
 from bt_runtime.language.expressions.domains import LISTS, NULL, Domain, of_type, of_values
+from bt_runtime.language.expressions.expression import compile_expression
 from bt_runtime.language.expressions.syntax import parse
-from bt_runtime.language.kind import CallUse, KeyType, KeyUse, in_words
-from bt_runtime.text import Mistake
+from bt_runtime.language.kind import CallUse, KeyUse, in_words
+from bt_runtime.language.templates import keys_in
+from bt_runtime.text import Mistake, brief
 
 CODES = (
     Code("operation-fails", "A part of an expression is an error whenever it is evaluated."),
@@ -30,41 +34,42 @@ CODES = (
     Code("always-true", "A part of an expression is always true."),
     Code("always-false", "A part of an expression is always false."),
     Code("wrong-type", "A key gets a value that it cannot hold."),
+    Code("braces-not-replaced", "Braces around a key, or an expression, stay in a text as they are."),
 )
-_BY_KIND: Mapping[str, str] = {
-    "fails": "operation-fails",
-    "null": "null-operand",
-    "never_equal": "never-equal",
-    "always_true": "always-true",
-    "always_false": "always-false",
+_OF_FINDINGS: Mapping[str, tuple[str, str, str]] = {
+    "fails": (
+        "operation-fails",
+        "this is an error whenever it is evaluated",
+        "the node fails then; convert nothing, and compare and join values of one type",
+    ),
+    "null": (
+        "null-operand",
+        "this is an error while a key has no value",
+        "test with 'is not null and ...' first, or give the key a default",
+    ),
+    "never_equal": ("never-equal", "this compares what is never equal", "compare with a value that it can have"),
+    "always_true": ("always-true", "this is always true", "remove it, or correct it"),
+    "always_false": ("always-false", "this is always false", "remove it, or correct it"),
 }
-_SAID: Mapping[str, str] = {
-    "fails": "this is an error whenever it is evaluated",
-    "null": "this is an error while a key has no value",
-    "never_equal": "this compares what is never equal",
-    "always_true": "this is always true",
-    "always_false": "this is always false",
-}
+"""By what the analysis of an expression finds: the code, the message and the hint."""
 _LONGEST_PART = 200
+_BRACES = re.compile(r"\{([^{}'\"\n]{1,120})\}")
+_SETTINGS = {("for_each", ("in",)), ("retry", ("attempts",)), ("repeat", ("times",)), ("timeout", ("seconds",))}
+"""The settings of kinds whose expressions must give a list, or a number above 0."""
+_TEXTS = ("message", "text", "hint")
 _TYPE_HINT = "the node would fail; write into a key of the right type, or declare another type"
-_HINTS: Mapping[str, str] = {
-    "fails": "the node fails then; convert nothing, and compare and join values of one type",
-    "null": "test with 'is not null and ...' first, or give the key a default",
-    "never_equal": "compare with a value that it can have",
-    "always_true": "remove it, or correct it",
-    "always_false": "remove it, or correct it",
-}
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
     for node in flow.nodes:
+        yield from _unreplaced_name(flow, node)
+        yield from _unreplaced_expression(flow, node)
         if flow.is_reached(node):
             for placed, text in expressions(node):
                 yield from _of_expression(flow, node, placed, text)
             yield from _written_types(flow, node)
-            yield from _lists(flow, node)
-            yield from _too_small(flow, node)
+            yield from _settings(flow, node)
 
 
 def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
@@ -84,7 +89,11 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
         yield _warning(node, placed, finding)
     if failing:
         return
-    always = _constant_parts(flow, node, placed, text, declared)
+    analysis = analyse(text, declared, tested=placed.use.at in {("when",), ("until",)})
+    always = [each for each in analysis.findings if each.kind in {"never_equal", "always_true", "always_false"}]
+    if placed.use.at == ("when",):
+        true, false, _ = flow.walk.split(node, text, flow.states(node))
+        always = always if true and false else []  # a condition that never changes as a whole is said of its node
     for finding in always:
         yield _warning(node, placed, finding)
     if not always:
@@ -92,42 +101,13 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
         yield from _letters(node, placed, text)
 
 
-def _constant_parts(
-    flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str, declared: Mapping[str, Domain]
-) -> list[PartFinding]:
-    """The parts that never change; none of a condition that never changes as a whole, which is said of its node."""
-    analysis = analyse(text, declared, tested=is_tested(placed))
-    found = [finding for finding in analysis.findings if finding.kind in {"never_equal", "always_true", "always_false"}]
-    if placed.use.at == ("when",):
-        true, false, _ = flow.walk.split(node, text, flow.states(node))
-        if not (true and false):
-            return []
-    return found
-
-
 def _has_unwritten(flow: Flow, names: tuple[str, ...]) -> bool:
     """Whether a key among the names is never written, which is said elsewhere."""
-    if not flow.is_whole:
-        return False
-    for name in names:
-        key = flow.tree.keys.get(name)
-        if (
-            key is not None
-            and not key.deliverable
-            and name not in flow.registry.keys
-            and is_unset(key)
-            and not _is_written(flow, name)
-        ):
-            return True
-    return False
-
-
-def _is_written(flow: Flow, name: str) -> bool:
-    return any(
-        isinstance(placed.use, KeyUse) and placed.use.key == name and placed.use.access == "write"
-        for node in flow.tree.root.walk()
-        for placed in node.uses
-    )
+    own = {name: key for name in names if (key := flow.tree.keys.get(name)) and name not in flow.registry.keys}
+    unset = {name for name, key in own.items() if is_unset(key) and not key.deliverable}
+    uses = (placed.use for node in flow.tree.root.walk() for placed in node.uses) if flow.is_whole and unset else ()
+    written = {use.key for use in uses if isinstance(use, KeyUse) and use.access == "write"}
+    return flow.is_whole and not unset <= written
 
 
 def _is_null_certain(flow: Flow, node: NodeDefinition, finding: PartFinding) -> bool:
@@ -143,35 +123,29 @@ def _is_null_certain(flow: Flow, node: NodeDefinition, finding: PartFinding) -> 
 
 
 def _warning(node: NodeDefinition, placed: PlacedUse, finding: PartFinding) -> Mistake:
-    why = f": {finding.why}" if finding.why else ""
-    message = f"{_SAID[finding.kind]}{why}"
+    code, message, hint = _OF_FINDINGS[finding.kind]
     access = Access(node, placed, finding.column)
-    length = finding.end_column - finding.column
-    return warning_at(access, _BY_KIND[finding.kind], message, _HINTS[finding.kind], length=length)
+    message += f": {finding.why}" if finding.why else ""
+    return warning_at(access, code, message, hint, length=finding.end_column - finding.column)
 
 
 # --- writes
 
 
-def _lists(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    """A `for_each` over what is no list."""
+def _settings(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A `for_each` over what is no list; a number of attempts, times or seconds that is 0 whenever it is evaluated."""
     for placed, text in expressions(node):
-        if node.kind == "for_each" and placed.use.at == ("in",):
-            value = analyse(text, known_domains(flow, node, names_in(text))).domain
-            if not value.constants & LISTS and not value.is_empty:
-                message = f"'in' must be a list, and this gives {value}"
-                yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
-
-
-def _too_small(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    """A number of attempts, times or seconds that is 0 whenever it is evaluated."""
-    for placed, text in expressions(node):
-        if node.kind in {"retry", "repeat", "timeout"} and placed.use.at in {("attempts",), ("times",), ("seconds",)}:
-            numbers = analyse(text, known_domains(flow, node, names_in(text))).domain.numbers
-            if numbers is not None and numbers.most <= 0:
-                message = f"{placed.use.at[0]!r} is never more than 0 here, so {node.kind!r} always fails"
-                hint = "write what is larger, such as 'max(1, ...)'"
-                yield warning_at(Access(node, placed), "operation-fails", message, hint, length=len(text))
+        at = placed.use.at
+        if (node.kind, at) not in _SETTINGS:
+            continue
+        value = analyse(text, known_domains(flow, node, names_in(text))).domain
+        if node.kind == "for_each" and not value.constants & LISTS and not value.is_empty:
+            message = f"'in' must be a list, and this gives {value}"
+            yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
+        elif node.kind != "for_each" and value.numbers is not None and value.numbers.most <= 0:
+            message = f"{at[0]!r} is never more than 0 here, so {node.kind!r} always fails"
+            hint = "write what is larger, such as 'max(1, ...)'"
+            yield warning_at(Access(node, placed), "operation-fails", message, hint, length=len(text))
 
 
 def _members(node: NodeDefinition, placed: PlacedUse, text: str, domains: Mapping[str, Domain]) -> Iterator[Mistake]:
@@ -191,7 +165,7 @@ def _members(node: NodeDefinition, placed: PlacedUse, text: str, domains: Mappin
                 access = Access(node, placed, element.col_offset + 1)
                 message = f"{looked_for!r} is never {element.value!r}"
                 length = (element.end_col_offset or element.col_offset + 1) - element.col_offset
-                yield warning_at(access, "never-equal", message, _HINTS["never_equal"], length=length)
+                yield warning_at(access, "never-equal", message, _OF_FINDINGS["never_equal"][2], length=length)
 
 
 def _letters(node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
@@ -239,14 +213,54 @@ def _value_written(flow: Flow, node: NodeDefinition, use: KeyUse) -> Domain | No
     if node.kind == "for_each" and use.at == ("as",):
         items = getattr(node.settings, "items", None)
         return of_values(items) if isinstance(items, list) and items else None
-    found = use.type or _result_type(flow, node)
+    calls = (placed.use for placed in node.uses if isinstance(placed.use, CallUse))
+    action = next(((flow.registry.actions or {}).get(call.action) for call in calls), None)
+    found = use.type or (action.result if action else None)
     return of_type(found) if found else None
 
 
-def _result_type(flow: Flow, node: NodeDefinition) -> KeyType | None:
-    """The type of the result of an action of the host."""
-    for placed in node.uses:
-        if isinstance(placed.use, CallUse):
-            action = (flow.registry.actions or {}).get(placed.use.action)
-            return action.result if action else None
-    return None
+# --- braces in texts, which stay as they are although an author can only have meant a value
+
+
+def _unreplaced_name(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Names in braces in a text of an expression, in which nothing is replaced."""
+    for placed, text in expressions(node):
+        for part in ast.walk(parse(text)) if "{" in text else ():
+            if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
+                continue
+            name = next((each for each in keys_in(part.value) if _is_known(flow, node, each)), None)
+            if name is not None:
+                message = f"this is an expression, in whose texts braces stay as they are: '{{{name}}}' is not replaced"
+                hint = f"join the value: '...' + {name}; a list needs a 'note' or a 'hint' of a node, which replace it"
+                yield warning_at(Access(node, placed), "braces-not-replaced", message, hint, length=len(text))
+                break
+
+
+def _unreplaced_expression(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Expressions in braces in a text in which names alone are replaced."""
+    changed = {name: "{turn}" for name in _TEXTS if isinstance(vars(node.settings).get(name), str)}
+    uses = node.settings.model_copy(update=changed).uses() if changed else ()
+    if not any(isinstance(use, KeyUse) for use in uses):
+        return  # braces are not replaced in its texts
+    for name in _TEXTS:
+        text = vars(node.settings).get(name)
+        for inside in _BRACES.findall(text) if isinstance(text, str) else ():
+            if not inside.isidentifier() and _is_expression(flow, node, inside):
+                message = f"only a name in braces is replaced: '{{{brief(inside)[1:-1]}}}' stays as it is"
+                yield warning(
+                    flow, node, "braces-not-replaced", message, "'set' a key of the tree to it before, and name that"
+                )
+                return
+
+
+def _is_expression(flow: Flow, node: NodeDefinition, text: str) -> bool:
+    try:
+        names = names_in(text)
+        compile_expression(text, names=names)
+    except ExpressionError:
+        return False
+    return bool(names) and all(_is_known(flow, node, name) for name in names)
+
+
+def _is_known(flow: Flow, node: NodeDefinition, name: str) -> bool:
+    return name in flow.tree.keys or name in node.constants or name in node.private

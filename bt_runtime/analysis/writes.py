@@ -1,29 +1,23 @@
-"""Judges writes of the blackboard: what is replaced before it is read, written to itself, or written by two at once."""
+"""Judges writes whose value gets lost, and tests whose result does: replaced, raced for, never undone, never used."""
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple
 
-from bt_runtime.analysis.accesses import Access, expressions, warning_at, whole_name
+from bt_runtime.analysis.accesses import Access, accesses, expressions, uses_of, warning_at, whole_name, writes_of
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
-from bt_runtime.analysis.warnings import said, steps_of
+from bt_runtime.analysis.warnings import said, steps_of, warning
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.kind import ExpressionUse, KeyUse
+from bt_runtime.language.kind import ExpressionUse, KeyUse, is_literal
 from bt_runtime.text import Mistake
 
 CODES = (
     Code("parallel-writers", "Several branches of a 'parallel' write one key."),
     Code("set-without-effect", "A 'set' writes a key to itself."),
+    Code("test-ignored", "A condition is the last step of something whose result does not count."),
+    Code("cleanup-on-halt", "A key is reset by 'on_halt' alone, so it stays set after an ordinary end."),
 )
-
-
-class WriteAccess(NamedTuple):
-    """A write of a key."""
-
-    key: str
-    access: Access
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
@@ -34,41 +28,46 @@ def judge(flow: Flow) -> Iterator[Mistake]:
                 message = f"this writes {text.strip()!r} to itself"
                 hint = "a text needs quotes of its own: \"'text'\"; else remove it"
                 yield warning_at(Access(node, placed), "set-without-effect", message, hint, length=len(text))
-        yield from _overwritten(flow, node)
-        if node.kind == "parallel":
-            yield from _parallel(flow, node)
+        is_reached = flow.is_reached(node)
+        match node.kind:
+            case "for_each":
+                yield from _replaced_by_rounds(flow, node)
+            case "sequence":
+                yield from _replaced_by_steps(flow, node)
+            case "parallel":
+                yield from _parallel(flow, node)
+            case "force_success" | "force_failure" if is_reached:
+                yield from _ignored(flow, node)
+            case "on_halt" if is_reached:
+                yield from _cleanup(flow, node)
 
 
-def _overwritten(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    """What the next step, or the next round, replaces before anything has read it."""
-    if node.kind == "for_each":
-        child = node.children["child"][0]
-        read, steps = _reads_below(child), tuple(steps_of(child))
-        may_fail = getattr(node.settings, "go_on", False)  # a round that fails leaves the value of an earlier one
-        results = {name for found in _writes_below(child).items() for name in _of_calls(*found)}
-        for write in (write for found in _writes_below(child).values() for write in found):
-            is_sure = write.node in steps and not may_fail
-            is_result = is_sure if write.node.kind != "set" else _keeps(child, write, results)
-            if is_result and _name_of(write) not in read and write.node.place.file == flow.file:
-                yield _lost(write, "the next round")
-    if node.kind == "sequence":
-        waiting: dict[str, Access] = {}
-        for child in node.children["children"]:
-            for name in _reads_below(child):
-                waiting.pop(name, None)
-            for written in own_writes(child) if child.place.file == flow.file else ():
-                if written.key in flow.registry.keys:
-                    continue  # the host may take it
-                before = waiting.get(written.key)
-                if before is not None:
-                    yield _lost(before, said(flow, child))
-                waiting[written.key] = written.access
+# --- what is replaced before anything has read it
 
 
-def _of_calls(name: str, writes: list[Access]) -> Iterator[str]:
-    """A key, if it gets what a call brings."""
-    if any(write.node.kind == "action" for write in writes):
-        yield name
+def _replaced_by_rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    child = node.children["child"][0]
+    read, steps, written = _reads_below(child), tuple(steps_of(child)), _writes_below(child)
+    may_fail = getattr(node.settings, "go_on", False)  # a round that fails leaves the value of an earlier one
+    results = {name for name, writes in written.items() if any(write.node.kind == "action" for write in writes)}
+    for write in (write for found in written.values() for write in found):
+        is_sure = write.node in steps and not may_fail
+        is_result = is_sure if write.node.kind != "set" else _keeps(child, write, results)
+        if is_result and _name_of(write) not in read and write.node.place.file == flow.file:
+            yield _lost(write, "the next round")
+
+
+def _replaced_by_steps(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    waiting: dict[str, Access] = {}
+    for child in node.children["children"]:
+        for name in _reads_below(child):
+            waiting.pop(name, None)
+        for key, access in writes_of(child).items() if child.place.file == flow.file else ():
+            if key in flow.registry.keys:
+                continue  # the host may take it
+            if key in waiting:
+                yield _lost(waiting[key], said(flow, child))
+            waiting[key] = access
 
 
 def _keeps(round_: NodeDefinition, write: Access, results: set[str]) -> bool:
@@ -84,21 +83,23 @@ def _keeps(round_: NodeDefinition, write: Access, results: set[str]) -> bool:
 
 def _lost(write: Access, by: str) -> Mistake:
     name = _name_of(write)
-    message = f"{name!r} is replaced by {by} before anything has read it"
-    return warning_at(
-        write, "key-never-read", message, f"collect it in another key first: {name}s + {name}", length=len(name)
-    )
+    message, hint = f"{name!r} is replaced by {by} before anything has read it", "collect it in another key first: "
+    return warning_at(write, "key-never-read", message, f"{hint}{name}s + {name}", length=len(name))
 
 
 def _reads_below(node: NodeDefinition) -> set[str]:
-    found: set[str] = set()
+    return {key for below in node.walk() for key, _, is_read in uses_of(below) if is_read}
+
+
+def _writes_below(node: NodeDefinition) -> dict[str, list[Access]]:
+    found: dict[str, list[Access]] = {}
     for below in node.walk():
-        for placed in below.uses:
-            if isinstance(placed.use, ExpressionUse):
-                found |= {whole_name(below, name) for name in names_in(placed.use.text)}
-            elif isinstance(placed.use, KeyUse) and placed.use.access == "read":
-                found.add(whole_name(below, placed.use.key))
+        for key, access in writes_of(below).items():
+            found.setdefault(key, []).append(access)
     return found
+
+
+# --- what two write at once
 
 
 def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -111,35 +112,25 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     for one, other in combinations(branches, 2):
         flow.walk.budget.spend()
         for key in sorted(one.keys() & other.keys() - reported):
-            if _is_race(one[key], other[key]):
+            if _does_order_matter((*one[key], *other[key])):
                 reported.add(key)
-                yield _race(flow, one[key][0], other[key][0], _name_of(other[key][0]))
+                first, second = one[key][0], other[key][0]
+                message = (
+                    f"{_name_of(second)!r} is written by another branch of the parallel too, on line "
+                    f"{first.place.line}: the later one decides which value stays"
+                )
+                hint = "write different keys, and join them behind the parallel"
+                at = second.place if second.node.place.file == flow.file else flow.in_file(second.node).place
+                length = len(_name_of(second))
+                yield warning_at(second, "parallel-writers", message, hint, place=at, length=length)
 
 
-def _writes_below(node: NodeDefinition) -> dict[str, list[Access]]:
-    found: dict[str, list[Access]] = {}
-    for below in node.walk():
-        for written in own_writes(below):
-            found.setdefault(written.key, []).append(written.access)
-    return found
-
-
-def own_writes(node: NodeDefinition) -> Iterator[WriteAccess]:
-    """The keys that the settings of a node name as written."""
-    for placed in node.uses:
-        if isinstance(placed.use, KeyUse) and placed.use.access == "write":
-            yield WriteAccess(whole_name(node, placed.use.key), Access(node, placed))
-
-
-def _is_race(one: list[Access], other: list[Access]) -> bool:
-    """Whether the order of the writes matters: not where all write the same, or add to what is there."""
-    values = [_written_value(write) for write in (*one, *other)]
-    if all(
-        value is not None and _name_of(write) in names_in(value)
-        for write, value in zip((*one, *other), values, strict=True)
-    ):
+def _does_order_matter(writes: tuple[Access, ...]) -> bool:
+    """Whether the order of writes matters: not where all write the same, or add to what is there."""
+    values = [(_name_of(write), _written_value(write)) for write in writes]
+    if all(value is not None and name in names_in(value) for name, value in values):
         return False
-    return None in values or len(set(values)) > 1
+    return len({value for _, value in values}) > 1 or any(value is None for _, value in values)
 
 
 def _name_of(write: Access) -> str:
@@ -157,12 +148,46 @@ def _written_value(write: Access) -> str | None:
     return repr(values[key]) if isinstance(values, dict) and key in values else None
 
 
-def _race(flow: Flow, one: Access, other: Access, key: str) -> Mistake:
-    message = (
-        f"{key!r} is written by another branch of the parallel too, on line {one.place.line}: the later one decides "
-        "which value stays"
-    )
-    own = other.node.place.file == flow.file
-    place = other.place if own else flow.in_file(other.node).place
-    hint = "write different keys, and join them behind the parallel"
-    return warning_at(other, "parallel-writers", message, hint, place=place, length=len(key))
+# --- what has no say
+
+
+def _ignored(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    below = node.children["child"][0]
+    while below.kind in {"sequence", "selector", "inverter"} and getattr(below.settings, "memory", True):
+        below = below.children["child" if below.kind == "inverter" else "children"][-1]
+    if below.kind != "condition" or below.place.file != flow.file:
+        return
+    names = set(names_in(getattr(below.settings, "when", "true")))
+    others = (text for other in flow.nodes if other is not below for _, text in expressions(other))
+    if below in node.children["child"] or not any(names & set(names_in(text)) for text in others):
+        result = "SUCCESS" if node.kind == "force_success" else "FAILURE"
+        message = f"nothing depends on this: {said(flow, node)} is {result} whatever it finds"
+        hint = f"remove {node.kind!r}, or put what depends on the condition behind it in a 'sequence'"
+        yield warning(flow, below, "test-ignored", message, hint)
+
+
+def _cleanup(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A key that is set before the child, and gets its default back only when the child is interrupted."""
+    written = accesses(flow).writes
+    earlier = set(flow.tree.paths[: flow.tree.paths.index(node.path)])
+    for below in node.children["then"][0].walk():
+        for name in writes_of(below) if below.kind == "set" else ():
+            key = flow.tree.keys.get(name)
+            others = [each.node for each in written.get(name, ()) if each.node is not below]
+            if key is None or key.default is None or not others or _literal(below, name) != repr(key.default):
+                continue
+            if all(
+                other.path in earlier and _literal(other, name) not in {None, repr(key.default)} for other in others
+            ):
+                message = f"{key.name!r} is reset only when the child is interrupted: it stays as it is when that ends"
+                yield warning(flow, node, "cleanup-on-halt", message, "'finally' runs its 'then' after every end")
+                return
+
+
+def _literal(node: NodeDefinition, name: str) -> str | None:
+    """The value that a `set` writes, if it is written out."""
+    values = getattr(node.settings, "values", {}) if node.kind == "set" else {}
+    found = next((value for key, value in values.items() if whole_name(node, key) == name), None)
+    if isinstance(found, str):
+        return {"true": "True", "false": "False"}.get(found, found) if is_literal(found) else None
+    return None if found is None else repr(found)
