@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from bt_runtime.analysis import repetitions, transfers
 from bt_runtime.analysis.budget import Budget
 from bt_runtime.analysis.host import HostChecks, Transfer, host_of
-from bt_runtime.analysis.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, EndStates, Known, Partition, State
+from bt_runtime.analysis.states import BLAME, FAULT, LAST, ONCE, STOPPED_BY, TAKEN, EndStates, Known, Partition, State
 from bt_runtime.analysis.walk import Walk
 from bt_runtime.kinds import BUILTIN_KINDS
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
@@ -141,6 +141,10 @@ class Flow:
         self.walk.budget.spend()
         wanted = frozenset(paths)
         return tuple(node for path, node in self.all_nodes.items() if path in wanted)
+
+    def noted(self, states: Iterable[State], fact: str) -> tuple[NodeDefinition, ...]:
+        """The nodes whose paths a fact has in one of these states, in the order of the tree."""
+        return self.named(path.removeprefix(FAULT) for state in states for path in state.facts.get(fact, ()))
 
 
 def flow_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Flow:

@@ -223,7 +223,7 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
             message = "the loop runs in the first repetition only: its 'until' stays true"
         else:
             continue
-        writers = flow.named(path for state in flow.states(node) for path in state.facts.get(STOPPED_BY, ()))
+        writers = flow.noted(flow.states(node), STOPPED_BY)
         hint = f"the reason is written by {said(flow, writers[0])}" if writers else None
         found = warning(flow, node, "loop-never-runs", message, hint)
         # At the `until`, but where that is as it should be, and a reason was written before.

@@ -51,7 +51,7 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = "the query has stopped before this wait, which only holds its end up"
         yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
     elif node.has(*_WORK, STOPS, ASKS_PERSON) and all(_has_reason(flow, state) for state in states):
-        writers = _nodes_of(flow, states, STOPPED_BY)
+        writers = flow.noted(states, STOPPED_BY)
         cause = f" by {said(flow, writers[0])}" if writers else ""
         if node.has(STOPS):
             message = f"this reason never counts: one was written before{cause}"
@@ -65,8 +65,11 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """Another way for when a guard with a limit of its own has tripped, which has stopped the query."""
-    tripped = [guard for guard in _nodes_of(flow, _stopped(flow, node), STOPPED_BY) if _has_own_limit(guard)]
-    guard = next((each for each in tripped if _is_in_another_way(flow, each, node)), None)
+    stopped = [state for state in flow.states(node) if _has_reason(flow, state)]
+    limiting = [each for each in flow.noted(stopped, STOPPED_BY) if each.has(LIMITS_TIME, LIMITS_TURNS)]
+    tripped = [guard for guard in limiting if any(value is not None for _, value in guard.settings)]
+    around = {above.path for above in flow.above(node) if above.kind == "selector"}
+    guard = next((each for each in tripped if any(above.path in around for above in flow.above(each))), None)
     if guard is None:
         return
     going_on = [state for state in flow.states(_way(flow, guard, node)) if not _has_reason(flow, state)]
@@ -74,20 +77,6 @@ def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the query"
         hint = "limit the first way by 'timeout' or a condition, which fail without a reason"
         yield warning(flow, node, "after-stop", message, hint)
-
-
-def _stopped(flow: Flow, node: NodeDefinition) -> list[State]:
-    return [state for state in flow.states(node) if _has_reason(flow, state)]
-
-
-def _has_own_limit(node: NodeDefinition) -> bool:
-    return node.has(LIMITS_TIME, LIMITS_TURNS) and any(value is not None for _, value in node.settings)
-
-
-def _is_in_another_way(flow: Flow, node: NodeDefinition, later: NodeDefinition) -> bool:
-    """Whether a node stands in an earlier child of a selector that has another one in a later child."""
-    around = {above.path for above in flow.above(later)}
-    return any(above.kind == "selector" and above.path in around for above in flow.above(node))
 
 
 def _way(flow: Flow, earlier: NodeDefinition, node: NodeDefinition) -> NodeDefinition:
@@ -107,7 +96,7 @@ def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if not states or not all(_has_reason(flow, state) for state in states):
         return
     if any(below.has(*_WORK) and flow.is_reached(below) for below in node.walk()):
-        writers = _nodes_of(flow, states, STOPPED_BY)
+        writers = flow.noted(states, STOPPED_BY)
         cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
         message = f"only the first round of {node.kind!r} does anything{cause}"
         stop = next((each for each in writers if each.has(STOPS) and each.place.file == flow.file), node)
@@ -116,10 +105,6 @@ def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _has_reason(flow: Flow, state: State) -> bool:
     return not flow.domain(state, REASON).can_be_false
-
-
-def _nodes_of(flow: Flow, states: Iterable[State], fact: str) -> tuple[NodeDefinition, ...]:
-    return flow.named(path.removeprefix(FAULT) for state in states for path in state.facts.get(fact, ()))
 
 
 def _failures(flow: Flow) -> Iterator[Mistake]:
@@ -135,7 +120,15 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
             if at.path in places or (has_reason and (not is_guard or _is_below_guards(flow, node))):
                 continue
             places.add(at.path)
-            yield _guard_step(flow, node, at) if is_guard else _unhandled(flow, node, at)
+            if is_guard:
+                kind = node.kind
+                message = (
+                    f"the guard {kind!r} is a step here: it is asked once, interrupts nothing, and fails the query"
+                )
+                hint = f"put it below 'guards:' of a loop: guards: [{kind}]"
+                yield warning(flow, at, "guard-as-step", message, hint)
+            else:
+                yield _unhandled(flow, node, at)
 
 
 def _repeats_cause(node: NodeDefinition, at: NodeDefinition) -> bool:
@@ -172,11 +165,6 @@ def _is_below_guards(flow: Flow, node: NodeDefinition) -> bool:
     return False
 
 
-def _guard_step(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
-    message = f"the guard {node.kind!r} is a step here: it is asked once, interrupts nothing, and fails the query"
-    return warning(flow, at, "guard-as-step", message, f"put it below 'guards:' of a loop: guards: [{node.kind}]")
-
-
 def _unhandled(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
     if node.kind == "timeout":
         message = "when this time is over, the whole query fails: nothing handles the failure"
@@ -210,8 +198,8 @@ def _before_end(flow: Flow) -> Iterator[EndStates]:
 def _without_reason(flow: Flow) -> Iterator[Mistake]:
     states = [state for state in flow.exits.success if flow.domain(state, REASON).can_be_false]
     work = [state for ends in _before_end(flow) for state in ends.success if flow.domain(state, REASON).can_be_false]
-    is_explained = any(node.has(EXPLAINS_STOP) for node in _nodes_of(flow, flow.exits.success, STOPPED_BY))
-    tripped = _nodes_of(flow, work if is_explained else states, BLAME)
+    is_explained = any(node.has(EXPLAINS_STOP) for node in flow.noted(flow.exits.success, STOPPED_BY))
+    tripped = flow.noted(work if is_explained else states, BLAME)
     guards = [node for node in tripped if node.kind == "condition" and _is_below_guards(flow, node)]
     for guard in guards:
         message = "when this is false, the query ends without a reason: it is one of the guards, and writes none"
@@ -230,8 +218,12 @@ def _without_answer(flow: Flow) -> Iterator[Mistake]:
     for state in flow.exits.success:
         if not is_exactly(state, "answer", "no"):
             continue
-        writers = _nodes_of(flow, [state], STOPPED_BY)
-        stops = [node for node in writers if _claims_completion(node)]
+        writers = flow.noted([state], STOPPED_BY)
+        stops = [
+            node
+            for node in writers
+            if node.has(EXPLAINS_STOP) or (node.has(STOPS) and getattr(node.settings, "reason", "") == "completed")
+        ]
         if stops or not writers:
             at = stops[0] if stops else _end(flow, [state])
             message = (
@@ -241,22 +233,14 @@ def _without_answer(flow: Flow) -> Iterator[Mistake]:
             return
 
 
-def _claims_completion(node: NodeDefinition) -> bool:
-    return node.has(EXPLAINS_STOP) or (node.has(STOPS) and getattr(node.settings, "reason", "") == "completed")
-
-
 def _end(flow: Flow, states: Iterable[State]) -> NodeDefinition:
     """The last step of the tree on the way of these states."""
-    leaves = _nodes_of(flow, states, LAST)
+    leaves = flow.noted(states, LAST)
     node = flow.root
     while leaves and node.kind in _PASSING:
         children = [child for nodes in node.children.values() for child in nodes if child.place.file == flow.file]
-        found = [child for child in children if any(_is_below(leaf, child) for leaf in leaves)]
+        found = [child for child in children if any(f"{leaf.path}/".startswith(f"{child.path}/") for leaf in leaves)]
         if not found:
             break
         node = found[-1]
     return node
-
-
-def _is_below(node: NodeDefinition, above: NodeDefinition) -> bool:
-    return node.path == above.path or node.path.startswith(above.path + "/")

@@ -23,10 +23,10 @@ from bt_runtime.analysis.states import Known
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.expressions.domains import Domain, Numbers, TextSet, of_value
 from oracle.agent.nodes.board import AGENT_KEYS
-from oracle.agent.nodes.checks import approvals, endings, handing, measures, protection, racing, rounds, times, turns
+from oracle.agent.nodes.checks import endings, handing, limits, measures, people, rounds, turns
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 
-_MODULES = (turns, handing, endings, protection, racing, measures, times, rounds, approvals)
+_MODULES = (turns, handing, endings, limits, measures, rounds, people)
 _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")
 
 _MOST_TURNS = 50
@@ -91,7 +91,7 @@ HOST = HostChecks(
     apart=("prompt", "calls", "answer", "closed"),
     marks={"hint": "noted"},
     known=_known,
-    transfers={"approve": approvals.approve},
+    transfers={"approve": people.approve},
     judges=tuple(module.judge for module in _MODULES),
     codes=tuple(code for module in _MODULES for code in module.CODES),
 )

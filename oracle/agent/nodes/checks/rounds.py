@@ -71,7 +71,8 @@ def _said_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     if any(below.kind not in _QUIET and not below.has(*_SPOKEN) for below in found.way.walk()):
         return
-    growing = [when for when in found.whens if _is_growing(flow, found.loop, when)]
+    parts = {when: _parts(parse(when)) for when in found.whens}
+    growing = [when for when in found.whens if not all(_is_constant(flow, found.loop, part) for part in parts[when])]
     if growing and all(_lasts(flow, found.loop, when) for when in found.whens) and _comes_again(flow, found):
         message = f"{growing[0]!r} stays true, so this is said again in each later round"
         yield warning(flow, node, "said-again", message, "put 'once' around it")
@@ -131,10 +132,6 @@ def _comes_again(flow: Flow, found: _Governed) -> bool:
 def _lasts(flow: Flow, loop: NodeDefinition, when: str) -> bool:
     """Whether a condition stays true once it is."""
     return all(_is_lasting(flow, loop, part) for part in _parts(parse(when)))
-
-
-def _is_growing(flow: Flow, loop: NodeDefinition, when: str) -> bool:
-    return any(not _is_constant(flow, loop, part) for part in _parts(parse(when)))
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:
@@ -198,12 +195,12 @@ def _is_mark(flow: Flow, loop: NodeDefinition, name: str) -> bool:
         bool(values)
         and all(value in {True, "true"} for value in values)
         and name in flow.walk.written(loop).keys
-        and not any(name in flow.walk.written(node).keys for node in flow.all_nodes.values() if _writes_other(node))
+        and not any(
+            name in flow.walk.written(node).keys
+            for node in flow.all_nodes.values()
+            if not node.children and node.kind != "set"
+        )
     )
-
-
-def _writes_other(node: NodeDefinition) -> bool:
-    return not node.children and node.kind != "set"
 
 
 def _written(flow: Flow, name: str) -> list[object]:
@@ -275,16 +272,10 @@ def _may_end(flow: Flow, loop: NodeDefinition, steps: tuple[NodeDefinition, ...]
         written = flow.walk.written(step)
         if written.everything or written.keys & (wanted | {REASON}):
             return True
-        if step.kind in _FAILING - {"condition"} or (
-            step.kind == "condition" and not _is_first_of_way(steps, position)
-        ):
+        has_chosen_way = all(each.kind != "condition" for each in steps[:position])
+        if step.kind in _FAILING and not (step.kind == "condition" and has_chosen_way):
             return True
     return False
-
-
-def _is_first_of_way(steps: tuple[NodeDefinition, ...], position: int) -> bool:
-    """Whether a condition is the one that has chosen the way."""
-    return steps[position].kind == "condition" and all(each.kind != "condition" for each in steps[:position])
 
 
 def _swallowed(flow: Flow, loop: NodeDefinition, selector: NodeDefinition) -> Iterator[Mistake]:
@@ -294,7 +285,7 @@ def _swallowed(flow: Flow, loop: NodeDefinition, selector: NodeDefinition) -> It
     for way in selector.children["children"]:
         first, *others = steps_of(way)
         when = str(getattr(first.settings, "when", "")) if first.kind == "condition" else ""
-        if others and all(each.has(*_SPOKEN) for each in others) and any(_is_end(part) for part in _parts(parse(when))):
+        if others and all(each.has(*_SPOKEN) for each in others) and any(map(_is_end, _parts(parse(when)))):
             message = f"after this, nothing ends {said(flow, loop)}, and the model is asked again as before"
             yield warning(flow, others[-1], "turns-without-end", message, "write 'stop' behind it, or grant a turn")
 

@@ -62,19 +62,13 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     dropped = [state for state in states if is_exactly(state, "calls", "open")]
     if dropped:
-        callers = flow.named(path for state in dropped for path in state.facts.get("called by", ()))
+        callers = flow.noted(dropped, "called by")
         caller = said(flow, callers[0]) if callers else "the turn before"
         message = f"the tools that {caller} may have called are not run before this turn"
         hint = "put 'force_success: { subtree: use_tools }' between them, or write 'tools: false' at the first one"
-        yield warning(flow, _running_once(flow) or node, "calls-not-run", message, hint)
-
-
-def _running_once(flow: Flow) -> NodeDefinition | None:
-    """A `once` around `run_tools`, which runs the calls of the first turn alone."""
-    for node in flow.nodes:
-        if node.kind == "once" and any(below.has(roles.RUNS_CALLS) for below in node.walk()):
-            return node
-    return None
+        onces = (each for each in flow.nodes if each.kind == "once")  # one that runs the calls of the first turn alone
+        at = next((each for each in onces if any(below.has(roles.RUNS_CALLS) for below in each.walk())), node)
+        yield warning(flow, at, "calls-not-run", message, hint)
 
 
 def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -87,11 +81,8 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     ):
         message = "every call has been answered before, so none is left to run"
         yield warning(flow, node, "no-calls", message, "run the tools before that", removable=True)
-    are_open = any("open" in state.facts.get("calls", frozenset({"open"})) for state in states)
-    before = flow.named(
-        path for state in states if is_exactly(state, "calls", "done") for path in state.facts.get("unread", ())
-    )
-    if before and not are_open:
+    before = flow.noted((state for state in states if is_exactly(state, "calls", "done")), "unread")
+    if before and not _may_be_open(states):
         message = f"the tools were run already, by {said(flow, before[0])}; a call is run once"
         yield warning(
             flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True
@@ -100,17 +91,14 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
-    if states and not any(state.facts.get("calls", _OPEN) & _OPEN for state in states):
-        ran = flow.named(path for state in states for path in state.facts.get("unread", ()))
+    if states and not _may_be_open(states):
+        ran = flow.noted(states, "unread")
         cause = f": {said(flow, ran[0])} has run them" if ran else ""
         message = f"no tool call is left here that {node.kind!r} could act on{cause}"
         yield warning(flow, node, "no-calls", message, "put it between the llm_turn and run_tools", removable=True)
-    elif (
-        states
-        and node.has(roles.HOLDS_BACK_CALLS)
-        and node.place.file == flow.file
-        and not any(flow.domain(state, "sufficient").can_be_true for state in states)
-    ):
+        return
+    is_own = bool(states) and node.has(roles.HOLDS_BACK_CALLS) and node.place.file == flow.file
+    if is_own and not any(flow.domain(state, "sufficient").can_be_true for state in states):
         message = "no call is held back: 'judge_context' has not found before that the context suffices"
         yield warning(flow, node, "no-calls", message, "put judge_context behind the run_tools of each round")
 
@@ -119,11 +107,10 @@ def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """The end of a query, or another turn, before the way on which the same calls would be run."""
     if getattr(node.settings, "reason", "completed") != "completed":
         return
-    states = [
-        state for state in flow.states(node) if is_exactly(state, "calls", "open") and _is_unsignalled(flow, state)
-    ]
+    open_ = [state for state in flow.states(node) if is_exactly(state, "calls", "open")]
+    states = [state for state in open_ if flow.domain(state, "signal").can_be_false]  # no signal says how to go on
     if states and _is_before_tools(flow, node) and not _is_of_turn_without_tools(flow, node):
-        callers = flow.named(path for state in states for path in state.facts.get("called by", ()))
+        callers = flow.noted(states, "called by")
         caller = said(flow, callers[0]) if callers else "the last turn"
         message = f"the tools that {caller} may have called are never run: {node.kind!r} comes before"
         hint = "run them before, test 'tool_calls == 0', or write 'tools: false' at the turn"
@@ -177,11 +164,6 @@ def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
     return False
 
 
-def _is_unsignalled(flow: Flow, state: State) -> bool:
-    """Whether it may be that the model has not said by a signal how to go on."""
-    return flow.domain(state, "signal").can_be_false
-
-
 def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
     is_again = bool(states) and all(is_exactly(state, "prompt", "yes") for state in states)
@@ -196,7 +178,7 @@ def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
     turns = [flow.domain(state, "turn").numbers for state in states]
     behind = [numbers is not None and numbers.least >= 1 for numbers in turns]
-    added = flow.named(path for state in states for path in state.facts.get("added", ()))
+    added = flow.noted(states, "added")
     own = node.place.file == flow.file
     if added:
         message = f"the tools are selected anew here, so those that {said(flow, added[0])} has offered are lost"
@@ -211,25 +193,18 @@ def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _unread(flow: Flow) -> Iterator[Mistake]:
     read: set[str] = set()
-    writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in _offering(flow))
+    offering = (node for node in flow.all_nodes.values() if node.has(roles.OFFERS_TOOLS))
+    # A tool that writes has done its work when it has run.
+    writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in offering)
     for node in flow.all_nodes.values():
         for state in flow.states(node) if node.has(roles.ASKS_MODEL) else ():
             if "unread" not in state.facts:
                 return
             read |= state.facts["unread"]
     for node in flow.all_nodes.values():
-        if node.has(roles.RUNS_CALLS) and node.path not in read and _may_run_calls(flow, node) and not writes:
+        if node.has(roles.RUNS_CALLS) and node.path not in read and _may_be_open(flow.states(node)) and not writes:
             message = "no turn of the model reads the results of these tools"
             yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
-
-
-def _offering(flow: Flow) -> Iterator[NodeDefinition]:
-    """What offers tools by name; a tool that writes has done its work when it has run."""
-    return (node for node in flow.all_nodes.values() if node.has(roles.OFFERS_TOOLS))
-
-
-def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
-    return any("open" in state.facts.get("calls", frozenset({"open"})) for state in flow.states(node))
 
 
 def _grants(flow: Flow) -> Iterator[Mistake]:
@@ -244,7 +219,14 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
         if not node.has(roles.GRANTS_TURN):
             continue
         around = next((above for above in flow.above(node) if above.kind in {"loop", "once"}), None)
-        if around is None or around.kind == "once" or not _is_taken_by_a_round(flow, node, around):
+        if (
+            around is None
+            or around.kind == "once"
+            or not any(
+                node.path in state.facts.get("granted", {node.path})
+                for state in flow.walk.further_rounds.get(around.path, ())  # else the turn is taken in the same round
+            )
+        ):
             continue
         heads = flow.states(around.children["child"][0])
         if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
@@ -265,12 +247,6 @@ def _has_progress(flow: Flow, state: State, heads: tuple[State, ...], counters: 
     if not flow.domain(state, "cut_off").can_be_false or (tools is not None and tools.least > 0):
         return True
     return any(_is_counted(flow, state, heads, key) for key in counters)
-
-
-def _is_taken_by_a_round(flow: Flow, node: NodeDefinition, loop: NodeDefinition) -> bool:
-    """Whether the turn that a node grants is that of the next round, not one in the same round."""
-    rounds = flow.walk.further_rounds.get(loop.path, ())
-    return any(node.path in state.facts.get("granted", {node.path}) for state in rounds)
 
 
 def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
@@ -306,7 +282,9 @@ def _strategies(flow: Flow) -> Iterator[Mistake]:
         if not node.has(roles.TRIES_STRATEGY):
             continue
         first = known.setdefault(node.title, node)
-        if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
+        around = {above.path for above in flow.above(first)}
+        both = next((above for above in flow.above(node) if above.path in around), node)
+        if first is not node and first.place != node.place and both.kind not in {"if", "switch"}:
             message = f"a query tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
             yield _at_name(flow, node, warning(flow, node, "same-strategy", message, "give it a 'name' of its own"))
 
@@ -321,10 +299,9 @@ def _at_name(flow: Flow, node: NodeDefinition, mistake: Mistake) -> Mistake:
     return replace(mistake, place=place, end=None)
 
 
-def _are_exclusive(flow: Flow, one: NodeDefinition, other: NodeDefinition) -> bool:
-    """Whether two nodes stand in branches of which one is chosen."""
-    around = {above.path for above in flow.above(one)}
-    return next(above for above in flow.above(other) if above.path in around).kind in {"if", "switch"}
+def _may_be_open(states: tuple[State, ...]) -> bool:
+    """Whether calls without a result may be left."""
+    return any("open" in state.facts.get("calls", _OPEN) for state in states)
 
 
 def is_exactly(state: State, fact: str, value: str) -> bool:

@@ -1,11 +1,11 @@
-"""Judges what bounds work that costs money and time: guards on turns, tokens and time, and the user's cancel."""
+"""Judges what bounds work that costs money and time: guards on turns, tokens and time, the user's cancel, the times."""
 
 from collections.abc import Iterator
 
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
-from bt_runtime.analysis.warnings import said, steps_of, warning
+from bt_runtime.analysis.warnings import number_of, said, steps_of, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TIME, LIMITS_TOKENS, LIMITS_TURNS, SEES_CANCEL, WORK
@@ -15,15 +15,28 @@ CODES = (
     Code("limit-without-effect", "A guard's own limit of turns is above that of the tree."),
     Code("no-cancelled-guard", "Guards are around turns, but none looks at the user's cancel."),
     Code("no-deadline-guard", "Guards are around turns, but nothing limits their time."),
+    Code("longer-than-query", "A time or a number of turns is beyond what any query has."),
 )
 _BOUNDS = (LIMITS_TURNS, LIMITS_TOKENS, LIMITS_TIME)
 _MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})
-_MOST_TURNS = 15
+_USUAL_TURNS = 15
 """Of a query, unless its user allows more: the default of `max_iterations`."""
+_MOST_TURNS = 50
+"""The highest `max_iterations` that a user can ask for."""
+_USUAL_S = 120
+"""The default of `timeout_seconds`."""
+_MOST_S = 600
+"""The highest `timeout_seconds` that a user can ask for."""
+_HINT = "times are seconds, not milliseconds"
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module; a part of other trees is protected by them."""
+    for node in flow.nodes:
+        if flow.is_reached(node):
+            yield from _beyond_query(flow, node)
+            if node.kind == "wait":
+                yield from _pause(flow, node)
     if not flow.is_whole:
         return
     yield from _limits(flow)
@@ -78,18 +91,16 @@ def _around(flow: Flow, node: NodeDefinition) -> list[NodeDefinition]:
 
 def _unbounded(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = _around(flow, node)
-    loop = next((above for above in around if above.kind == "loop" or _is_long(above)), None)
-    if loop is None or not _repeats(flow, loop) or any(_bounds(above) for above in around):
+    loops = [
+        above
+        for above in around
+        if above.kind == "loop" or (above.kind == "repeat" and (number_of(above, "times") or 0) > _USUAL_TURNS)
+    ]
+    if not loops or not _repeats(flow, loops[0]) or any(_bounds(above) for above in around):
         return
     message = f"{said(flow, node)} can be repeated without end: nothing here counts turns, tokens or time"
     hint = "guards: [cancelled, turn_budget, token_budget, deadline, no_progress, error_limit]"
-    yield warning(flow, loop, "unbounded-turns", message, hint)
-
-
-def _is_long(node: NodeDefinition) -> bool:
-    """Whether a `repeat` asks for more turns than a query can have."""
-    times = getattr(node.settings, "times", 0)
-    return node.kind == "repeat" and isinstance(times, int) and times > _MOST_TURNS
+    yield warning(flow, loops[0], "unbounded-turns", message, hint)
 
 
 def _repeats(flow: Flow, loop: NodeDefinition) -> bool:
@@ -133,3 +144,46 @@ def _counts(loop: NodeDefinition, node: NodeDefinition) -> bool:
 def _names(node: NodeDefinition) -> frozenset[str]:
     texts = [getattr(node.settings, name, None) for name in ("when", "until")]
     return frozenset(name for text in texts if isinstance(text, str) for name in names_in(text))
+
+
+# --- against the longest that a query has
+
+
+def _beyond_query(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    name = "timeout_s" if node.kind == "wait" or node.has(*WORK) else "seconds"
+    seconds = number_of(node, name)
+    is_limit = name == "timeout_s" or node.kind == "timeout" or node.has(LIMITS_TIME)
+    if is_limit and seconds is not None and seconds > _MOST_S:
+        message = f"{seconds:g} s are never reached: a query has {_MOST_S} s at most"
+        yield warning(flow, node, "longer-than-query", message, _HINT)
+    turns = number_of(node, "limit") if node.has(LIMITS_TURNS) else None
+    if turns is not None and turns > _MOST_TURNS:
+        message = f"{turns:g} turns are never reached: a query has {_MOST_TURNS} at most"
+        yield warning(flow, node, "longer-than-query", message, "write a lower limit, or none")
+
+
+def _pause(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A pause of the whole query: one in parallel with other work may be there to be interrupted."""
+    seconds = number_of(node, "seconds")
+    above = tuple(flow.above(node))
+    if seconds is None or any(each.kind in {"parallel", "timeout", "guarded"} for each in above):
+        return
+    rounds = 1
+    for each in above:
+        rounds *= _rounds(each)
+    if seconds > _USUAL_S or seconds * rounds > _MOST_S:
+        times = f" in each of {rounds} rounds" if rounds > 1 else ""
+        message = (
+            f"this waits {seconds:g} s{times}, and a query has {_USUAL_S} s unless its user allows more (at most "
+            f"{_MOST_S} s)"
+        )
+        yield warning(flow, node, "longer-than-query", message, _HINT)
+
+
+def _rounds(node: NodeDefinition) -> int:
+    """How often a node ticks its child, as far as that is written there."""
+    if node.kind == "for_each":
+        items = getattr(node.settings, "items", None)
+        return len(items) if isinstance(items, list) and items else 1
+    times = getattr(node.settings, "times", 1) if node.kind == "repeat" else 1
+    return times if isinstance(times, int) else 1

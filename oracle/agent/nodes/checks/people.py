@@ -1,4 +1,4 @@
-"""Judges what is put to people and expected from outside, and whether what the tree reports of its work is so."""
+"""Judges what is put to people, expected from them and said to them: approvals, questions, reports, timed notices."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,23 +10,25 @@ from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.keys import at_declaration
 from bt_runtime.analysis.states import EndStates, States
-from bt_runtime.analysis.transfers import child_of, merged
+from bt_runtime.analysis.transfers import child_of, decided_by, merged
 from bt_runtime.analysis.walk import Walk
-from bt_runtime.analysis.warnings import steps_of, warning
+from bt_runtime.analysis.warnings import said, steps_of, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.flow import Case
-from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.language.kind import CALLS_HOST, NOTIFIES
 from bt_runtime.text import Mistake
-from oracle.agent.nodes.roles import ASKS_PERSON, RUNS_CALLS
+from oracle.agent.nodes.roles import ASKS_PERSON, RUNS_CALLS, SPEAKS, WORK
 from oracle.agent.rules.vocabulary import IS_APPROVED
 
 _ORDERS = frozenset(f"{how}{what}" for how in ("", "alternate_", "chain_") for what in ("precedence", "succession"))
 """The templates that say what comes before the second event."""
+_AGAIN = frozenset({"loop", "repeat", "retry", "for_each", "selector"})
 CODES = (
     Code("approval-missing", "A tool runs without the approval that a rule of the tree asks for."),
     Code("key-not-delivered", "A key is declared with 'from: delivery', and no call of the service delivers one."),
     Code("question-without-end", "An 'ask_user' waits for ever where nobody answers."),
     Code("write-hidden", "A 'force_success' hides that a tool failed, and the next step reports what it did."),
+    Code("notice-decides", "A notice after some time decides how long the work beside it may take, or must."),
 )
 
 
@@ -47,7 +49,11 @@ def judge(flow: Flow) -> Iterator[Mistake]:
             for node in nodes:
                 if flow.is_reached(node) and _runs(flow, node, tool):
                     message = f"{tool!r} would run here without the approval that the rule {rule.name!r} asks for"
-                    yield warning(flow, node, "approval-missing", message, _hint(node, tool))
+                    hint = f"write 'approve: [{tool}]' in it" if node.has(RUNS_CALLS) else "put it into an 'approve'"
+                    yield warning(flow, node, "approval-missing", message, hint)
+    for node in flow.nodes:
+        if node.kind == "parallel" and flow.is_reached(node):
+            yield from _timed_notices(flow, node)
 
 
 def _expects(flow: Flow) -> Iterator[Mistake]:
@@ -87,5 +93,55 @@ def _runs(flow: Flow, node: NodeDefinition, tool: str) -> bool:
     return not any(above.has(ASKS_PERSON) for above in flow.above(node))
 
 
-def _hint(node: NodeDefinition, tool: str) -> str:
-    return f"write 'approve: [{tool}]' in it" if node.has(RUNS_CALLS) else "put it into an 'approve'"
+# --- notices that are timed in parallel with work: whether the work waits for them, or ends with them
+
+
+def _timed_notices(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    children = node.children["children"]
+    work = next((child for child in children if _works(child)), None)
+    needed, _ = decided_by(node)
+    for child in children if work is not None else ():
+        wait = None if _works(child) else _timed_notice(child)
+        if work is None or wait is None or "success" not in flow.results(child):
+            continue
+        if needed == len(children):
+            message = (
+                f"the parallel also waits for this, so {said(flow, work)} never takes less, and the notice always comes"
+            )
+            hint = "write 'until: first_end', and 'wait: 600' behind the notice so that it does not win"
+            yield warning(flow, wait, "notice-decides", message, hint)
+        elif needed == 1 and _last(child).has(NOTIFIES) and not _goes_on(flow, node):
+            message = f"this notice ends the parallel: {said(flow, work)} is halted, and nothing goes on for it"
+            hint = "write 'wait: 600' behind the notice, so that it does not win"
+            yield warning(flow, _last(child), "notice-decides", message, hint)
+
+
+def _works(node: NodeDefinition) -> bool:
+    return any(below.has(*WORK) for below in node.walk())
+
+
+def _timed_notice(node: NodeDefinition) -> NodeDefinition | None:
+    """The wait for some seconds, behind which a notice follows."""
+    nodes = tuple(node.walk())
+    wait = next((at for at, below in enumerate(nodes) if getattr(below.settings, "seconds", None) is not None), None)
+    if wait is None or nodes[wait].kind != "wait" or not any(each.has(NOTIFIES) for each in nodes[wait:]):
+        return None
+    return nodes[wait]
+
+
+def _last(node: NodeDefinition) -> NodeDefinition:
+    while node.kind == "sequence":
+        node = node.children["children"][-1]
+    return node
+
+
+def _goes_on(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether words for the user may follow after a node."""
+    below = node
+    for above in flow.above(node):
+        siblings = [child for children in above.children.values() for child in children]
+        later = (node for child in siblings[siblings.index(below) + 1 :] for node in child.walk())
+        if above.kind in _AGAIN or any(each.has(*WORK, SPEAKS) for each in later):
+            return True
+        below = above
+    return False
