@@ -1,5 +1,6 @@
 """`web/client`: asks, reads with a connection that is lost, answers, and stops."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import answers, calls, says
-from tests.connect.stage import Node, Stage, token
+from tests.connect.stage import PATIENCE_S, Node, Stage, token
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -28,8 +29,10 @@ async def test_the_client_reads_each_chunk_once_although_its_connection_is_lost(
         said.append(json.loads(line))
         if isinstance(said[-1], dict) and said[-1]["type"] == "question":
             stage.proxy.cut()
+            process.stdin.write(b"\n")  # its answer finds the line cut, and is sent again
+            async with asyncio.timeout(PATIENCE_S):
+                await stage.proxy.was_refused.wait()
             stage.proxy.mend()
-            process.stdin.write(b"\n")
     assert process.stderr is not None
     assert await process.wait() == 0, (await process.stderr.read()).decode()
     refused, is_same, *chunks, are_numbered, is_rest, stopped = said

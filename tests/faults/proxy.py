@@ -21,6 +21,8 @@ class Proxy:
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._is_cut = False
+        self.was_refused = asyncio.Event()
+        """A connection was reset at once; cleared by `mend`."""
         self.port = 0
 
     async def __aenter__(self) -> Self:
@@ -54,6 +56,7 @@ class Proxy:
     def mend(self) -> None:
         """Let everything through again."""
         self._is_cut = False
+        self.was_refused.clear()
         self._flowing.set()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,7 +65,9 @@ class Proxy:
         self._tasks.add(task)
         self._writers.add(writer)
         try:
-            if not self._is_cut:
+            if self._is_cut:
+                self.was_refused.set()
+            else:
                 await self._connect(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
             pass

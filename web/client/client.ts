@@ -28,6 +28,10 @@ export class OracleError extends Error {
 }
 
 const MOST_TRIES = 20;
+const MOST_TRIES_OF_A_CALL = 5;
+
+const pause = (tries: number) =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(100 * 2 ** tries, 5_000)));
 
 export class Oracle {
   readonly #url: string;
@@ -38,9 +42,9 @@ export class Oracle {
     this.#headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   }
 
-  /** Begins a run, which needs no reader. Give the same `key` to a call that is repeated: it is then one run. */
+  /** Begins a run, which needs no reader. Give the same `key` to a call that you repeat: it is then one run. */
   async ask(question: Question, key: string = crypto.randomUUID()): Promise<Run> {
-    const response = await this.#call("POST", "/api/oracle/runs", question, { "Idempotency-Key": key });
+    const response = await this.#send("/api/oracle/runs", question, { "Idempotency-Key": key });
     return (await response.json()) as Run;
   }
 
@@ -67,19 +71,31 @@ export class Oracle {
         const isRefused = error instanceof OracleError && error.status < 500 && error.status !== 429;
         if (isRefused || signal?.aborted || tries >= MOST_TRIES) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.min(100 * 2 ** tries, 5_000)));
+      await pause(tries);
     }
   }
 
   /** Stops a run; its text so far stays. */
   async cancel(run: string): Promise<void> {
-    await this.#call("POST", `/api/oracle/runs/${run}/cancel`);
+    await this.#send(`/api/oracle/runs/${run}/cancel`);
   }
 
   /** Decides what a run has asked: all of it, or nothing where one decision is refused. */
   async answer(run: string, ...deliveries: Delivery[]): Promise<Schemas["DeliveryAnswer"]> {
-    const response = await this.#call("POST", `/api/oracle/runs/${run}/deliveries`, deliveries);
+    const response = await this.#send(`/api/oracle/runs/${run}/deliveries`, deliveries);
     return (await response.json()) as Schemas["DeliveryAnswer"];
+  }
+
+  /** A call that changes something, made again where its connection is lost: the service counts each of them once. */
+  async #send(path: string, body?: unknown, more = {}): Promise<Response> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#call("POST", path, body, more);
+      } catch (error) {
+        if (error instanceof OracleError || tries >= MOST_TRIES_OF_A_CALL) throw error;
+      }
+      await pause(tries);
+    }
   }
 
   async #call(
