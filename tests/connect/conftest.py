@@ -68,7 +68,18 @@ def issuer() -> Iterator[IssuerServer]:
         yield found
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=["sqlite", "postgresql"])
+@pytest.fixture
+def on_both_databases() -> None:
+    """What a test uses that kills a worker, or needs several: it is run on each kind of stage, others on SQLite."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "shared_stage" in metafunc.fixturenames:
+        kinds = ["sqlite", "postgresql"] if "on_both_databases" in metafunc.fixturenames else ["sqlite"]
+        metafunc.parametrize("shared_stage", kinds, indirect=True, scope="session")
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_stage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, issuer: IssuerServer
 ) -> AsyncIterator[Stage]:

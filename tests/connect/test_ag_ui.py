@@ -198,6 +198,7 @@ async def test_tools_of_the_page_are_called_and_answered_by_messages(node: Node,
     assert len(ids) == len(set(ids)) == 3, "the client has each result once"
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_a_page_that_was_loaded_anew_gives_the_result_after_the_death_of_the_worker(
     node: Node, stage: Stage
 ) -> None:
@@ -213,6 +214,7 @@ async def test_a_page_that_was_loaded_anew_gives_the_result_after_the_death_of_t
     assert stage.desk.bodies[-1]["tools"][-1]["name"] == "get_place", "the run has kept the tools of the page"
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_answer_survives_the_death_of_its_worker(node: Node, stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("One ", "two "), hang=True), ScriptedTurn(text="three."))
     thread = new_thread()

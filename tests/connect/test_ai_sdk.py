@@ -316,6 +316,7 @@ async def test_a_refused_question_is_told_and_the_chat_goes_on(node: Node, stage
     assert text_of(said["messages"][-1]).strip() == "Yes."
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_answer_whose_worker_is_killed_is_read_to_its_end(node: Node, stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("One ", "two "), hang=True), ScriptedTurn(text="three."), answers("three."))
     steps = [["meanwhile", "Count to three.", "two ", "nothing"], ["wait"], ["resume"]]

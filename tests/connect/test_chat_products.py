@@ -48,6 +48,7 @@ def send(client: httpx2.AsyncClient, row: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("product", BACKENDS)
+@pytest.mark.usefixtures("on_both_databases")
 async def test_recorded_requests_of_two_users_make_their_own_runs(stage: Stage, product: str) -> None:
     """One worker answers a request, the other one the next."""
     rows = ROWS[product]
@@ -66,6 +67,7 @@ async def test_recorded_requests_of_two_users_make_their_own_runs(stage: Stage, 
     assert not theirs[0] & theirs[1]
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_a_killed_worker_costs_products_no_answer_and_makes_no_further_run(stage: Stage) -> None:
     """What a product asks for itself in that moment is lost without a trace, and asked again by it."""
     begins = ScriptedTurn(text=("It begins ", "here "), hang=True)

@@ -80,6 +80,7 @@ async def test_a_cancel_ends_the_run(stage: Stage) -> None:
 
 
 @BOTH
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_answer_whose_worker_is_killed_is_had_from_the_next_one(stage: Stage, mode: str) -> None:
     stage.desk.play(HANGS, ScriptedTurn(text="and ends."))
     progress = Progress()
@@ -96,6 +97,7 @@ async def test_an_answer_whose_worker_is_killed_is_had_from_the_next_one(stage: 
     assert found["answer"].endswith("and ends.")
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_approval_is_taken_by_another_worker(stage: Stage) -> None:
     for worker in stage.workers:
         (worker.data / "trees").mkdir(exist_ok=True)

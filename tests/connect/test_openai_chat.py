@@ -241,6 +241,7 @@ async def test_a_connection_that_is_cut_before_the_first_byte_makes_one_run(stag
     assert len(stage.desk.requests) == 1
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_answer_whose_worker_is_killed_is_whole(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("It begins ", "here "), hang=True), ScriptedTurn(text="and ends."))
     before = len(await stage.runs())
@@ -254,6 +255,7 @@ async def test_an_answer_whose_worker_is_killed_is_whole(stage: Stage) -> None:
     assert len(await stage.runs()) == before + 1
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_streams_whose_worker_is_killed_raise_and_their_native_answers_are_whole(
     stage: Stage, node: Node
 ) -> None:

@@ -172,6 +172,7 @@ async def test_a_response_in_the_background_is_read_along_stopped_and_deleted(st
     assert run_of(begun.id) not in [run["run_id"] for run in await stage.runs() if not run.get("forgotten")]
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_the_bytes_after_a_killed_worker_are_the_rest_of_an_undisturbed_reading(stage: Stage) -> None:
     stage.desk.play(LOOKS, HANGS, ANSWER)
     async with client(stage) as sdk:
@@ -194,6 +195,7 @@ async def test_the_bytes_after_a_killed_worker_are_the_rest_of_an_undisturbed_re
         assert await raw(stage, begun.id, after=after) == rest_of(whole, after)
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_an_approval_is_given_and_the_same_run_goes_on(stage: Stage) -> None:
     await give_trees(stage)
     stage.desk.play(WRITES, DONE)

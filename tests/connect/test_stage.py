@@ -8,6 +8,7 @@ from tests.connect.stage import Node, Stage
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.usefixtures("on_both_databases")
 async def test_a_run_whose_worker_is_killed_is_answered_at_the_same_address(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("One ", "two "), hang=True), ScriptedTurn(text="three."))
     async with stage.client() as client:
