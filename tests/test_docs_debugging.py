@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from oracle.runs.storage.breakpoints import BreakpointKind
-from oracle.server.settings.fields import Settings
 from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.oracle.runs.running import PATIENCE_S
 from tests.oracle.server.api.conftest import running_service
@@ -19,10 +18,6 @@ ANSWERS = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", PAGE, r
 
 def test_every_kind_of_breakpoint_is_explained():
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(get_args(BreakpointKind))
-
-
-def test_the_documented_defaults_are_the_defaults():
-    assert (Settings().debug, Settings().debug_lease_s) == (False, 120)
 
 
 async def test_the_calls_of_the_page_debug_a_run(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import trees
 from oracle.cli import main
-from oracle.replay.exports.formats import EXPORT_FORMATS
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.exports.stand_in import stand_in_page
 from tests.oracle.replay.test_replays import recorded
@@ -59,8 +58,3 @@ def test_its_commands_print_what_it_shows(runs, capfd):
             printed, error = capfd.readouterr()
             assert (code, error) == (1 if {"--tree", "diff"} & set(arguments) else 0, ""), line
     assert main(["trees", "test", "recorded.yaml"]) == 0
-
-
-def test_it_names_every_format_and_key():
-    for name in EXPORT_FORMATS:
-        assert f"`{name}`" in PAGE

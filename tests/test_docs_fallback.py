@@ -1,12 +1,10 @@
-"""Every example of docs/fallback.md runs, and its tables name what there is."""
+"""Every example of docs/fallback.md runs, and it names every strategy."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from oracle.agent.gathering.sufficiency import REASONS
-from oracle.agent.nodes import AGENT_KEYS
 from tests.acceptance.harness import answers, calls, says
 from tests.oracle.agent.nodes.running import errors, run_nodes
 
@@ -32,8 +30,3 @@ def test_it_names_every_strategy_of_the_shipped_tree() -> None:
         r"try_strategy:\n +name: (\w+)", (ROOT / "trees" / "fallback.yaml").read_text(encoding="utf-8")
     )
     assert re.findall(r"^\| `(\w+)` \| .* \| .* \|$", PAGE, re.MULTILINE) == shipped
-
-
-@pytest.mark.parametrize("name", [*REASONS, *(key.name for key in AGENT_KEYS if key.name.startswith("dry_"))])
-def test_it_names_every_verdict(name: str) -> None:
-    assert f"`{name}`" in PAGE

@@ -14,7 +14,6 @@ from oracle.core.metrics import Metrics
 from oracle.features.traces import exporting, names
 from oracle.features.traces.content import LONGEST
 from oracle.features.traces.spans import SpanTraces
-from oracle.server.settings.table import settings_table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -23,11 +22,6 @@ PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 def block(language):
     (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     return found
-
-
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"ORACLE_[A-Z_]+[A-Z]", PAGE))))
-def test_every_documented_setting_exists(name):
-    assert name in {row.name for row in settings_table()}
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"OTEL_[A-Z_]+[A-Z]", PAGE)) - {"OTEL_EXPORTER_OTLP_TRACES"}))

@@ -42,11 +42,6 @@ def test_every_documented_make_target_exists(target):
     assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(((?!http)[^)#]+)", README))))
-def test_every_linked_page_exists(link):
-    assert (ROOT / link).exists()
-
-
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith(".venv/bin/oracle ask")])
 @pytest.mark.long("starts a process, which reads the whole project")
 def test_each_question_is_answered_with_sources_and_a_reason(line):

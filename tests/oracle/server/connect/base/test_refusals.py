@@ -2,7 +2,8 @@
 
 import pytest
 
-from oracle.server.api.adapters import Adapter, adapter_of
+from oracle.core.features import features
+from oracle.server.api.adapters import Adapter, adapter_of, adapters_of
 from tests.oracle.server.api.conftest import ALICE, TOKENS
 from tests.oracle.server.connect.base.conftest import PLAIN
 
@@ -74,3 +75,9 @@ async def test_errors_of_calls_and_of_the_router_come_in_that_form_too(plain):
 def test_an_adapter_has_its_path_and_what_is_below(path, found):
     adapter = adapter_of(path, [PLAIN, Adapter("/v1", "one")])
     assert (adapter is None) == (found is None)
+
+
+def test_every_adapter_gets_the_requests_below_its_path() -> None:
+    adapters = adapters_of(features())
+    assert len(adapters) == 4
+    assert [adapter_of(f"{each.path}/any", adapters) for each in adapters] == [*adapters]
