@@ -1,7 +1,10 @@
 """Training the classifiers, and what the shipped weights can do on queries that no training has seen."""
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks import train_classifiers
 from benchmarks.bench_classify import QUERIES, RESPONSES, in_languages, questions_with_types, without
 from benchmarks.train_classifiers import (
     LABELLED,
@@ -17,7 +20,6 @@ from benchmarks.train_classifiers import (
     train,
 )
 from oracle.classify import classify_query
-from oracle.classify.types import QUERY_TYPES
 from oracle.classify.weights import QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS, load_weights, probabilities
 
 FIT = Fit(softness=10.0, least_examples=2, rarity=0.0)
@@ -63,11 +65,25 @@ def test_every_group_of_the_ablation_takes_features_away():
         assert without(rows, group) != rows, name
 
 
+@pytest.fixture(scope="module")
+def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[Judged]]]:
+    """The folder of newly trained weights, and the examples that cross-validation has judged: queries, responses."""
+    folder, judged = tmp_path_factory.mktemp("weights"), []
+
+    def kept(*given, **options):
+        judged.append(cross_validated(*given, **options))
+        return judged[-1]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(train_classifiers, "cross_validated", kept)
+        main(folder)
+    return folder, judged
+
+
 @pytest.mark.long("trains the classifiers")
-def test_the_shipped_weights_are_what_training_writes(tmp_path):
-    main(tmp_path)
+def test_the_shipped_weights_are_what_training_writes(training):
     for shipped in (QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS):
-        trained, kept = load_weights(tmp_path / shipped.name), load_weights(shipped)
+        trained, kept = load_weights(training[0] / shipped.name), load_weights(shipped)
         assert trained.keys() == kept.keys()
         for name, row in kept.items():
             assert trained[name] == pytest.approx(row, abs=0.011), (
@@ -101,9 +117,8 @@ def test_what_is_kept_aside_is_in_no_set_for_training():
 
 
 @pytest.mark.long("trains the classifiers")
-def test_a_confidence_of_nine_tenths_is_right_nine_times_in_ten():
-    rows = query_examples([row for name in QUERIES.sets for row in load_labelled(LABELLED / f"{name}.jsonl")])
-    judged = cross_validated(rows, labels=QUERY_TYPES, fit=QUERIES.fit)
+def test_a_confidence_of_nine_tenths_is_right_nine_times_in_ten(training):
+    judged, _ = training[1]
     temperature = best_temperature(judged)
     sure = [each for each in judged if 0.85 <= max(tempered(each.shares, temperature).values()) < 0.95]
     assert 0.8 <= sum(each.is_right for each in sure) / len(sure) <= 0.98
