@@ -17,8 +17,8 @@ from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
 from bt_runtime.language.rules.matching import condition_of
 from oracle.agent.rules.vocabulary import IS_APPROVED
+from oracle.authoring.verifying.properties import conditions_of, names_in, policies_of
 from oracle.authoring.verifying.reads import Reads
-from oracle.authoring.verifying.ruled import conditions_of, names_in, policies_of
 
 Arguments = tuple[tuple[str, Any], ...]
 

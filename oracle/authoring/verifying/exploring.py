@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final
 
-from oracle.authoring.verifying.cycles import shortest_cycle
 from oracle.authoring.verifying.events import Event
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.options import Options
@@ -269,7 +268,7 @@ class Exploration:
 
     def _look_for_cycles(self) -> None:
         """A way back to a state that has been: nothing counts up on it, so the tree can repeat it without end."""
-        cycle = shortest_cycle(self._next)
+        cycle = _shortest_cycle(self._next)
         if cycle is None:
             return
         events = []
@@ -296,3 +295,55 @@ class Exploration:
 def _megabytes() -> float:
     """The most memory that the process has had; macOS counts it in bytes, other systems in kilobytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (_KILO * _KILO if sys.platform == "darwin" else _KILO)
+
+
+def _shortest_cycle(following: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """The shortest cycle through the earliest state that is on one; `None` if there is no cycle.
+
+    Args:
+        following: the states that follow each state; states are numbered in the order in which they were found.
+    """
+    left = _without_ends(following)
+    for state in left:
+        cycle = _back_to(state, following, left)
+        if cycle is not None:
+            return cycle
+    return None
+
+
+def _without_ends(following: Sequence[Sequence[int]]) -> list[int]:
+    """The states that lead to a cycle: the others are removed, those without a successor first."""
+    count = [len(set(each)) for each in following]
+    before: list[list[int]] = [[] for _ in following]
+    for state, nexts in enumerate(following):
+        for each in set(nexts):
+            before[each].append(state)
+    ended = [state for state, each in enumerate(count) if each == 0]
+    is_left = [True] * len(following)
+    while ended:
+        state = ended.pop()
+        is_left[state] = False
+        for each in before[state]:
+            count[each] -= 1
+            if count[each] == 0:
+                ended.append(each)
+    return [state for state, each in enumerate(is_left) if each]
+
+
+def _back_to(start: int, following: Sequence[Sequence[int]], left: Sequence[int]) -> tuple[int, ...] | None:
+    """The shortest way from a state back to itself."""
+    allowed = set(left)
+    came_from: dict[int, int] = {}
+    waiting = deque([start])
+    while waiting:
+        state = waiting.popleft()
+        for each in following[state]:
+            if each == start:
+                way = [state]
+                while way[-1] != start:
+                    way.append(came_from[way[-1]])
+                return tuple(reversed(way))
+            if each in allowed and each not in came_from:
+                came_from[each] = state
+                waiting.append(each)
+    return None

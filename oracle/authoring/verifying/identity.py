@@ -26,10 +26,16 @@ from oracle.agent.nodes.roles import (
 )
 from oracle.agent.outcomes import CallResult
 from oracle.agent.people import People
-from oracle.authoring.verifying.foresight import judgements
-from oracle.authoring.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
+from oracle.authoring.verifying.foresight import (
+    OF_ONE_TURN,
+    OF_THE_TOOLS,
+    Before,
+    answers_calls,
+    judgements,
+    speaks,
+)
+from oracle.authoring.verifying.properties import conditions_of, names_in
 from oracle.authoring.verifying.reads import Reads
-from oracle.authoring.verifying.ruled import conditions_of, names_in
 from oracle.authoring.verifying.world import FOUND_AGAIN, FRESH, REPEATED, World
 from oracle.decision import AgentState, canonical_arguments, rules
 from oracle.decision.rules import ERROR_LIMIT

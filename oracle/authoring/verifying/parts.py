@@ -1,15 +1,24 @@
-"""The parts around a run that is explored: a clock that stands still, tools and a store whose results are chosen.
+"""The parts around a run that is explored: tools and a store whose results are chosen, and what notes what was read.
 
 Everything that decides is the product's own; these take the place of what is slow or outside.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 
+from bt_runtime import Blackboard, BTError, Request
+from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.nodes.base import Node
+from bt_runtime.record.recording import describe
 from oracle.agent.conversations.protocol import Conversation, Exchange
+from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TOKENS, RUNS_CALLS, TRIES_STRATEGY, WARNS_NEAR_LIMITS
+from oracle.classify import HeuristicIntentClassifier, ResponseIntent
+from oracle.decision import AgentState
 from oracle.tools import Tool, ToolRegistry, ToolResult
-from signals import ParsedResponse, SignalAudit, SignalRecord
+from signals import ParsedResponse, SignalAudit, SignalRecord, SignalStream
 
 MODEL: Final = "any-model"
 TIMESTAMP: Final = "2026-01-01T00:00:00Z"
@@ -89,3 +98,161 @@ STANDARD_TOOLS: Final[tuple[Tool, ...]] = (
 def disarmed(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The same tools, none of which can be run."""
     return tuple(replace(tool, call=_not_run) for tool in tools)
+
+
+@dataclass(slots=True)
+class WorldProgress:
+    """Where a run stands, in addition to what its own parts know.
+
+    Args:
+        is_over: `done` was sent.
+        error: what ended the run in place of the tree.
+        reason_at_cancel: the reason that was written when the user cancelled; `None`: the user has not cancelled.
+        began_after_cancel: the path of what began after the cancel, if anything did.
+        has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
+        node_error: the path of the first node that raised by itself.
+        node_problem: the error of that node, as `Type: message`.
+        reserved: the tokens that the turns under way have reserved.
+        forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
+        delivered: the keys that have got a value from outside.
+    """
+
+    is_over: bool = False
+    error: BTError | None = None
+    reason_at_cancel: str | None = None
+    began_after_cancel: str = ""
+    has_crashed: bool = False
+    node_error: str = ""
+    node_problem: str = ""
+    reserved: dict[Request, int] = field(default_factory=dict)
+    forbidden: dict[str, ToolResult] = field(default_factory=dict)
+    delivered: frozenset[str] = frozenset()
+
+
+def watched_blackboard(read: set[str]) -> type[Blackboard]:
+    """A blackboard that notes which keys nodes read."""
+
+    class Watched(Blackboard):
+        __slots__ = ()
+
+        def __getitem__(self, name: str) -> Any:  # noqa: ANN401
+            read.add(name)
+            return super().__getitem__(name)
+
+    return Watched
+
+
+@dataclass(slots=True)
+class WatchedIntents:
+    """Classifies responses as the product does, and notes that it was asked."""
+
+    was_asked: bool = False
+
+    @property
+    def name(self) -> str:
+        """The product's own."""
+        return "heuristic"
+
+    def classify(self, text: str) -> ResponseIntent:
+        """The way in which the product reads the text."""
+        self.was_asked = True
+        return _classified(text)
+
+
+class KnownReader:
+    """The reader of a response that was read before: the product's own has read it once."""
+
+    def __init__(self, text: str) -> None:
+        self.thoughts: list[str] = []  # no reply has any
+        reader = SignalStream()
+        self._shown = reader.feed(text)
+        self._parsed = reader.close()
+
+    def feed(self, delta: str) -> str:
+        """What may be shown now."""
+        return self._shown if delta else ""
+
+    def close(self, *, cut_off: bool = False) -> ParsedResponse:  # noqa: ARG002  no reply ends within a signal
+        """The response."""
+        return self._parsed
+
+
+@lru_cache(maxsize=1024)
+def reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
+    """The reader of this response."""
+    return KnownReader(text)
+
+
+@lru_cache(maxsize=256)
+def _classified(text: str) -> ResponseIntent:
+    return HeuristicIntentClassifier().classify(text)
+
+
+_BY_TOKENS: Final = frozenset({ASKS_MODEL, LIMITS_TOKENS, WARNS_NEAR_LIMITS, RUNS_CALLS, CALLS_HOST})
+"""The roles of kinds that may do something by how many tokens are used."""
+
+
+class TokenWatch:
+    """Notes which nodes have done something by the tokens that are used, since an event.
+
+    Args:
+        nodes: of the live tree, in order.
+    """
+
+    def __init__(self, nodes: Sequence[Node[Any]]) -> None:
+        self._turns = frozenset(node.index for node in nodes if ASKS_MODEL in node.facts.roles)
+        self._readers = frozenset(node.index for node in nodes if _reads_tokens(node))
+        asking = frozenset(node.index for node in nodes if LIMITS_TOKENS in node.facts.roles)
+        self._figures = self._readers - asking - self._turns
+        self._asking = frozenset(node.index for node in nodes if TRIES_STRATEGY in node.facts.roles)
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was before; an event happens."""
+        self._is_read = self._is_asked = self.has_read_figures = False
+
+    def note(self, visited: Sequence[int], *, has_spent: bool) -> None:
+        """Note the nodes that a tick has visited.
+
+        Args:
+            visited: their indices, in order.
+            has_spent: tokens were counted since the event, before the tick. Else nodes that were ticked before a turn
+                ended in this tick have seen the tokens from before the event.
+        """
+        end = -1 if has_spent else next((at for at, index in enumerate(visited) if index in self._turns), len(visited))
+        after = visited[end + 1 :]
+        self._is_read = self._is_read or not self._readers.isdisjoint(after)
+        self._is_asked = self._is_asked or not self._asking.isdisjoint(after)
+        self.has_read_figures = self.has_read_figures or not self._figures.isdisjoint(visited)
+
+    def decide(self, state: AgentState, read: set[str]) -> bool:
+        """Whether the tokens of the event may have decided anything.
+
+        Args:
+            state: after the event. Once all turns are used there is none left, whatever the tokens.
+            read: the keys that nodes have read since the event.
+        """
+        asks_for_a_turn = self._is_asked or "turn_left" in read
+        return (
+            self._is_read
+            or "tokens_used" in read
+            or (asks_for_a_turn and state.turn < state.turn_limit)
+            or state.termination_reason == "token_budget"
+        )
+
+
+def _reads_tokens(node: Node[Any]) -> bool:
+    facts = node.facts
+    return facts.reads is None or "tokens_used" in facts.reads or not _BY_TOKENS.isdisjoint(facts.roles)
+
+
+def outcome_of(work: Coroutine[Any, Any, Any]) -> tuple[Any, str | None]:
+    """The value and the error of work that does not wait, because nothing in it has to."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return ended.value, None
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  as the run loop does
+        return None, describe(error)
+    work.close()
+    raise RuntimeError("the work of a node waited, although nothing in this world takes time")

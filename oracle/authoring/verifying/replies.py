@@ -28,14 +28,6 @@ SHARES: Final[dict[Tokens, float]] = {"low": 0.0, "half": 0.55, "high": 0.97, "f
 """Shares of the token budget that are used after a turn. `high` is past the warnings and pays for one more turn."""
 
 SIGNAL_TYPES: Final[tuple[SignalType, ...]] = get_args(SignalType)
-FIELDS: Final[dict[str, dict[str, str]]] = {
-    "need_turn": {"reason": "there is more to read"},
-    "context_sufficient": {"sources_found": "1"},
-    "stuck": {"attempted": "search_code", "blocker": "nothing was found"},
-    "need_capability": {"capability": "a shell", "reason": "the tests must be run"},
-    "partial_answer": {"missing": "the second half"},
-    "delegation_recommended": {"reason": "this is a research project", "scope": "all papers"},
-}
 WORDS: Final[dict[str, tuple[str, str]]] = {
     "need_turn": ("reason", "signal_reason"),
     "stuck": ("blocker", "blocker"),

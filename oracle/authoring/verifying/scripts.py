@@ -17,7 +17,6 @@ from oracle.authoring.scenarios.model import (
     OutsideEvent,
     PersonDecides,
     Scenario,
-    SignalLine,
     ToolAnswer,
     ToolScript,
     Turn,
@@ -37,7 +36,6 @@ from oracle.authoring.verifying.events import (
 from oracle.authoring.verifying.replies import Reply, Result
 from oracle.authoring.verifying.world import PARTIAL, World
 from oracle.core.chunks import ApprovalRequested, Chunk, Done, QuestionAsked
-from oracle.llm.protocol import Usage
 
 _NEVER_S: Final = 1e6
 
@@ -96,24 +94,7 @@ class Script:
     def _reply(self, reply: Reply, world: World) -> None:
         if reply.crashes:
             self.missing.append("an error in the service breaks a turn")
-        played = world.scripted(reply)
-        signal = None
-        text = reply.text
-        if reply.signal == "malformed":
-            text = world.text_of(reply)
-        elif reply.signal:
-            signal = SignalLine(type=reply.signal, fields=world.fields_of(reply), confidence=reply.confidence)
-        used = played.usage.output_tokens if played.usage else 0
-        self.turns.append(
-            Turn(
-                text=text,
-                signal=signal,
-                calls=world.calls_of(reply),
-                usage=Usage(input_tokens=0, output_tokens=used),
-                stop_reason=reply.stop_reason,
-                fault=reply.fault,
-            )
-        )
+        self.turns.append(world.turn_of(reply))
 
     def _answer(self, tool: str, result: Result, world: World) -> None:
         known = world.result_of(result)

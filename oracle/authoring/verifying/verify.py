@@ -14,14 +14,20 @@ from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, 
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.options import Options, deliveries_of
 from oracle.authoring.verifying.parts import STANDARD_TOOLS
-from oracle.authoring.verifying.properties import BUILT_IN, REACHABLE, Property
-from oracle.authoring.verifying.reaching import SHARE, PlainOptions, Reaching
+from oracle.authoring.verifying.properties import (
+    BUILT_IN,
+    REACHABLE,
+    Property,
+    named,
+    policy_tools,
+    rule_properties,
+    rule_states,
+)
+from oracle.authoring.verifying.reaching import SHARE, PlainOptions, Reaching, Unreached
 from oracle.authoring.verifying.reads import Reads, reads_of
 from oracle.authoring.verifying.replies import Vocabulary
 from oracle.authoring.verifying.report import Report, Result
-from oracle.authoring.verifying.ruled import named, policy_tools, rule_properties, rule_states
 from oracle.authoring.verifying.stories import Counterexample, tell, where
-from oracle.authoring.verifying.unreached import Unreached
 from oracle.authoring.verifying.world import World
 from oracle.core.loading import collector_paused
 from oracle.core.logs.configuring import quiet

@@ -5,13 +5,11 @@ through the code that makes the outcomes of real turns and tool calls.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from bt_runtime import (
-    Blackboard,
     BTError,
     Outcome,
     Registry,
@@ -22,7 +20,7 @@ from bt_runtime import (
     TreeDefinition,
 )
 from bt_runtime.language.kind import CALLS_HOST
-from bt_runtime.record.recording import TickInput, describe
+from bt_runtime.record.recording import TickInput
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY, demanded, values_of
@@ -33,7 +31,7 @@ from oracle.agent.query import Query
 from oracle.agent.tool_calls import answer_calls, calls_of, forbidden
 from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
-from oracle.authoring.scenarios.model import PersonDecides
+from oracle.authoring.scenarios.model import PersonDecides, SignalLine, Turn
 from oracle.authoring.verifying import events
 from oracle.authoring.verifying.memory import Memory, Stored
 from oracle.authoring.verifying.parts import (
@@ -42,10 +40,15 @@ from oracle.authoring.verifying.parts import (
     ChosenStore,
     ChosenTools,
     NoAudit,
+    TokenWatch,
+    WatchedIntents,
+    WorldProgress,
     disarmed,
+    outcome_of,
+    reader_of,
+    watched_blackboard,
 )
 from oracle.authoring.verifying.replies import (
-    FIELDS,
     OTHER_REASONS,
     PLAIN,
     SHARES,
@@ -55,33 +58,16 @@ from oracle.authoring.verifying.replies import (
     Tokens,
     events_of,
 )
-from oracle.authoring.verifying.tokens import TokenWatch
-from oracle.classify import HeuristicIntentClassifier, ResponseIntent
 from oracle.core.chunks import Chunk
-from oracle.core.encoding import to_json
 from oracle.decision import AgentConfig, canonical_arguments
 from oracle.llm.protocol import ToolUse, Usage
-from oracle.llm.script import ScriptedCall, ScriptedTurn
+from oracle.llm.script import ScriptedCall, ScriptedTurn, arguments_text
 from oracle.tools import Tool, ToolResult
-from signals import ParsedResponse, SignalStream
 
 Saved = tuple[tuple[Stored, tuple[Any, ...]], tuple[Chunk, ...]]
 
 _INJECTED = "RuntimeError: an error in the service"
 PARTIAL = "The beginning of an"
-
-
-def _watched(read: set[str]) -> type[Blackboard]:
-    """A blackboard that notes which keys nodes read."""
-
-    class Watched(Blackboard):
-        __slots__ = ()
-
-        def __getitem__(self, name: str) -> Any:  # noqa: ANN401
-            read.add(name)
-            return super().__getitem__(name)
-
-    return Watched
 
 
 AGAIN: Final = "the question"
@@ -91,50 +77,6 @@ FRESH: Final = "question "
 REPEATED: Final = frozenset({canonical_arguments({"query": AGAIN})})
 FOUND_AGAIN: Final = "What it says."
 """What a tool returns that brings the same as before."""
-
-
-@dataclass(slots=True)
-class _Watched:
-    """Classifies responses as the product does, and notes that it was asked."""
-
-    was_asked: bool = False
-
-    @property
-    def name(self) -> str:
-        return "heuristic"
-
-    def classify(self, text: str) -> ResponseIntent:
-        self.was_asked = True
-        return _classified(text)
-
-
-@dataclass(slots=True)
-class WorldProgress:
-    """Where a run stands, in addition to what its own parts know.
-
-    Args:
-        is_over: `done` was sent.
-        error: what ended the run in place of the tree.
-        reason_at_cancel: the reason that was written when the user cancelled; `None`: the user has not cancelled.
-        began_after_cancel: the path of what began after the cancel, if anything did.
-        has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
-        node_error: the path of the first node that raised by itself.
-        node_problem: the error of that node, as `Type: message`.
-        reserved: the tokens that the turns under way have reserved.
-        forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
-        delivered: the keys that have got a value from outside.
-    """
-
-    is_over: bool = False
-    error: BTError | None = None
-    reason_at_cancel: str | None = None
-    began_after_cancel: str = ""
-    has_crashed: bool = False
-    node_error: str = ""
-    node_problem: str = ""
-    reserved: dict[Request, int] = field(default_factory=dict)
-    forbidden: dict[str, ToolResult] = field(default_factory=dict)
-    delivered: frozenset[str] = frozenset()
 
 
 class World:
@@ -158,7 +100,7 @@ class World:
         registry: Registry = REGISTRY,
     ) -> None:
         self.definition = definition
-        self.clock, self.store, self.intents = StillClock(), ChosenStore(), _Watched()
+        self.clock, self.store, self.intents = StillClock(), ChosenStore(), WatchedIntents()
         self.chunks: list[Chunk] = []
         self.visited: set[int] = set()
         self.path: list[int] = []  # which nodes each tick of the last event has visited
@@ -180,7 +122,7 @@ class World:
             emit=self.chunks.append,
             registry=registry,
             rules="all",
-            blackboard=_watched(self.read),
+            blackboard=watched_blackboard(self.read),
         )
         opened.cancel = self._request_cancel
         self.agent, self.tree, self.floor, self.rules = opened.agent, opened.tree, opened.floor, opened.rules
@@ -312,7 +254,7 @@ class World:
     def _keep(self, outcomes: Sequence[Outcome]) -> None:
         """Show the rules of the tree what has ended, as the journal does before a tick."""
         if self.rules is not None and outcomes:
-            _outcome(self.rules.keep(outcomes))
+            outcome_of(self.rules.keep(outcomes))
 
     def _request_cancel(self) -> None:
         """A rule of the tree has ended the query."""
@@ -391,7 +333,7 @@ class World:
         if self.progress.error is not None:
             self.agent.ending.lose_control(self.progress.error)
         self.store.fails = False
-        _outcome(self.closing.finish(self.agent, asked_at=TIMESTAMP))
+        outcome_of(self.closing.finish(self.agent, asked_at=TIMESTAMP))
         self.progress.is_over = True
 
     # Outcomes
@@ -417,10 +359,10 @@ class World:
                 return self._tools(request, results), None
             case events.ActionEnded():
                 self.tools.next = self.result_of(event.result, event.text)
-                return _outcome(node.start())
+                return outcome_of(node.start())
             case events.SaveEnded(_, fails):
                 self.store.fails = fails
-                return _outcome(node.start())
+                return outcome_of(node.start())
             case events.WorkEnded(_, fails):
                 return (None, _INJECTED) if fails else (None, None)
             case _:
@@ -432,40 +374,43 @@ class World:
         turn = OpenTurn(self.agent, **node.request())
         self.agent.rules = rules
         try:
-            turn.progress.reader = _reader_of(self.text_of(reply))
-            turn.play(events_of(self.scripted(reply), ends=not (interrupted or reply.is_fault)))
+            script = self.scripted(reply)
+            turn.progress.reader = reader_of("".join(script.text))
+            turn.play(events_of(script, ends=not (interrupted or reply.is_fault)))
         finally:
             turn.release()
         return turn.end(reply.fault, interrupted=interrupted)
 
+    def turn_of(self, reply: Reply) -> Turn:
+        """The reply as a turn of a scenario, as it would be now."""
+        text, signal = reply.text, None
+        if reply.signal == "malformed":
+            text = f'{text}\n\n<signal type="need_turn"></signal>'
+        elif reply.signal:
+            signal = SignalLine(type=reply.signal, fields=self._fields_of(reply), confidence=reply.confidence)
+        return Turn(
+            text=text,
+            signal=signal,
+            calls=self._calls_of(reply),
+            usage=Usage(input_tokens=0, output_tokens=self.left_until(reply.tokens)),
+            stop_reason=reply.stop_reason,
+            fault=reply.fault,
+        )
+
     def scripted(self, reply: Reply) -> ScriptedTurn:
-        """The reply as a turn of a script, as it would be now."""
-        usage = Usage(0, 0, 0, self.left_until(reply.tokens))
-        calls = tuple(ScriptedCall(call.name, to_json(call.arguments).decode()) for call in self.calls_of(reply))
-        return ScriptedTurn(text=self.text_of(reply), tool_calls=calls, usage=usage, stop_reason=reply.stop_reason)
+        """What the model sends of the reply now, as a value that can be hashed: arguments of calls are text."""
+        script = self.turn_of(reply).scripted()
+        calls = tuple(replace(call, arguments=arguments_text(call.arguments)) for call in script.tool_calls)
+        return replace(script, tool_calls=calls, fault=None)
 
     def left_until(self, level: Tokens) -> int:
         """The tokens that are left until a level is reached; 0 if it is reached."""
         state = self.agent.state
         return max(0, int(state.config.token_budget * SHARES[level]) - state.tokens_used)
 
-    def text_of(self, reply: Reply) -> str:
-        """What the model writes, with its signal."""
-        if not reply.signal:
-            return reply.text
-        if reply.signal == "malformed":
-            return f'{reply.text}\n\n<signal type="need_turn"></signal>'
-        return f"{reply.text}\n\n{self.signal_of(reply)}"
-
-    def signal_of(self, reply: Reply) -> str:
-        """The signal as the model writes it."""
-        fields = self.fields_of(reply)
-        inner = "".join(f"<{name}>{value}</{name}>" for name, value in fields.items())
-        return f'<signal type="{reply.signal}">{inner}<confidence>{reply.confidence}</confidence></signal>'
-
-    def fields_of(self, reply: Reply) -> dict[str, str]:
-        """The fields of the signal; a `need_turn` repeats its reason only if it is meant to."""
-        fields = dict(FIELDS[reply.signal])
+    def _fields_of(self, reply: Reply) -> dict[str, str]:
+        """The fields of the signal that are not the usual ones; a `need_turn` repeats its reason only if it is to."""
+        fields: dict[str, str] = {}
         if reply.signal == "need_turn":
             before = self.agent.signals.last_reason  # which reason would be a repetition
             same = next((reason for reason in OTHER_REASONS if reason == before), OTHER_REASONS[0])
@@ -482,7 +427,7 @@ class World:
         fitting = (tool.name for tool in offered if tool.writes is (call == "write"))
         return next(fitting, "vault_write" if call == "write" else "search_code")
 
-    def calls_of(self, reply: Reply) -> tuple[ScriptedCall, ...]:
+    def _calls_of(self, reply: Reply) -> tuple[ScriptedCall, ...]:
         """The calls of the reply; those with fresh arguments have been made never before."""
         number, own = len(self.agent.output.steps), dict(reply.arguments)
         return tuple(
@@ -550,45 +495,5 @@ class World:
             value = self._tools(request, ())
         elif CALLS_HOST in roles:
             self.tools.next = asyncio.CancelledError()
-            _outcome(node.start())
+            outcome_of(node.start())
         return Outcome(request.key, "cancelled", value, at_s=self.clock.now_s)
-
-
-def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, str | None]:
-    """The value and the error of work that does not wait, because nothing in it has to."""
-    try:
-        work.send(None)
-    except StopIteration as ended:
-        return ended.value, None
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  as the run loop does
-        return None, describe(error)
-    work.close()
-    raise RuntimeError("the work of a node waited, although nothing in this world takes time")
-
-
-class _Known:
-    """The reader of a response that was read before: the product's own has read it once."""
-
-    def __init__(self, text: str) -> None:
-        self.thoughts: list[str] = []  # no reply has any
-        reader = SignalStream()
-        self._shown = reader.feed(text)
-        self._parsed = reader.close()
-
-    def feed(self, delta: str) -> str:
-        """What may be shown now."""
-        return self._shown if delta else ""
-
-    def close(self, *, cut_off: bool = False) -> ParsedResponse:  # noqa: ARG002  no reply ends within a signal
-        """The response."""
-        return self._parsed
-
-
-@lru_cache(maxsize=1024)
-def _reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
-    return _Known(text)
-
-
-@lru_cache(maxsize=256)
-def _classified(text: str) -> ResponseIntent:
-    return HeuristicIntentClassifier().classify(text)

@@ -43,7 +43,7 @@ class Exact(Identity):
                 for name, value in vars(node).items()
                 if name != "feedback_message"
             ),
-            self._time(),
+            (world.context.now_s, *world.context.awaited(), world.floor.is_late),
             tuple(self._pending()),
             frozen({name: world.tree.blackboard[name] for name in world.definition.keys}),
             frozen(agent.state),

@@ -6,8 +6,8 @@ import pytest
 
 from oracle.authoring.verifying.events import Replied
 from oracle.authoring.verifying.exploring import Bounds
+from oracle.authoring.verifying.foresight import speaks
 from oracle.authoring.verifying.identity import Identity
-from oracle.authoring.verifying.liveness import speaks
 from oracle.authoring.verifying.reads import reads_of
 from oracle.authoring.verifying.replies import PLAIN, SHARES, Reply
 from oracle.authoring.verifying.verify import Scope, exploration_of
