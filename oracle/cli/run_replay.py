@@ -168,7 +168,8 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
             return _Result(data, (f"{name}: the same, {_ticks(ticks)} in {{ms}}, ends as {found.new_end}",))
         return _Result(data, (f"{name}: not known: {one_line(found.unknown or '')}",))
     what = "different" if found.verdict == "differs" else "another way to the same result"
-    lines = [f"{name}: {_until(difference.tick, what)}"]
+    same = f"the same until tick {difference.tick - 1}, then {what}"
+    lines = [f"{name}: {what} from the first tick on" if difference.tick == 1 else f"{name}: {same}"]
     lines.append(f"tick {difference.tick}  {path_end(difference.path)}")
     sides = {}
     for side, definition, did in (("old", own, difference.old), ("new", other, difference.new)):
@@ -178,10 +179,6 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
     data["nodes"] = sides
     lines.append(_end(found))
     return _Result(data, tuple(lines))
-
-
-def _until(tick: int, what: str) -> str:
-    return f"{what} from the first tick on" if tick == 1 else f"the same until tick {tick - 1}, then {what}"
 
 
 def _side(definition: TreeDefinition, path: str, visit: Visit | None) -> dict[str, Any] | None:

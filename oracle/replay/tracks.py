@@ -57,7 +57,7 @@ def tracks(before: Course, after: Course, *, tick: int) -> tuple[Track, ...]:
     }
     nearest = set(sorted(differing, key=lambda path: differing[path])[:MOST_ROWS])
     return tuple(
-        Track(path, _label(node), _around(was.get(path, {}), tick), _around(would_be.get(path, {}), tick))
+        Track(path, node.title, _around(was.get(path, {}), tick), _around(would_be.get(path, {}), tick))
         for path, node in nodes.items()
         if path in nearest or (node.kind == _TURN and (path in was or path in would_be))
     )
@@ -81,11 +81,6 @@ def _is_telling(node: NodeDefinition) -> bool:
     """It has a name, includes a tree, or acts: what is between says no more."""
     is_leaf = not any(node.children.values())
     return node.name is not None or node.kind == "subtree" or (is_leaf and node.kind != "condition")
-
-
-def _label(node: NodeDefinition) -> str:
-    included = getattr(node.settings, "tree", None) if node.kind == "subtree" else None
-    return node.name or (included if isinstance(included, str) else node.kind)
 
 
 def _parting(old: Mapping[int, Status], new: Mapping[int, Status]) -> int:

@@ -60,7 +60,7 @@ class TextJoiner:
 
     def emit(self, chunk: Chunk, write: Callable[[Chunk], None]) -> None:
         """Take a chunk, and write it now or later; never waits."""
-        if isinstance(chunk, Content | Thinking) and not _stays_alone(chunk):
+        if isinstance(chunk, Content | Thinking) and not (chunk.content == _PARAGRAPH or isinstance(chunk, Closing)):
             if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
                 self.write_held(write)
             if self._texts or self._is_behind():
@@ -91,7 +91,3 @@ class TextJoiner:
     def _is_behind(self) -> bool:
         since_s = self._pending_since_s()
         return since_s is not None and self._now() - since_s > BEHIND_S
-
-
-def _stays_alone(chunk: Content | Thinking) -> bool:
-    return chunk.content == _PARAGRAPH or isinstance(chunk, Closing)

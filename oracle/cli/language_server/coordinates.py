@@ -6,6 +6,7 @@ feed, a carriage return, or both end a line.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -52,12 +53,9 @@ class Coordinates:
     def position(self, place: Place) -> Position:
         """The position of a place."""
         index = self.lines.index(place)
-        low, high = 0, len(self._starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._starts[middle] <= index else (low, middle)
-        before = self._text[self._starts[low] : index]
-        return Position(low, sum(map(self._units, before)))
+        line = bisect_right(self._starts, index) - 1
+        before = self._text[self._starts[line] : index]
+        return Position(line, sum(map(self._units, before)))
 
     def range(self, start: Place, end: Place | None = None) -> Range:
         """The range between two places."""

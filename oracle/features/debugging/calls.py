@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -147,7 +148,7 @@ async def _state(run: RunRecord, debugger: Debugger) -> dict[str, Any]:
         "tick": state.tick,
         "since": None if state.since is None else iso(state.since),
         "by": state.by,
-        "hit": None if state.hit is None else state.hit.to_json(),
+        "hit": None if state.hit is None else asdict(state.hit),
         "lease_s": None if resumes_at is None else round(max(0.0, resumes_at - debugger.now()), 3),
         "resumes_at": None if resumes_at is None else iso(resumes_at),
         "values": dict(state.values),

@@ -19,7 +19,6 @@ from oracle.replay.histories.model import (
     StepFacts,
     TickFacts,
     Tone,
-    VisitFacts,
 )
 from oracle.replay.histories.steps import steps_of
 
@@ -94,15 +93,12 @@ def add_view(history: History) -> None:
     for turn in history.turns:
         ended.setdefault(turn.ended_tick or 0, []).append(turn)
     for at, tick in enumerate(history.ticks):
-        shown = replace(tick, marks=marks.take(tick), visits=tuple(map(_with_values, tick.visits)))
+        visits = (replace(visit, evaluations=tuple(map(with_verdict, visit.evaluations))) for visit in tick.visits)
+        shown = replace(tick, marks=marks.take(tick), visits=tuple(visits))
         why = steps_of(nodes, shown, shown.decision, ended.get(tick.tick, ()))
         history.ticks[at] = replace(shown, why=why)
     if history.end is not None:
         history.end = with_end_shown(history, history.end)
-
-
-def _with_values(visit: VisitFacts) -> VisitFacts:
-    return replace(visit, evaluations=tuple(map(with_verdict, visit.evaluations)))
 
 
 def with_verdict(evaluation: EvaluationFacts) -> EvaluationFacts:

@@ -1,6 +1,6 @@
 """Recorded runs, judged by rules: how many kept to each, and how the first that did not broke it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,10 +163,5 @@ def _violation(monitor: Monitor, record: RunRecord, happenings: Sequence[Happeni
 
 def shown(event: Event) -> str:
     """An event for people: its type, its name, and its values in short."""
-    values = ", ".join(_values(event))
+    values = ", ".join(f"{visible(name[:_LONGEST_NAME])}: {brief(value)}" for name, value in event.fields.items())
     return f"{event}({values})" if values else str(event)
-
-
-def _values(event: Event) -> Iterator[str]:
-    for name, value in event.fields.items():
-        yield f"{visible(name[:_LONGEST_NAME])}: {brief(value)}"

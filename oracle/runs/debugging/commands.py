@@ -62,13 +62,9 @@ class DebugCommand:
     path: str = ""
     result: ForcedResult = "success"
 
-    def to_data(self) -> Mapping[str, Any]:
-        """The data of a command to another worker."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "DebugCommand":
-        """What `to_data` has written.
+        """The command behind the data of one to another worker, which are its fields.
 
         Raises:
             ValueError: it is something else.

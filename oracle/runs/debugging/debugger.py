@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import asdict
 from typing import Any
 
 import structlog
@@ -132,7 +133,7 @@ class Debugger:
             raise DebugRefusedError("the run is ending, and cannot be debugged any more")
         check_standing(command, (await self.state(run)).standing)
         check_command(command, definition)
-        await self._store.commands.send(RunCommand(run.id, COMMAND, command.to_data()))
+        await self._store.commands.send(RunCommand(run.id, COMMAND, asdict(command)))
 
     def take(self, command: RunCommand) -> None:
         """Take a command that was sent to this worker."""

@@ -10,6 +10,7 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from typing import cast
 
 import structlog
@@ -211,7 +212,7 @@ class DebugSession(Pacer):
         if self._held_until_s is None:
             self._held_until_s = self._base.now() + MOST_HELD_S
         self._renew()
-        self._note("paused", by=by, hit=None if hit is None else hit.to_json(), resumes_at=self._resumes_at)
+        self._note("paused", by=by, hit=None if hit is None else asdict(hit), resumes_at=self._resumes_at)
         if not self._is_announced:
             self._is_announced = True
             where = f"at tick {self._tick:,}" if self._tick else "before the first tick"

@@ -40,10 +40,6 @@ class BreakpointHit:
         """A hit of a breakpoint."""
         return cls(which.id, which.kind, path, which.expression, error)
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class Debugged:

@@ -334,7 +334,8 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
     row = connection.execute(_ROW, {"context_id": context_id, "of_user": user_id}).one_or_none()
     if row is None:
         return None
-    messages, earlier = _latest(connection, context_id) if row.has_messages else ((), 0)
+    first = _first_to_load(connection, context_id) if row.has_messages else 1
+    messages, earlier = _said(connection, context_id, first=first) if row.has_messages else ((), 0)
     state = row.state
     return Conversation(
         context_id=context_id,
@@ -348,11 +349,14 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
     )
 
 
-def _latest(connection: Connection, context_id: str) -> tuple[tuple[ConversationMessage, ...], int]:
-    """The latest messages, as many as a history may need, and how many of user and model come before them."""
-    first, of_conversation = _first_to_load(connection, context_id), message.c.conversation_id == context_id
+def _said(
+    connection: Connection, context_id: str, *, first: int, before: int | None = None
+) -> tuple[tuple[ConversationMessage, ...], int]:
+    """The messages from one on, up to that before another one, and how many of user and model come before them."""
+    of_conversation = message.c.conversation_id == context_id
+    wanted = [of_conversation, message.c.n >= first, *([] if before is None else [message.c.n < before])]
     columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
-    said = select(*columns).where(of_conversation, message.c.n >= first).order_by(message.c.n)
+    said = select(*columns).where(*wanted).order_by(message.c.n)
     of_model = message.c.role.in_(("user", "assistant"))
     earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
     messages = tuple(ConversationMessage(*each) for each in connection.execute(said))
@@ -368,16 +372,13 @@ def _before(connection: Connection, user_id: str, context_id: str, run_id: str) 
     if row is None or mark is None:
         return None
     first = first_that_fits(connection, context_id, limit=_MOST_LOADED, before=mark, most_chars=_LOADED_CHARS)
-    columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
-    said = select(*columns).where(of_conversation, message.c.n >= first, message.c.n < mark).order_by(message.c.n)
-    of_model = message.c.role.in_(("user", "assistant"))
-    earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
+    messages, earlier = _said(connection, context_id, first=first, before=mark)
     return Conversation(
         context_id=context_id,
         user_id=user_id,
         project_id=row.project_id,
-        messages=tuple(ConversationMessage(*each) for each in connection.execute(said)),
-        earlier=connection.scalar(earlier) or 0 if first > 1 else 0,
+        messages=messages,
+        earlier=earlier,
     )
 
 

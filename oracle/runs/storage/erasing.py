@@ -79,13 +79,11 @@ def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[
     """Delete a portion; returns the runs that may have more."""
     room = PORTION
     for at, run_id in enumerate(run_ids):
-        first = connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))
-        while first is not None:
+        while (first := connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))) is not None:
             if room <= 0:
                 return run_ids[at:]
             gone = connection.execute(delete(event).where(event.c.run_id == run_id, event.c.seq < first + room))
             room -= gone.rowcount
-            first = connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))
     return ()
 
 

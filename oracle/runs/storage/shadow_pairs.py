@@ -3,12 +3,12 @@
 The texts of a pair are those of its two runs, and go with them; its figures stay, as the row of a run does.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, true, update
 
 from oracle.runs.storage.database import may_be_id
@@ -127,13 +127,11 @@ class PairFigures:
         """From 0 to 2: how unlike the answers are, and one more if the runs ended for different reasons."""
         return round(1.0 - self.similarity + (not self.same_end), 4)
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> "PairFigures":
-        """The figures behind their fields."""
-        parting = fields["parting"]
-        sides = {name: _side(fields[name]) for name in ("primary", "shadow")}
-        rest = {"parting": parting and _parting(parting), "would_call": tuple(fields["would_call"])}
-        return cls(**{**fields, **sides, **rest})
+
+@cache
+def read_figures() -> TypeAdapter[PairFigures]:
+    """Reads the figures of a pair as they are kept."""
+    return TypeAdapter(PairFigures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +280,7 @@ def _pair(row: Row[Any]) -> ShadowPair:
         at=row.at,
         shadow_id=row.shadow_id,
         why="interrupted" if is_orphan else row.why or "",
-        figures=None if row.data is None else PairFigures.from_json(row.data),
+        figures=None if row.data is None else read_figures().validate_python(row.data),
         question=str((row.input or {}).get("question", "")),
         rating=(row.feedback or {}).get("rating"),
     )
@@ -290,21 +288,6 @@ def _pair(row: Row[Any]) -> ShadowPair:
 
 def _is_of(tree: str) -> ColumnElement[bool]:
     table = shadow_pair.c
-    named = [or_(side == tree, side.startswith(f"{tree}@", autoescape=True)) for side in _controls()]
+    controls = table.primary_control, table.shadow_control
+    named = [or_(side == tree, side.startswith(f"{tree}@", autoescape=True)) for side in controls]
     return or_(table.tree == tree, *named)
-
-
-def _controls() -> tuple[ColumnElement[str], ColumnElement[str]]:
-    return shadow_pair.c.primary_control, shadow_pair.c.shadow_control
-
-
-def _side(fields: Mapping[str, Any]) -> SideFigures:
-    return SideFigures(**{**fields, "signals": tuple(fields["signals"])})
-
-
-def _parting(fields: Mapping[str, Any]) -> PairParting:
-    return PairParting(_decision(fields["primary"]), _decision(fields["shadow"]), same_tools=fields["same_tools"])
-
-
-def _decision(fields: Mapping[str, Any] | None) -> Decision | None:
-    return None if fields is None else Decision(**{**fields, "tools": tuple(fields["tools"])})

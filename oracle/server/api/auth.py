@@ -154,12 +154,9 @@ class Authenticator:
                 return str(user)
             problem = "its 'sub' begins as only users of a chat backend or of an issuer do"
         # The client gets the same answer as for any invalid token; the issuer finds the reason in the log.
-        log.warning("token.refused", problem=problem, sub=_shown(user))
+        shown = repr(user)[:80] if isinstance(user, str) else type(user).__name__
+        log.warning("token.refused", problem=problem, sub=shown)
         return None
-
-
-def _shown(user: object) -> str:
-    return repr(user)[:80] if isinstance(user, str) else type(user).__name__
 
 
 def _bearer(values: Collection[bytes]) -> str:

@@ -2,9 +2,17 @@
 
 from dataclasses import asdict
 
+from oracle.core.encoding import from_json, to_json
 from oracle.features.shadow.report import MOST_PAIRS, RatingCount, report_of
 from oracle.features.shadow.view import report_lines
-from oracle.runs.storage.shadow_pairs import Decision, PairFigures, PairParting, ShadowPair, SideFigures
+from oracle.runs.storage.shadow_pairs import (
+    Decision,
+    PairFigures,
+    PairParting,
+    ShadowPair,
+    SideFigures,
+    read_figures,
+)
 
 
 def side(reason: str = "completed", *, tools: int = 1, tokens: int = 1_000) -> SideFigures:
@@ -88,8 +96,8 @@ def test_there_may_be_no_pairs_and_very_many():
 def test_figures_are_read_back_as_they_were_written():
     parting = PairParting(Decision(1, "calls", ("read_file",)), Decision(1, "end", reason="completed"))
     figures = PairFigures(side(), side(), 0.25, parting, answered=1, ran=2, would_call=("vault_write",))
-    assert PairFigures.from_json(asdict(figures)) == figures
-    assert PairFigures.from_json(asdict(PairFigures(side(), side(), 1.0))) == PairFigures(side(), side(), 1.0)
+    for each in (figures, PairFigures(side(), side(), 1.0)):
+        assert read_figures().validate_python(from_json(to_json(asdict(each)))) == each
 
 
 def test_where_two_runs_part_is_said_in_words():

@@ -1,6 +1,7 @@
 """Runs that operators pause, step, change and let go."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -289,7 +290,7 @@ async def test_a_command_that_comes_after_a_change_of_breakpoints_waits_until_th
         await olga.until(live, "paused")
         await store.breakpoints.add(Breakpoint("second", "node", "olga", run_id=live.record.id, path=LLM_TURN))
         olga.debugger.take(RunCommand(live.record.id, RELOAD))
-        olga.debugger.take(RunCommand(live.record.id, COMMAND, DebugCommand("resume", "olga").to_data()))
+        olga.debugger.take(RunCommand(live.record.id, COMMAND, asdict(DebugCommand("resume", "olga"))))
         paused = await olga.until(live, "paused", after=0)
         assert paused.hit is not None
         assert paused.hit.breakpoint == "second"
