@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oracle.agent.notes import WRAP_UP
-from oracle.core.chunks import Content, Done, SystemNotice
+from oracle.core.chunks import Content, SystemNotice
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
@@ -33,45 +33,6 @@ def busy(number: int) -> list[ScriptedTurn]:
     return [says(f"Step {at}.", calls("search_code", query="RetryPolicy", limit=at)) for at in range(1, number + 1)]
 
 
-async def test_012_us2_3_max_iterations_saves_the_text_and_explains_inline(control: ControlName) -> None:
-    async with harness(busy(10), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 10})
-    steps = [f"Step {at}." for at in range(1, 11)]
-    assert answered.answer == "\n\n".join([*steps, "Stopped: iteration limit reached (10/10)."])
-    assert answered.kept == answered.answer
-    assert answered.last_sentence == "Stopped: iteration limit reached (10/10)."
-    assert answered.chunks[answered.position(Done) - 2].to_wire() == {"type": "content", "content": "\n\n"}
-    assert answered.notices[-1].to_wire() == {
-        "type": "system",
-        "system_type": "limit_reached",
-        "system_message": "Maximum iterations reached (10/10). Saving partial response.",
-        "severity": "error",
-        "metadata": {"current_value": 10, "limit_value": 10, "percent": 100, "limit_type": "iteration"},
-        "timestamp": "2026-01-02T03:04:05.000+00:00",
-    }
-    assert answered.done.turns == 10
-    assert len(answered.bodies) == 10
-
-
-async def test_012_fr_007_the_reason_is_in_the_final_response_and_in_done(control: ControlName) -> None:
-    async with harness(busy(3), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 3})
-    assert answered.reason == "max_iterations"
-    assert [chunk.type for chunk in answered.chunks[-4:]] == ["system", "content", "content", "done"]
-    assert answered.conversation.messages[-1].metadata["termination_reason"] == "max_iterations"
-
-
-async def test_012_edge_max_iterations_of_1_ends_after_one_turn_whose_calls_are_not_run(control: ControlName) -> None:
-    async with harness(busy(2), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 1})
-    assert len(answered.bodies) == 1
-    assert answered.bodies[0]["tools"]
-    assert "tool_choice" not in answered.bodies[0]
-    assert [(result.tool_result, result.is_error) for result in answered.results] == [(REFUSED, True)]
-    assert answered.messages == ["Maximum iterations reached (1/1). Saving partial response."]
-    assert answered.answer == "Step 1.\n\nStopped: iteration limit reached (1/1)."
-
-
 async def test_012_edge_max_iterations_of_1_completes_when_the_one_turn_answers(control: ControlName) -> None:
     async with harness([answers("Yes.")], control=control) as it:
         answered = await it.ask(limits={"max_iterations": 1})
@@ -89,13 +50,6 @@ async def test_decision_01_the_lower_of_user_and_tree_counts_and_is_what_is_show
         "Approaching iteration limit (2/4). Consider wrapping up your response.",
         "Maximum iterations reached (4/4). Saving partial response.",
     ]
-
-
-async def test_decision_01_the_user_may_not_exceed_the_trees_30_turns() -> None:
-    async with harness(busy(40), wire=False) as it:
-        answered = await it.ask(limits={"max_iterations": 50})
-    assert answered.done.turns == 30
-    assert answered.last_sentence == "Stopped: iteration limit reached (30/30)."
 
 
 async def test_decision_05_calls_beyond_the_limit_of_a_turn_are_answered_and_not_run(control: ControlName) -> None:
@@ -185,20 +139,6 @@ async def test_decision_13_the_last_turn_has_a_note_and_keeps_tools_and_tool_cho
     assert [WRAP_UP in text_of(body["messages"][-1]) for body in answered.bodies] == [False, False, True]
     assert answered.reason == "completed"
     assert answered.answer == "Step 1.\n\nStep 2.\n\nWhat there is."
-
-
-async def test_decision_13_tools_called_in_the_wrap_up_turn_all_the_same_are_not_run(control: ControlName) -> None:
-    async with harness(busy(2), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 2})
-    assert [result.tool_result for result in answered.results][1] == REFUSED
-    assert answered.reason == "max_iterations"
-
-
-async def test_decision_13_a_wrap_up_turn_that_asks_for_another_one_ends_with_the_limit(control: ControlName) -> None:
-    async with harness([*busy(1), says("Not yet." + NEED_TURN)], control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 2})
-    assert answered.reason == "max_iterations"
-    assert answered.answer == "Step 1.\n\nNot yet.\n\nStopped: iteration limit reached (2/2)."
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from math import ceil
 
 import pytest
 
-from oracle.core.chunks import Content, SystemNotice, ToolCalled
+from oracle.core.chunks import SystemNotice, ToolCalled
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (
@@ -16,7 +16,6 @@ from tests.acceptance.harness import (
     made_tool,
     numbered,
     says,
-    text_of,
     text_of_request,
 )
 
@@ -29,25 +28,6 @@ def busy(*, tokens: int = 10) -> list[ScriptedTurn]:
         says(f"Step {number}.", calls("search_code", query="RetryPolicy", limit=number), tokens=tokens)
         for number in range(1, 60)
     ]
-
-
-async def test_012_us2_1_warning_at_70_percent_when_the_next_turn_begins(control: ControlName) -> None:
-    async with harness(busy(), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 10})
-    warning = answered.notices[0]
-    assert warning.to_wire() == {
-        "type": "system",
-        "system_type": "limit_warning",
-        "system_message": ITERATION_7_OF_10,
-        "severity": "warning",
-        "metadata": {"current_value": 7, "limit_value": 10, "percent": 70, "limit_type": "iteration"},
-        "timestamp": "2026-01-02T03:04:05.000+00:00",
-    }
-    before = answered.chunks[: answered.position(SystemNotice)]
-    after = answered.chunks[answered.position(SystemNotice) :]
-    assert sum(isinstance(chunk, ToolCalled) for chunk in before) == 7
-    assert next(chunk for chunk in after if isinstance(chunk, Content)).content == "\n\n"
-    assert [chunk.content for chunk in after if isinstance(chunk, Content)][1] == "Step 8."
 
 
 async def test_012_us2_2_token_warning_at_80_percent_when_the_next_turn_begins(control: ControlName) -> None:
@@ -66,23 +46,6 @@ async def test_012_us2_2_token_warning_at_80_percent_when_the_next_turn_begins(c
     assert answered.reason == "completed"
     warned_at = answered.position(SystemNotice)
     assert sum(isinstance(chunk, ToolCalled) for chunk in answered.chunks[:warned_at]) == 5
-
-
-async def test_012_fr_008_notifications_are_chunks_of_type_system_in_the_stream(control: ControlName) -> None:
-    async with harness(busy(), control=control, wire=False) as it:
-        answered = await it.ask(limits={"max_iterations": 4})
-    assert [chunk["system_type"] for chunk in answered.wire if chunk["type"] == "system"] == [
-        "limit_warning",
-        "limit_reached",
-    ]
-
-
-async def test_012_fr_009_the_model_gets_the_warning_as_a_note_that_stays_for_the_query(control: ControlName) -> None:
-    async with harness(busy(), control=control) as it:
-        answered = await it.ask(limits={"max_iterations": 10})
-    told = [text_of_request(body).count(ITERATION_7_OF_10) for body in answered.bodies]
-    assert told == [int(number >= 8) for number in range(1, 11)]
-    assert ITERATION_7_OF_10 in text_of(answered.bodies[7]["messages"][-1])
 
 
 async def test_012_fr_011_every_limit_message_has_current_value_limit_value_and_advice(control: ControlName) -> None:

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 
 from oracle.core.chunks import Done, Failed
-from oracle.llm.protocol import ModelFault
 from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     CHAT,
     NEED_TURN,
     RESEARCH_QUESTION,
-    Answered,
     ControlName,
     answers,
     calls,
@@ -46,25 +44,6 @@ async def test_012_us3_1_an_answer_without_tool_calls_ends_the_query(control: Co
     assert answered.done.turns == 1
     assert answered.answer == "RetryPolicy is in src/retry.py."
     assert not answered.notices
-
-
-async def test_012_us3_2_the_third_identical_result_ends_the_query_with_no_progress(control: ControlName) -> None:
-    turns = [says(f"Try {at}.", AUTH) for at in range(1, 6)]
-    async with harness(turns, control=control) as it:
-        answered = await it.ask()
-    assert answered.reason == "no_progress"
-    assert len(answered.bodies) == 3
-    assert [result.is_error for result in answered.results] == [False] * 3
-    assert answered.notices[-1].to_wire() == {
-        "type": "system",
-        "system_type": "no_progress",
-        "system_message": "No progress detected - same action attempted 3 times.",
-        "severity": "error",
-        "metadata": {"repeated_action": REPEATED},
-        "timestamp": "2026-01-02T03:04:05.000+00:00",
-    }
-    assert answered.last_sentence == f"Stopped: no progress - {REPEATED} brought the same result 3 times."
-    assert answered.answer.startswith("Try 1.\n\nTry 2.\n\nTry 3.\n\nStopped")
 
 
 async def test_decision_11_the_order_of_keys_and_white_space_make_no_other_action(control: ControlName) -> None:
@@ -210,29 +189,6 @@ async def test_decision_36_a_question_beside_tool_calls_does_not_keep_them_from_
     assert answered.answer == "Is it there?\n\nYes."
 
 
-async def test_012_edge_no_progress_without_any_content_explains_what_was_attempted(control: ControlName) -> None:
-    async with harness([says("", AUTH)] * 4, control=control) as it:
-        answered = await it.ask()
-    assert answered.answer == f"Stopped: no progress - {REPEATED} brought the same result 3 times."
-    assert answered.kept == answered.answer
-
-
-async def test_012_us3_3_the_third_tool_error_in_a_row_ends_the_query_with_a_summary(control: ControlName) -> None:
-    turns = [says(f"Try {name}.", missing(name)) for name in "abcd"]
-    async with harness(turns, control=control) as it:
-        answered = await it.ask()
-    assert answered.reason == "error_limit"
-    assert len(answered.bodies) == 3
-    notice = answered.notices[-1]
-    assert notice.system_type == "error_limit"
-    assert notice.system_message == "Multiple consecutive tool errors (3/3). Saving partial response."
-    assert notice.metadata["error_count"] == 3
-    assert "no/c.py" in notice.metadata["last_error"]
-    assert answered.answer.startswith("Try a.\n\nTry b.\n\nTry c.\n\nStopped: 3 tool errors in a row (last: ")
-    for name in "abc":
-        assert f'read_file({{"path": "no/{name}.py"}})' in answered.last_sentence
-
-
 async def test_012_fr_004_7_three_errors_in_one_turn_do_not_stop_the_model_sees_them_first(
     control: ControlName,
 ) -> None:
@@ -328,15 +284,6 @@ async def test_decision_14_failures_of_the_provider_keep_the_text_and_say_which(
     assert second.answer == "Better now."
 
 
-async def test_decision_09_an_error_in_a_later_turn_keeps_the_earlier_ones(control: ControlName) -> None:
-    turns = [says("First.", AUTH), says("Second, half", fault=ModelFault("provider_failed", "It broke"))]
-    async with harness(turns, control=control) as it:
-        answered = await it.ask()
-    assert answered.answer.startswith("First.\n\nSecond, half\n\nStopped: ")
-    assert answered.done.turns == 1
-    assert answered.reason == "error"
-
-
 async def test_decision_14_pause_turn_goes_on_within_the_same_turn(control: ControlName) -> None:
     search = ScriptedSearch("postgresql release", (("https://example.org/news", "News"),))
     turns = [says("Searching.", searches=(search,), stop_reason="pause_turn"), answers(" Found.")]
@@ -399,25 +346,6 @@ async def test_012_sc_006_the_defaults_save_a_third_of_the_turns_that_a_limit_of
             it.drop_from_tree("oracle", "- error_limit")
             before += (await it.ask(limits=unchecked)).done.turns
     assert now <= 0.7 * before
-
-
-@pytest.mark.parametrize("reason", ["completed", "max_iterations", "no_progress", "error_limit", "error"])
-async def test_012_fr_005_whatever_ends_the_query_the_content_is_saved_before_done(
-    control: ControlName, reason: str
-) -> None:
-    turns: dict[str, list[Any]] = {
-        "completed": [answers("Said.")],
-        "max_iterations": [says("Said.", calls("probe", n=at)) for at in range(3)],
-        "no_progress": [says("Said.", AUTH)] * 3,
-        "error_limit": [says("Said.", missing(name)) for name in "abc"],
-        "error": [Disturbed(says("Said."), "early_end")],
-    }
-    limits = {"max_iterations": 3 if reason == "max_iterations" else 15}
-    async with harness(turns[reason], control=control, tools=[made_tool(numbered)]) as it:
-        answered: Answered = await it.ask(limits=limits)
-    assert answered.reason == reason
-    assert answered.kept.startswith("Said.")
-    assert answered.saved_at_done == len(answered.conversation.messages)
 
 
 async def test_012_fr_004_a_response_that_goes_round_is_cut_off_and_ends_the_query_the_second_time(

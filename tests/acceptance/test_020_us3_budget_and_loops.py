@@ -53,23 +53,6 @@ async def test_020_us3_1_the_final_turn_has_a_note_that_it_is_the_last() -> None
     assert not any("tool_choice" in body for body in answered.bodies)
 
 
-async def test_020_us3_2_at_30_of_30_completion_is_forced_with_the_partial_answer() -> None:
-    async with harness(wants_more(number) for number in count(1)) as it:
-        answered = await it.ask(limits=LIMIT_30)
-    assert answered.done.turns == 30
-    assert len(answered.bodies) == 30
-    assert answered.reason == "max_iterations"
-    assert answered.kept.startswith("Part 1.\n\nPart 2.")
-    assert answered.kept.endswith("Part 30.\n\nStopped: iteration limit reached (30/30).")
-
-
-async def test_020_us3_independent_test_with_five_turns_the_answer_comes_after_five() -> None:
-    async with harness(wants_more(number) for number in count(1)) as it:
-        answered = await it.ask(limits={"max_iterations": 5})
-    assert answered.done.turns == 5
-    assert answered.reason == "max_iterations"
-
-
 async def test_020_fr_007_the_trees_own_limit_is_30_and_configurable_in_its_file() -> None:
     async with harness((wants_more(number) for number in count(1)), config=AgentConfig(max_iterations=50)) as it:
         shipped = await it.ask()

@@ -22,6 +22,13 @@ async def local_server(tmp_path_factory):
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def loop_server(tmp_path_factory):
+    """As `local_server`, under the plain loop."""
+    async with serving(tmp_path_factory.mktemp("loop"), ORACLE_CONTROL="loop") as server:
+        yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def guarded_server(tmp_path_factory):
     """Serves several users, by tokens and by JWT."""
     settings = {
@@ -50,17 +57,24 @@ async def connect():
 
 
 @pytest.fixture
-def client(local_server: Server, connect: Connect) -> Client:
-    """The single user of the server without auth."""
-    return connect(local_server)
+def server(request: pytest.FixtureRequest) -> Server:
+    """`local_server`, or the one that a test marked with `under_both` is run with."""
+    found: Server = request.getfixturevalue(getattr(request, "param", "local_server"))
+    return found
 
 
 @pytest.fixture
-def desk(local_server: Server) -> Desk:
+def client(server: Server, connect: Connect) -> Client:
+    """The single user of the server without auth."""
+    return connect(server)
+
+
+@pytest.fixture
+def desk(server: Server) -> Desk:
     """What the provider of the server without auth says."""
-    assert local_server.desk is not None
-    local_server.desk.play()
-    return local_server.desk
+    assert server.desk is not None
+    server.desk.play()
+    return server.desk
 
 
 @pytest.fixture

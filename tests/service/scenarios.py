@@ -60,6 +60,8 @@ class Scenario:
     question: str = CODE_QUESTION
 
 
+OF_SIGNALS = {"stuck", "capability-gap", "delegation-recommended"}
+"""Ends that 020 adds; the plain loop has them not."""
 PIECES = ("a" * 3_999, "b" * 500, "c" * 500)
 BUDGETED = ScriptedTurn(text="One.", tool_calls=(AUTH,), usage=Usage(input_tokens=40_000, output_tokens=112))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import httpx2
+import pytest
 
 from tests.acceptance.harness import PROJECT_FILES
 from tests.acceptance.scripts import CODE_QUESTION
@@ -215,6 +216,10 @@ class Client:
 
     async def aclose(self) -> None:
         await self.http.aclose()
+
+
+under_both = pytest.mark.parametrize("server", ["local_server", "loop_server"], indirect=True)
+"""A test that is run under the shipped tree and under the plain loop: what 012 asks for holds under both."""
 
 
 class Connect(Protocol):

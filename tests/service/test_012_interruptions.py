@@ -11,7 +11,7 @@ from tests.acceptance.scripts import answers, calls, hangs, says
 from tests.service.provider import Desk
 from tests.service.queries import Stream
 from tests.service.scenarios import searching
-from tests.service.server import Client, Server
+from tests.service.server import Client, Server, under_both
 from tests.support.provider import Disturbed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,6 +25,7 @@ HOLDS = [calls("search_code", query="zzhold", limit=limit) for limit in range(1,
 """Searches that are held; no two are the same, since identical calls of one turn are run once."""
 
 
+@under_both
 async def test_012_fr_004_1_cancel_in_mid_stream_keeps_what_was_said_over_http(client: Client, desk: Desk) -> None:
     desk.play(hangs(says("Half of the")), answers("And on it goes."))
     async with client.stream() as stream:
@@ -83,6 +84,7 @@ async def test_012_fr_004_1_cancel_in_mid_tool_answers_every_call_over_http(
     await client.check_kept(stream)
 
 
+@under_both
 async def test_012_fr_004_1_cancelling_again_and_after_the_end_changes_nothing(client: Client, desk: Desk) -> None:
     desk.play(hangs(says("Half")))
     async with client.stream() as stream:
@@ -117,8 +119,9 @@ async def test_012_fr_004_1_a_whole_answer_can_be_cancelled_too(client: Client, 
     assert (whole["termination_reason"], whole["answer"]) == ("user_cancelled", "Half of the")
 
 
+@under_both
 async def test_012_edge_cancel_while_a_notification_is_pending_goes_before_it_over_http(
-    client: Client, desk: Desk, local_server: Server
+    client: Client, desk: Desk
 ) -> None:
     desk.play(says("One.", HOLDS[0]), answers())
     async with client.stream(limits={"max_iterations": 3}) as stream:
@@ -144,6 +147,7 @@ async def test_012_edge_cancel_while_the_limit_is_announced_has_one_true_end(cli
         await client.check_kept(stream)
 
 
+@under_both
 async def test_012_edge_connection_drops_during_a_limit_notification_and_comes_back(client: Client, desk: Desk) -> None:
     gate = asyncio.Event()
     desk.play(*searching(2), Disturbed(says("Step 3.", calls("search_code", query="x3")), "wait", gate=gate, after=0))

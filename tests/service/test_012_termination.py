@@ -7,15 +7,21 @@ import pytest
 from tests.acceptance.scripts import calls, says, text_of_request
 from tests.service.provider import Desk
 from tests.service.queries import assert_same_answer
-from tests.service.scenarios import REFUSED, SCENARIOS, Scenario, searching, steps
-from tests.service.server import Client
+from tests.service.scenarios import OF_SIGNALS, REFUSED, SCENARIOS, Scenario, searching, steps
+from tests.service.server import Client, under_both
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+UNDER_BOTH = [
+    pytest.param(server, scenario, id=f"{scenario.id}-{server}")
+    for scenario in SCENARIOS
+    for server in ("local_server", "loop_server")
+    if server == "local_server" or scenario.id not in OF_SIGNALS
+]
 every_end = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.id)
 
 
-@every_end
+@pytest.mark.parametrize(("server", "scenario"), UNDER_BOTH, indirect=["server"])
 async def test_012_fr_004_each_end_has_its_reason_and_its_words_in_the_stream(
     client: Client, desk: Desk, scenario: Scenario
 ) -> None:
@@ -30,6 +36,9 @@ async def test_012_fr_004_each_end_has_its_reason_and_its_words_in_the_stream(
     assert tuple(heard.messages) == scenario.messages
     assert [chunk["error_type"] for chunk in heard.of("error")] == [scenario.error_type] * bool(scenario.error_type)
     assert len(desk.requests) == scenario.requests
+    kept = (await client.conversation(heard.done["context_id"]))["messages"][-1]
+    assert kept["metadata"]["termination_reason"] == scenario.reason
+    assert heard.done["turns"] == scenario.requests - bool(scenario.error_type)  # one that fails is none
     assert heard.done["run_id"] == heard.run_id
     if scenario.is_cut:
         await desk.wait_disconnected()
@@ -50,6 +59,7 @@ async def test_012_fr_005_whole_answer_conversation_and_recorded_stream_are_the_
     assert [event.raw for event in again.events] == [event.raw for event in recorded.events]
 
 
+@under_both
 async def test_012_fr_011_notices_carry_their_numbers_and_come_in_place(client: Client, desk: Desk) -> None:
     desk.play(*searching(10))
     heard = await client.ask(limits={"max_iterations": 10})
@@ -63,15 +73,17 @@ async def test_012_fr_011_notices_carry_their_numbers_and_come_in_place(client: 
     assert heard.done["turns"] == 10
 
 
+@under_both
 async def test_012_fr_009_the_turn_after_a_warning_and_those_behind_it_have_the_note(
     client: Client, desk: Desk
 ) -> None:
     desk.play(*searching(10))
     await client.ask(limits={"max_iterations": 10})
-    noted = ["Approaching iteration limit" in text_of_request(body) for body in desk.bodies]
-    assert noted == [turn >= 8 for turn in range(1, 11)]
+    noted = [text_of_request(body).count("Approaching iteration limit (7/10)") for body in desk.bodies]
+    assert noted == [int(turn >= 8) for turn in range(1, 11)]
 
 
+@under_both
 async def test_012_edge_max_iterations_of_1_refuses_the_calls_of_its_only_turn_over_http(
     client: Client, desk: Desk
 ) -> None:
@@ -81,6 +93,7 @@ async def test_012_edge_max_iterations_of_1_refuses_the_calls_of_its_only_turn_o
     assert (result["tool_result"], result["is_error"]) == (REFUSED, True)
 
 
+@under_both
 async def test_decision_05_calls_above_the_limit_of_a_turn_are_answered_over_http(client: Client, desk: Desk) -> None:
     desk.play(says("", *(calls("search_code", query=f"log_in w{at}") for at in range(7))), says("Done."))
     heard = await client.ask(limits={"maxToolCallsPerTurn": 4})
@@ -90,12 +103,18 @@ async def test_decision_05_calls_above_the_limit_of_a_turn_are_answered_over_htt
     ]
 
 
+@under_both
 async def test_012_us3_2_and_3_3_the_metadata_of_the_end_names_call_and_error(client: Client, desk: Desk) -> None:
     desk.play(*(says("", calls("search_code", query="auth")) for _ in range(3)))
     heard = await client.ask()
-    assert heard.of("system")[-1]["metadata"] == {"repeated_action": 'search_code({"query": "auth"})'}
+    assert [result["is_error"] for result in heard.of("tool_result")] == [False] * 3
+    notice = heard.of("system")[-1]
+    assert (notice["system_type"], notice["severity"]) == ("no_progress", "error")
+    assert notice["metadata"] == {"repeated_action": 'search_code({"query": "auth"})'}
+    assert heard.last_sentence.startswith("Stopped: no progress - search_code(")
     desk.play(*(says("", calls("read_file", path=f"no/{at}.py")) for at in range(3)))
     heard = await client.ask()
+    assert heard.of("system")[-1]["system_type"] == "error_limit"
     metadata = heard.of("system")[-1]["metadata"]
     assert metadata["error_count"] == 3
     assert "no/2.py" in metadata["last_error"]
