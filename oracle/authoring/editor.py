@@ -10,26 +10,26 @@ Rules:
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from difflib import unified_diff
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import structlog
 
-from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
+from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeLibrary, TreeState, difference
 from bt_runtime.analysis.budget import Budget
 from bt_runtime.analysis.judging import warnings_of
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
-from bt_runtime.text import in_order
+from bt_runtime.text import in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
-from oracle.authoring.comparing import compared
-from oracle.authoring.errors import NO_TREE, TreeConflictError, TreeFolderError, TreeRefusedError
-from oracle.authoring.saving import PreparedFile, locked
-from oracle.core.errors import NotFoundError
+from oracle.authoring.saving import PreparedFile, TreeFolderError, locked
+from oracle.core.errors import NotFoundError, TreeAuthorError, UserError
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.trees import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 
@@ -37,9 +37,39 @@ log = structlog.get_logger(__name__)
 
 T_co = TypeVar("T_co", covariant=True)
 
+NO_TREE: Final = "There is no such tree, or no such version of it."
 _TEXT = "<text>"  # the file of a text that is checked without a name
 _CHECKS_AT_ONCE = 2  # they take processor time, so more wait; one whose text takes long does not hold the others
 _MOST_WARNINGS_KEPT = 200  # trees whose warnings are remembered
+
+
+class TreeRefusedError(TreeAuthorError):
+    """A text that cannot be saved: it, or a tree that includes it, would have mistakes.
+
+    Args:
+        mistakes: at least one, sorted by their places.
+    """
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(f"the tree would have mistakes: {mistakes[0].message}")
+        self.mistakes = tuple(mistakes)
+
+
+class TreeConflictError(UserError):
+    """An edit that was not made from the present version.
+
+    Args:
+        message: says what has happened meanwhile.
+        version: the present one; `None` if there is none.
+        edit: who saved it; `None` if that is not known.
+        difference: what has changed since the version that the edit was made from; `None` if that is not known.
+    """
+
+    def __init__(self, message: str, *, version: str | None, edit: TreeEdit | None, difference: str | None) -> None:
+        super().__init__(message)
+        self.version = version
+        self.edit = edit
+        self.difference = difference
 
 
 class _Judge(Protocol[T_co]):
@@ -351,3 +381,38 @@ def _bytes(source: TreeSource) -> bytes:
 
 def _unreadable(error: OSError) -> str:
     return f"the folder of trees {str(error.filename)!r} cannot be read: {error.strerror}"
+
+
+_MOST_LINES = 100
+_MOST_COMPARED = 5_000
+"""Lines of a text; the comparison of hostile texts takes the square of it."""
+
+
+def compared(old: str, new: str, *, name: str, library: TreeLibrary) -> str:
+    """The difference between two texts of a tree, for people.
+
+    Args:
+        old: the earlier text.
+        new: the later text.
+        name: the name of the tree, for messages.
+        library: has the trees that they include; its present files.
+    """
+    before, after = (_tree(text, name, library) for text in (old, new))
+    if before is not None and after is not None:
+        return str(difference(before, after))
+    return _by_lines(old, new)
+
+
+def _tree(text: str, name: str, library: TreeLibrary) -> TreeDefinition | None:
+    try:
+        return library.read_text(text, file=f"{name}.yaml", name=name)
+    except TreeFileError:
+        return None
+
+
+def _by_lines(old: str, new: str) -> str:
+    before, after = old.splitlines(), new.splitlines()
+    if max(len(before), len(after)) > _MOST_COMPARED:
+        return f"{len(before):,} lines have become {len(after):,}"
+    lines = islice(unified_diff(before, after, "before", "now", lineterm="", n=1), _MOST_LINES)
+    return "\n".join(visible(line.rstrip())[:200] for line in lines)

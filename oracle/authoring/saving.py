@@ -6,6 +6,7 @@ is replaced, never followed.
 
 import contextlib
 import fcntl
+import logging
 import os
 import secrets
 import stat
@@ -13,7 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from oracle.authoring.errors import TreeFolderError
+from oracle.core.errors import OperatorError
+
+
+class TreeFolderError(OperatorError):
+    """The folder of trees cannot be read or written."""
+
+    status = 409
+    detail = None
+    log_event = "tree.not_saved"
+    log_level = logging.WARNING
 
 
 class PreparedFile:

@@ -25,8 +25,9 @@ from pydantic import Field, TypeAdapter
 
 from bt_runtime import ReloadingTrees
 from bt_runtime.language.reading.loading import TreeSource
-from oracle.authoring.errors import NO_TREE, TreeFolderError
-from oracle.authoring.trial_results import ScenarioFile, TreeVerification
+from oracle.authoring.editor import NO_TREE
+from oracle.authoring.results import ScenarioFile, TreeVerification
+from oracle.authoring.saving import TreeFolderError
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
 

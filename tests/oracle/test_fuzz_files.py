@@ -16,11 +16,10 @@ from bt_runtime import TreeLibrary, render
 from bt_runtime.analysis.files import CheckReport, check_text
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.actions import fixes_for
 from oracle.authoring.editing.completion import complete
+from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import diagnose
-from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.diagnosing import diagnose, fixes_for
 from oracle.authoring.editing.lines import Lines
 from oracle.authoring.editing.renaming import RenameError, rename
 from oracle.authoring.editing.symbols import definition, references

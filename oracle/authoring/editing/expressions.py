@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from oracle.authoring.editing import describing
-from oracle.authoring.editing.context import Context
+from oracle.authoring.editing.desk import Context
 from oracle.authoring.editing.grammar import KindValue, SettingValue, shorthand_value
-from oracle.authoring.editing.items import Item
+from oracle.authoring.editing.header import Item
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$|(?<![\w.])$")
 _TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bt_runtime.language.reading.nodes import LONGEST_NAME
 from bt_runtime.language.registry import NAME, RESERVED
-from bt_runtime.text import Edit, Place, brief, visible
+from bt_runtime.text import Edit, brief, visible
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editing.occurrences import Occurrence
 from oracle.authoring.editing.symbols import Files, Symbol, symbol_at, uses_of
@@ -104,7 +104,7 @@ def _affected(files: Files, symbol: Symbol, uses: list[Occurrence]) -> Iterator[
 def _check_files(files: Files, symbol: Symbol, uses: list[Occurrence]) -> None:
     for each in uses:
         if not each.is_exact:
-            place = _shown(each.start)
+            place = f"{visible(Path(each.start.file).name)}:{each.start.line}:{each.start.column}"
             raise RenameError(f"{symbol.name!r} is written with an escape at {place}; write it plainly there first")
         if Path(each.start.file).parent == FOLDER and files.file.parent != FOLDER:
             tree = Path(each.start.file).stem
@@ -116,7 +116,3 @@ def _check_files(files: Files, symbol: Symbol, uses: list[Occurrence]) -> None:
             raise RenameError(
                 f"{visible(file.name)} has {symbol.name!r} too, but is not valid YAML; correct that first"
             )
-
-
-def _shown(place: Place) -> str:
-    return f"{visible(Path(place.file).name)}:{place.line}:{place.column}"

@@ -18,8 +18,8 @@ from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.text import Place
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.roles import ASKS_MODEL
-from oracle.authoring.scenarios.nodes import short_name
 from oracle.authoring.scenarios.played import Played
+from oracle.authoring.scenarios.statements import short_name
 
 _HALTED: Final = "HALTED"
 _WORDS: Final[Mapping[str, str]] = {

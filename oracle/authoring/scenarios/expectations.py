@@ -9,13 +9,14 @@ from pydantic import Strict
 from bt_runtime.text import closest, did_you_mean
 from oracle.authoring.scenarios.forms import ONE, Flag, Number, Record, Text, many, one_of, word_of
 from oracle.authoring.scenarios.model import Json
-from oracle.authoring.scenarios.nodes import find_nodes, names_of
 from oracle.authoring.scenarios.played import Played
 from oracle.authoring.scenarios.statements import (
     Deviation,
     Expectation,
     Path,
     as_item,
+    find_nodes,
+    names_of,
     pair_matches,
     shown,
     text_matches,
@@ -266,23 +267,18 @@ class Requests:
         return [each for each in value if each not in got["tools"]] if name == "lacks" else got[name]
 
 
-def _notices(played: Played) -> list[tuple[str, Json]]:
-    return [(each.system_type, each.system_message) for each in played.answer.notices]
-
-
-def _errors(played: Played) -> list[tuple[str, Json]]:
-    return [next(iter(value.items())) for kind, value in played.moments if kind == "error"]
-
-
 def _signals(played: Played) -> list[tuple[str, Json]]:
     return [
-        ((each.type or "none") if each.outcome in ("accepted", "ignored") else _named(each.outcome), each.action)
+        (
+            "none"
+            if each.outcome == "absent"
+            else (each.type or "none")
+            if each.outcome in ("accepted", "ignored")
+            else each.outcome,
+            each.action,
+        )
         for each in played.signals
     ]
-
-
-def _named(outcome: str) -> str:
-    return "none" if outcome == "absent" else outcome
 
 
 def _results(played: Played) -> list[tuple[str, Json]]:
@@ -300,11 +296,15 @@ EXPECTATIONS: Final[Mapping[str, Expectation]] = {
     "elapsed_s": Equal("elapsed_s", lambda played: round(played.elapsed_s, 3), Annotated[float, Strict()]),
     "answer": Equal("answer", lambda played: played.answer.text),
     "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
-    "notices": Listed("notices", _notices),
+    "notices": Listed(
+        "notices", lambda played: [(each.system_type, each.system_message) for each in played.answer.notices]
+    ),
     "severities": Listed(
         "severities", lambda played: [(each.severity, "") for each in played.answer.notices], get_args(Severity)
     ),
-    "errors": Listed("errors", _errors),
+    "errors": Listed(
+        "errors", lambda played: [next(iter(value.items())) for kind, value in played.moments if kind == "error"]
+    ),
     "signals": Listed("signals", _signals),
     "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),
     "results": Listed("results", _results),

@@ -7,9 +7,8 @@ from bt_runtime import NodeDefinition, Status, TickRecord
 from bt_runtime.text import Mistake, format_mistakes, phrases, visible
 from oracle.authoring.scenarios.expectations import EXPECTATIONS
 from oracle.authoring.scenarios.model import Scenario
-from oracle.authoring.scenarios.nodes import short_name
 from oracle.authoring.scenarios.played import Played
-from oracle.authoring.scenarios.statements import Deviation, shown
+from oracle.authoring.scenarios.statements import Deviation, short_name, shown
 from oracle.core.chunks import Done
 from signals import parse
 

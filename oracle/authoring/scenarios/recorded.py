@@ -23,9 +23,9 @@ from oracle.authoring.scenarios.model import (
     ToolScript,
     Turn,
 )
-from oracle.authoring.scenarios.nodes import find_nodes, short_name
 from oracle.authoring.scenarios.played import count_visits
 from oracle.authoring.scenarios.stage import shipped_tools
+from oracle.authoring.scenarios.statements import find_nodes, short_name
 from oracle.core.chunks import ApprovalRequested, Chunk, Failed, QuestionAsked, SourceFound, SourceType, ToolReturned
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig

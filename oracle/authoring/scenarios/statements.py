@@ -1,13 +1,17 @@
-"""Statements about a played scenario: how they are compared, and what differs.
+"""Statements about a played scenario: how they name nodes, how they are compared, and what differs.
 
 A plain text must be equal. A mapping states parts: `{contains: a}` or `{contains: [a, b]}` (in this order), `lacks`
 (one or several), `starts`, `ends`.
+
+Nodes are named by a path, or by some of its labels in order, the last one last. A `subtree` without a name of its own
+is also named by its tree: `fallback/give_up`.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from bt_runtime import NodeDefinition, TreeDefinition
 from oracle.authoring.scenarios.model import Json
 from oracle.authoring.scenarios.played import Played
 
@@ -75,11 +79,9 @@ def shown(value: Json) -> str:
         return _clipped("{" + ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) + "}")
     if isinstance(value, list | tuple):
         return _clipped("[" + ", ".join(map(shown, value)) + "]")
-    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if _is_plain(value) else str(value)
-
-
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, bool)
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_item(each: tuple[str, Json]) -> Json:
@@ -124,3 +126,37 @@ def values_match(stated: Json, got: Json) -> bool:
 
 def _listed(value: Json) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def find_nodes(name: str, tree: TreeDefinition) -> tuple[str, ...]:
+    """The paths that a name stands for: `fallback/give_up` for every `give_up` below something named `fallback`."""
+    if name in tree.paths:
+        return (name,)
+    wanted = name.split("/")
+    return tuple(path for path, labels in _labelled(tree.root, ()) if _has(labels, wanted))
+
+
+def names_of(tree: TreeDefinition) -> set[str]:
+    """The labels that names are made of."""
+    return {label for _, labels in _labelled(tree.root, ()) for each in labels for label in each}
+
+
+def short_name(node: NodeDefinition) -> str:
+    """The last label of a node; of a `subtree`, its tree."""
+    return str(getattr(node.settings, "tree", node.label)) if node.kind == "subtree" else node.label
+
+
+def _labelled(node: NodeDefinition, above: tuple[frozenset[str], ...]) -> list[tuple[str, tuple[frozenset[str], ...]]]:
+    labels = (*above, frozenset({node.label, short_name(node)}))
+    found = [(node.path, labels)]
+    for children in node.children.values():
+        for child in children:
+            found += _labelled(child, labels)
+    return found
+
+
+def _has(labels: tuple[frozenset[str], ...], wanted: list[str]) -> bool:
+    if wanted[-1] not in labels[-1]:
+        return False
+    rest = iter(labels)
+    return all(any(label in each for each in rest) for label in wanted)

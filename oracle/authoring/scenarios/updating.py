@@ -73,11 +73,7 @@ def _end(node: yaml.Node) -> int:
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)
-    return int(node.end_mark.index) - _is_block_text(node)
-
-
-def _is_block_text(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+    return int(node.end_mark.index) - (isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"))
 
 
 def _written(node: yaml.Node, value: Json) -> str:

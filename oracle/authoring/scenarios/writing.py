@@ -11,7 +11,6 @@ from oracle.authoring.scenarios.model import (
     DEFAULT_CONFIDENCE,
     SIGNAL_FIELDS,
     USAGE,
-    Earlier,
     Json,
     OutsideEvent,
     PersonDecides,
@@ -21,7 +20,7 @@ from oracle.authoring.scenarios.model import (
     ToolScript,
     Turn,
 )
-from oracle.llm.protocol import ModelFault, Usage
+from oracle.llm.protocol import Usage
 from oracle.llm.script import ScriptedSearch
 
 _WIDTH: Final = 118
@@ -60,8 +59,8 @@ def dump(data: Json, *, on_one_line: bool = False) -> str:
 def _scenario(scenario: Scenario) -> dict[str, Json]:
     """A scenario as its file has it; what is as by default is left out, but for what must happen."""
     own = {
-        "history": _each(_earlier),
-        "tools": _tools,
+        "history": _each(_changed),
+        "tools": lambda scripts: {name: _tool(script) for name, script in scripts.items()},
         "model": _each(_turn),
         "events": _each(_event),
         "people": _each(_decides),
@@ -101,10 +100,6 @@ def _each(write: Callable[[Any], Json]) -> Callable[[Iterable[Any]], Json]:
     return lambda items: [write(item) for item in items]
 
 
-def _earlier(earlier: Earlier) -> Json:
-    return _changed(earlier)
-
-
 def _event(event: OutsideEvent) -> Json:
     delivered = {"key": event.key, "value": event.value} if event.action == "delivery" else {}
     return {event.action: {**delivered, event.moment.kind: event.moment.value}}
@@ -122,7 +117,7 @@ def _turn(turn: Turn) -> Json:
         "calls": _each(lambda call: {call.name: _plain(call.arguments)} if call.arguments else call.name),
         "searches": _each(_search),
         "usage": _usage,
-        "fault": _fault,
+        "fault": lambda fault: {fault.error_type: fault.message},
     }
     data = {"tokens" if name == "usage" else name: value for name, value in _changed(turn, own).items()}
     text = data.get("text", "")
@@ -141,19 +136,11 @@ def _search(search: ScriptedSearch) -> Json:
     return {"query": search.query, **results, **({"error": search.error} if search.error else {})}
 
 
-def _fault(fault: ModelFault) -> Json:
-    return {fault.error_type: fault.message}
-
-
 def _usage(usage: Usage | None) -> Json:
     if usage is None:
         return "unreported"
     data = {name: count for name, field in USAGE.items() if (count := getattr(usage, field))}
     return data.get("output", 0) if set(data) <= {"output"} else data
-
-
-def _tools(scripts: Mapping[str, ToolScript]) -> Json:
-    return {name: _tool(script) for name, script in scripts.items()}
 
 
 def _tool(script: ToolScript) -> Json:

@@ -79,13 +79,9 @@ def _is_decided(pattern: EventPattern, definition: TreeDefinition, reads: Reads)
         return names_in(pattern) <= {"is_error"}
     if pattern.type == "key":
         keys = frozenset(pattern.names or definition.keys)
-        return _is_truth(pattern) or keys.isdisjoint(_free_keys(definition, reads))
+        asks_whether_empty = pattern.where.strip() in {"value", "not value"}
+        return asks_whether_empty or keys.isdisjoint(_free_keys(definition, reads))
     return names_in(pattern).isdisjoint(_FREE_FIELDS.get(pattern.type, frozenset()))
-
-
-def _is_truth(pattern: EventPattern) -> bool:
-    """Whether the condition asks for no more than whether the value is empty."""
-    return pattern.where.strip() in {"value", "not value"}
 
 
 def _free_keys(definition: TreeDefinition, reads: Reads) -> frozenset[str]:

@@ -115,7 +115,7 @@ class Identity:
             self._board(ahead),
             shape,
             self._attributes(),
-            self._time(),
+            (world.context.now_s, *world.context.awaited(), world.floor.is_late),
             pending,
             self._agent(ahead),
             world.progress.reason_at_cancel,
@@ -164,11 +164,6 @@ class Identity:
         for node in self._undeclared:
             found += [_hashable(value) for name, value in vars(node).items() if _is_kept(node, name, value)]
         return tuple(found)
-
-    def _time(self) -> tuple[Hashable, ...]:
-        """How late it is, and what the run will be woken for."""
-        world = self._world
-        return world.context.now_s, *world.context.awaited(), world.floor.is_late
 
     def _pending(self) -> Iterable[Hashable]:
         world = self._world

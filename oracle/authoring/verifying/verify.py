@@ -10,7 +10,7 @@ from bt_runtime.text.phrases import counted
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.authoring.verifying.events import Start
-from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, PropertyViolation, Watch
+from oracle.authoring.verifying.exploring import Bounds, Exploration, Explored, Watch
 from oracle.authoring.verifying.identity import Identity
 from oracle.authoring.verifying.options import Options, deliveries_of
 from oracle.authoring.verifying.parts import STANDARD_TOOLS
@@ -27,7 +27,7 @@ from oracle.authoring.verifying.reaching import SHARE, PlainOptions, Reaching, U
 from oracle.authoring.verifying.reads import Reads, reads_of
 from oracle.authoring.verifying.replies import Vocabulary
 from oracle.authoring.verifying.report import Report, Result
-from oracle.authoring.verifying.stories import Counterexample, tell, where
+from oracle.authoring.verifying.stories import tell, where
 from oracle.authoring.verifying.world import World
 from oracle.core.loading import collector_paused
 from oracle.core.logs.configuring import quiet
@@ -136,7 +136,8 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
     """
     reads = reads_of(definition)
     questions = _questions(reads, definition)
-    world = _world(definition, scope, questions[0])
+    config = AgentConfig(max_iterations=scope.turns)
+    world = World(definition, config=config, tools=scope.tools, question=questions[0], registry=scope.registry)
     types = world.rules.monitors.types if world.rules else frozenset[str]()
     return Exploration(
         world,
@@ -168,18 +169,16 @@ def _questions(reads: Reads, definition: TreeDefinition) -> list[str]:
     return [*QUESTIONS.values(), *(f"{QUESTIONS['code']} {text}" for text in reads.texts_of("question"))]
 
 
-def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
-    config = AgentConfig(max_iterations=scope.turns)
-    return World(definition, config=config, tools=scope.tools, question=question, registry=scope.registry)
-
-
 def _judged(each: Property, passes: Sequence[tuple[World, Explored]], scope: Scope, watch: Watch) -> Result:
     """The verdict on one property; where the last exploration was stopped, those with fewer turns count as well."""
     stopped, definition = passes[-1][1].stopped, passes[-1][0].definition
     reads = reads_of(definition)
     for world, explored in reversed(passes if stopped else passes[-1:]):
         if found := explored.found.get(each.name, ()):
-            story, *others = [_told(each, violation, world) for violation in found]
+            story, *others = [
+                tell(world, one.events, name=f"{each.name}: {one.problem.splitlines()[0]}", repeats=one.repeats)
+                for one in found
+            ]
             return Result(each.name, each.text, "refuted", found[0].problem, story, each.is_rule, tuple(others))
     if each is REACHABLE:
         visited = frozenset[int]().union(*(explored.visited for _, explored in passes))
@@ -195,10 +194,6 @@ def _judged(each: Property, passes: Sequence[tuple[World, Explored]], scope: Sco
     if doubts:
         return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
-
-
-def _told(each: Property, found: PropertyViolation, world: World) -> Counterexample:
-    return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
 
 
 def _reachability(

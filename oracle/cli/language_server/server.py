@@ -19,11 +19,10 @@ from pygls.lsp.server import LanguageServer
 from bt_runtime.language.errors import TreeFileError
 from bt_runtime.library.named import read_source
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.authoring.editing.actions import fixes_for
 from oracle.authoring.editing.completion import complete
+from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import Diagnosis, diagnose
-from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.diagnosing import Diagnosis, diagnose, fixes_for
 from oracle.authoring.editing.occurrences import Occurrence
 from oracle.authoring.editing.renaming import RenameError, rename, renamed_at
 from oracle.authoring.editing.symbols import definition, references

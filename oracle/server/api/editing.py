@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from bt_runtime import Mistake
 from bt_runtime.text import MOST_MISTAKES
-from oracle.authoring.editing.actions import with_offers
 from oracle.authoring.editing.completion import complete
-from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.describing import hover
+from oracle.authoring.editing.diagnosing import with_offers
 from oracle.authoring.editing.symbols import definition
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.answers import json_answer

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from oracle.authoring.counting import NodeAnswers
-from oracle.authoring.trial_results import ScenarioFile
+from oracle.authoring.results import ScenarioFile
 from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody
 

@@ -14,10 +14,8 @@ from bt_runtime import TreeDefinition, TreeState, render
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.text import iso
 from oracle.authoring.counting import TreeAnswers
-from oracle.authoring.editor import Save, text_of, version_of
-from oracle.authoring.errors import NO_TREE, TreeConflictError, TreeRefusedError
-from oracle.authoring.results import is_served
-from oracle.authoring.trial_results import TreeVerification
+from oracle.authoring.editor import NO_TREE, Save, TreeConflictError, TreeRefusedError, text_of, version_of
+from oracle.authoring.results import TreeVerification, is_served
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
 from oracle.runs.storage.archive import Archive

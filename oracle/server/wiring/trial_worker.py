@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.library.named import read_source
+from oracle.authoring.results import ScenarioFile, TreeVerification
 from oracle.authoring.scenarios.suites import Suite, scenario_files
-from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.authoring.trials import NEW, OLD, REQUEST, SCENARIOS, ReplayRequest, ScenariosRequest, VerifyRequest
 from oracle.authoring.verifying.exploring import Bounds
 from oracle.authoring.verifying.verify import Scope, verify

@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime import TreeLibrary
 from bt_runtime.testing import registry_of
-from oracle.authoring.comparing import compared
+from oracle.authoring.editor import compared
 
 TREE = "tree: some\nroot: {sequence: [{scripted: [SUCCESS]}, {scripted: [FAILURE]}]}\n"
 

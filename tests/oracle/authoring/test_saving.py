@@ -6,8 +6,7 @@ import stat
 
 import pytest
 
-from oracle.authoring.errors import TreeFolderError
-from oracle.authoring.saving import PreparedFile, locked
+from oracle.authoring.saving import PreparedFile, TreeFolderError, locked
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import pytest
 
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.actions import fixes_for, silence
-from oracle.authoring.editing.diagnosing import Diagnosis, FileMistake, diagnose
+from oracle.authoring.editing.diagnosing import Diagnosis, FileMistake, diagnose, fixes_for, silence
 from oracle.authoring.editing.lines import Lines
 from tests.oracle.authoring.editing.desks import desk_in
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.authoring.editing.hovering import hover
+from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.occurrences import Occurrence
 from oracle.authoring.editing.renaming import RenameError, rename
 from oracle.authoring.editing.symbols import definition, references

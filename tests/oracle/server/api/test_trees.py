@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oracle.authoring.editor import Save
-from oracle.authoring.trial_results import TreeVerification
+from oracle.authoring.results import TreeVerification
 from oracle.server.api.tree_replies import (
     TreeCheck,
     TreeComparison,
