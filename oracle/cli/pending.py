@@ -1,7 +1,6 @@
 """`oracle pending`: what runs wait for people to decide."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +16,7 @@ from oracle.core.encoding import to_json
 @click.option("--answer", "asks", is_flag=True, help="Ask here for each decision, one after the other.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @RUN_SOURCE
-def pending(*, asks: bool, as_json: bool, data_dir: Path | None, url: str | None) -> int:
+def pending(*, asks: bool, as_json: bool, place: SourceOptions) -> int:
     """List what runs wait for people to decide, what expires first on top; with --answer, decide it.
 
     A run goes on when it is answered: at once where a service is running, otherwise when one is started. While a
@@ -42,7 +41,7 @@ def pending(*, asks: bool, as_json: bool, data_dir: Path | None, url: str | None
                 await source.answer(each["run_id"], {"id": each["interrupt"]["id"], **decision})
         return found
 
-    found = with_source(SourceOptions(data_dir, url), work)
+    found = with_source(place, work)
     if as_json:
         click.echo(to_json({"pending": found}))
     elif not found:

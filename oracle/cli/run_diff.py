@@ -2,16 +2,14 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
 from oracle.agent.nodes import REGISTRY
-from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.difference import difference_parts
-from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.cli.run_view.screen import COLOR, ColorChoice, Screen
 from oracle.replay.histories.diffs import diff_histories
 from oracle.replay.histories.model import History
 
@@ -22,7 +20,7 @@ from oracle.replay.histories.model import History
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @COLOR
 @RUN_SOURCE
-def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
+def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, place: SourceOptions) -> int:
     """Compare the recorded runs A and B: where they part, and why.
 
     A and B are ids, or the first characters of them; imported runs can be compared too. It says what first came from
@@ -38,7 +36,7 @@ def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, data_dir: Pat
     async def work(source: RunSource) -> tuple[History, History]:
         return await source.history(old), await source.history(new)
 
-    before, after = with_source(SourceOptions(data_dir, url), work)
+    before, after = with_source(place, work)
     found = diff_histories(before, after, registry=REGISTRY)
     if as_json:
         data = {"old": before.run.id, "new": after.run.id, "is_same": found.is_same, **asdict(found)}

@@ -9,10 +9,8 @@ from oracle.agent.nodes import REGISTRY
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.progress import ProgressLine
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
-from oracle.cli.run_sources.protocol import RunSource
 from oracle.replay.exports.formats import EXPORT_FORMATS, ExportFormat, render_run
 from oracle.replay.exports.redaction import without_texts
-from oracle.replay.histories.model import History
 
 
 @click.command("export")
@@ -38,8 +36,7 @@ def export(
     tick: int | None,
     no_texts: bool,
     output: Path | None,
-    data_dir: Path | None,
-    url: str | None,
+    place: SourceOptions,
 ) -> int:
     """Write the recorded RUN as a file that can be kept, sent or shown.
 
@@ -51,14 +48,10 @@ def export(
       0  the file was written
       1  there is no such run or tick, or it cannot be drawn or written
     """  # noqa: D301  click's mark for lines that are not rewrapped
-
-    async def work(source: RunSource) -> History:
-        return await source.history(run)
-
     progress = ProgressLine()
     try:
         progress.show("explaining the run, tick by tick")
-        history = with_source(SourceOptions(data_dir, url), work)
+        history = with_source(place, lambda source: source.history(run))
         progress.show(f"writing it as {format_}")
         shown = without_texts(history) if no_texts else history
         data = render_run(shown, format_, tick=tick, registry=REGISTRY)

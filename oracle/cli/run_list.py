@@ -1,18 +1,14 @@
 """`oracle runs list`: recorded runs, newest first."""
 
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from oracle.cli.archive import Since
-from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
-from oracle.cli.run_sources.protocol import ListedRun, RunSource
 from oracle.cli.run_view.listing import run_table
-from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.cli.run_view.screen import COLOR, ColorChoice, Screen
 from oracle.core.chunks import TerminationReason
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import Rating
@@ -41,8 +37,7 @@ def list_(
     limit: int,
     as_json: bool,
     color: ColorChoice,
-    data_dir: Path | None,
-    url: str | None,
+    place: SourceOptions,
     **wanted: Any,  # noqa: ANN401  fields of the filter, checked by click
 ) -> int:
     """List recorded runs, newest first; those under way among them.
@@ -58,11 +53,7 @@ def list_(
     """  # noqa: D301  click's mark for lines that are not rewrapped
     reason = wanted.pop("reason")
     filters = RunFilter(reasons=() if reason is None else (reason,), **wanted)
-
-    async def work(source: RunSource) -> Sequence[ListedRun]:
-        return await source.list(filters, limit=limit)
-
-    rows = with_source(SourceOptions(data_dir, url), work)
+    rows = with_source(place, lambda source: source.list(filters, limit=limit))
     if as_json:
         from oracle.replay.histories.codec import plain  # noqa: PLC0415  slow to load
 

@@ -1,17 +1,14 @@
 """`oracle runs show`: one run at one tick, and why it went as it did."""
 
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 
-from oracle.cli.color import COLOR
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
-from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.page import WIDEST, Sections, deciding_tick, run_page
-from oracle.cli.run_view.screen import ColorChoice, Screen
+from oracle.cli.run_view.screen import COLOR, ColorChoice, Screen
 from oracle.core.encoding import to_json
 from oracle.replay.histories.codec import history_to_json, plain
 from oracle.replay.histories.model import History
@@ -36,8 +33,7 @@ def show(
     turn: int | None,
     as_json: bool,
     color: ColorChoice,
-    data_dir: Path | None,
-    url: str | None,
+    place: SourceOptions,
     **flags: bool,
 ) -> int:
     """Show what happened in the recorded RUN, and why.
@@ -58,10 +54,7 @@ def show(
     if len(chosen) > 1:
         raise click.UsageError(f"{' and '.join(chosen)} exclude each other; give one of them")
 
-    async def work(source: RunSource) -> History:
-        return await source.history(run)
-
-    history = with_source(SourceOptions(data_dir, url), work)
+    history = with_source(place, lambda source: source.history(run))
     if as_json and not chosen:
         click.echo(history_to_json(history))
         return 0

@@ -3,16 +3,14 @@
 import asyncio
 import time
 from contextlib import aclosing
-from pathlib import Path
 
 import click
 
-from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.page import WIDEST, Sections, deciding_tick, run_page, tick_line
-from oracle.cli.run_view.screen import ColorChoice, Page, Screen
+from oracle.cli.run_view.screen import COLOR, ColorChoice, Page, Screen
 from oracle.cli.stage import QueryStage
 from oracle.replay.histories.model import History
 
@@ -25,7 +23,7 @@ _FRAME_S = 0.1  # between two drawings
 @click.option("--json", "as_json", is_flag=True, help="Print the answer's chunks as JSON, as `oracle ask --json` does.")
 @COLOR
 @RUN_SOURCE
-def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
+def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, place: SourceOptions) -> int:
     """Watch the RUN tick by tick until it ends.
 
     On a terminal the view of `oracle runs show` is redrawn with each tick, and stays when the run has ended. Otherwise
@@ -56,7 +54,7 @@ def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, data_dir
                     raise
             return interrupts.exit_code or (0 if stage is None else stage.exit_code())
 
-        return with_source(SourceOptions(data_dir, url), work)
+        return with_source(place, work)
 
 
 async def _watch(source: RunSource, run: str, screen: Screen) -> None:

@@ -1,6 +1,6 @@
 """Where `oracle runs` reads runs: the database of the settings, or a running service.
 
-history = with_source(SourceOptions(data_dir, url), lambda source: source.history(run))
+history = with_source(place, lambda source: source.history(run))
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,8 +52,15 @@ class SourceOptions:
 
 
 def RUN_SOURCE(command: Command) -> Command:  # noqa: N802  like the options beside it, which are objects
-    """Give a command the options `data_dir` and `url`."""
-    return DATA_DIR(_URL(command))
+    """Give a command the options that name the place; it gets them as `place`, which are `SourceOptions`."""
+
+    @wraps(command)
+    def with_place(*, data_dir: Path | None, url: str | None, **given: Any) -> Any:  # noqa: ANN401  of any command
+        if url is not None and data_dir is not None:
+            raise click.UsageError("--url and --data-dir exclude each other; give one of them")
+        return command(place=SourceOptions(data_dir, url), **given)
+
+    return DATA_DIR(_URL(with_place))
 
 
 def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]]) -> T:
@@ -64,8 +71,6 @@ def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]
         StoreSetupError: there is no database, or this version cannot read it.
         StoreUnavailableError: it cannot be read at present.
     """
-    if options.url is not None and options.data_dir is not None:
-        raise click.UsageError("--url and --data-dir exclude each other; give one of them")
     url = options.url
     if url is None and options.data_dir is None:
         url = os.environ.get("ORACLE_URL", "").strip() or None

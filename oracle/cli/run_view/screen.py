@@ -5,8 +5,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TextIO
+from typing import Any, Final, Literal, TextIO, get_args
 
+import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.segment import Segment, SegmentLines
@@ -15,6 +16,14 @@ from rich.theme import Theme
 from oracle.core.logs.configuring import is_interactive, wants_colour
 
 ColorChoice = Literal["auto", "always", "never"]
+COLOR: Final = click.option(
+    "--color",
+    type=click.Choice(get_args(ColorChoice)),
+    default="auto",
+    show_default=True,
+    help="Colours; auto: on a terminal, unless NO_COLOR is set.",
+)
+"""The option of commands that write in colours."""
 
 _NARROWEST: Final = 80
 _PIPED_WIDTH: Final = 120

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from bt_runtime.text import iso
 from oracle.cli.archive import Since, with_archive
 from oracle.cli.groups import SuggestingGroup
-from oracle.cli.run_sources import RUN_SOURCE
+from oracle.cli.run_sources import RUN_SOURCE, SourceOptions
 from oracle.cli.setup import settings_for
 from oracle.core.logs.configuring import configure_logging
 from oracle.features.shadow.report import MOST_PAIRS, ShadowReport, report_of
@@ -31,7 +31,7 @@ def shadow() -> None:
 @click.option("--tree", metavar="NAME", help="Pairs in which one of the controls is this tree, or that asked for it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @RUN_SOURCE
-def report(*, since: float | None, tree: str | None, as_json: bool, data_dir: Path | None, url: str | None) -> int:
+def report(*, since: float | None, tree: str | None, as_json: bool, place: SourceOptions) -> int:
     """Say whether two controls agree, and what each one needs, from the pairs that ORACLE_CONTROL=shadow has recorded.
 
     For each two controls: how many pairs agree, the difference in tool calls, turns, tokens and time of the model with
@@ -43,10 +43,8 @@ def report(*, since: float | None, tree: str | None, as_json: bool, data_dir: Pa
       0  the report was printed; there may be no pairs
       1  the pairs cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    if url is not None and data_dir is not None:
-        raise click.UsageError("--url and --data-dir exclude each other; give one of them")
     wanted = PairFilter(since=since, tree=tree)
-    found = _recorded(wanted, data_dir) if url is None else asyncio.run(_served(wanted, url))
+    found = _recorded(wanted, place.data_dir) if place.url is None else asyncio.run(_served(wanted, place.url))
     if as_json:
         click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
     else:
