@@ -15,11 +15,9 @@ from bt_runtime.text.mistakes import (
     in_order,
     place_at,
 )
-from bt_runtime.text.shown import brief, visible
-from bt_runtime.text.sizes import extent, size_of, without_long
+from bt_runtime.text.shown import brief, iso, visible
+from bt_runtime.text.sizes import CHARACTERS_PER_TOKEN, estimate_tokens, extent, size_of, without_long
 from bt_runtime.text.suggestions import Suggestion, closest, did_you_mean, listing, near
-from bt_runtime.text.times import iso
-from bt_runtime.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 
 __all__ = [
     "CHARACTERS_PER_TOKEN",

@@ -1,6 +1,8 @@
-"""Values and text from any source as messages show them: on one line, without control characters, of bounded size."""
+"""Values, texts from any source and times as messages show them: on one line, of bounded size."""
 
 import reprlib
+from datetime import UTC, datetime
+from typing import Literal
 
 
 class _Brief(reprlib.Repr):
@@ -38,3 +40,16 @@ def _visible_character(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def iso(at: float | datetime, *, precision: Literal["seconds", "milliseconds"] = "milliseconds") -> str:
+    """A time as ISO 8601 in UTC: `2026-11-22T09:30:00.000Z`.
+
+    Args:
+        at: seconds since the epoch, or a datetime; one without a zone is taken as UTC.
+        precision: the smallest unit shown; smaller ones are cut off.
+    """
+    if not isinstance(at, datetime):
+        at = datetime.fromtimestamp(at, UTC)
+    moment = at.astimezone(UTC) if at.tzinfo else at
+    return moment.replace(tzinfo=None).isoformat(timespec=precision) + "Z"

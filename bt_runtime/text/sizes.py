@@ -6,6 +6,9 @@ from typing import Any
 _SIZES = ({"characters"}, {"items"}, {"entries"})
 _LONG = 64  # characters and items; what is shorter is hardly longer than its size
 
+CHARACTERS_PER_TOKEN = 4
+"""Where a provider reports no usage."""
+
 
 def extent(value: object, *, most: int, with_texts: bool = True) -> int:
     """The number of items, entries and characters of a value, at all levels; beyond `most` it is not counted on.
@@ -49,3 +52,8 @@ def without_long(values: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ..
 
 def _is_size(value: Mapping[str, Any]) -> bool:
     return set(value) in _SIZES and all(type(size) is int for size in value.values())
+
+
+def estimate_tokens(characters: int) -> int:
+    """The tokens of a text of that many characters, rounded up."""
+    return -(-characters // CHARACTERS_PER_TOKEN)

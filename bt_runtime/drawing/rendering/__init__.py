@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 
 from bt_runtime.drawing.rendering.data import render_json
-from bt_runtime.drawing.rendering.dot import render_dot
 from bt_runtime.drawing.rendering.labels import Statuses
-from bt_runtime.drawing.rendering.mermaid import render_mermaid
-from bt_runtime.drawing.rendering.outline import render_text
 from bt_runtime.drawing.rendering.svg import render_svg
+from bt_runtime.drawing.rendering.text_formats import render_dot, render_mermaid, render_text
 from bt_runtime.language.definition import TreeDefinition
 
 Format = Literal["text", "mermaid", "dot", "svg", "json"]

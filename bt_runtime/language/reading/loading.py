@@ -12,9 +12,8 @@ from bt_runtime.language.kind import Key, TreeUse, Value, has_type, in_words
 from bt_runtime.language.reading.declared_rules import read_rules
 from bt_runtime.language.reading.event_patterns import RuleScope
 from bt_runtime.language.reading.header import Header, read_header
+from bt_runtime.language.reading.meaning import meaning_mistakes, output_mistakes
 from bt_runtime.language.reading.nodes import Given, NodeBudget, NodeReader
-from bt_runtime.language.reading.outputs import output_mistakes
-from bt_runtime.language.reading.rules import meaning_mistakes
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml

@@ -10,9 +10,8 @@ from typing import Literal
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.rule import Event, EventPattern, Rule
-from bt_runtime.language.rules.automaton import BOTH, FIRST, NEITHER, THEN, Row
+from bt_runtime.language.rules.automata import BOTH, FIRST, NEITHER, THEN, Row, automaton_of
 from bt_runtime.language.rules.matching import EventMatcher, Report
-from bt_runtime.language.rules.templates import automaton_of
 
 Verdict = Literal["violated", "pending", "satisfied"]
 """`violated`: whatever follows; `pending`: the rule holds only if something still happens; `satisfied`: it holds if the

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bt_runtime.language.rule import COUNTED, TEMPLATES
-from bt_runtime.language.rules.automaton import BOTH, FIRST, THEN
-from bt_runtime.language.rules.templates import automaton_of
+from bt_runtime.language.rules.automata import BOTH, FIRST, THEN, automaton_of
 
 A = {FIRST, BOTH}
 B = {THEN, BOTH}
