@@ -14,7 +14,7 @@ from bt_runtime.analysis.budget import Budget, OverBudgetError
 from bt_runtime.analysis.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.analysis.flow import flow_of, flows_of_parts
 from bt_runtime.analysis.host import host_of
-from bt_runtime.analysis.silences import Judged, SilenceComment, silenced, silences_in
+from bt_runtime.analysis.silences import Judged, silenced, silences_in
 from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Mistake, in_order
@@ -81,10 +81,6 @@ def judged(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = 
     left = budget or Budget()
     found = in_order(_flow_warnings(tree, registry, left))
     known = codes_of(registry)
-    result = silenced(found, _silences(tree, known), known=known, own_file=tree.file)
+    silences = [each for file, text in tree.texts.items() for each in silences_in(text, file=file, known=known)]
+    result = silenced(found, silences, known=known, own_file=tree.file)
     return Judged(in_order(result.warnings), result.used)
-
-
-def _silences(tree: TreeDefinition, known: Mapping[str, Code]) -> Iterator[SilenceComment]:
-    for file, text in tree.texts.items():
-        yield from silences_in(text, file=file, known=known)

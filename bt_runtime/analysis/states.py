@@ -5,10 +5,10 @@ apart where they differ in what matters to control (the host says in what), and 
 small.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bt_runtime.language.expressions.domains import ANY, Domain
 
@@ -34,6 +34,7 @@ TAKEN = "taken "
 """A fact for each key that is delivered: the paths of the `wait` that have taken its value; empty after a `set`."""
 
 Facts = Mapping[str, frozenset[str]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,52 +87,31 @@ class State:
         """
         if self is other:
             return self
-        keys = _joined_keys(self.keys, other.keys, widen=widen)
-        facts = _joined_facts(self.facts, other.facts)
+        keys = _joined(self.keys, other.keys, _widened if widen else _union)
+        facts = _joined(self.facts, other.facts, frozenset[str].union)
         return self if keys is self.keys and facts is self.facts else State(keys, facts)
 
 
-def _joined_keys(mine: Mapping[str, Domain], theirs: Mapping[str, Domain], *, widen: bool) -> Mapping[str, Domain]:
-    """The domains of both; `mine` itself if that covers the others."""
+def _joined(mine: Mapping[str, T], theirs: Mapping[str, T], union: Callable[[T, T], T]) -> Mapping[str, T]:
+    """What is known in both cases; `mine` itself if that covers the others."""
     if mine is theirs:
         return mine
-    found: dict[str, Domain] = {}
+    found: dict[str, T] = {}
     is_mine = True
-    for name, domain in mine.items():
-        newer = theirs.get(name)
-        if newer is domain:
-            found[name] = domain
-        elif newer is None:
+    for name, value in mine.items():
+        other = theirs.get(name)
+        if other is None:
             is_mine = False
-        else:
-            union = _union(domain, newer, widen=widen)
-            is_same = union == domain
-            found[name] = domain if is_same else union
-            is_mine = is_mine and is_same
+            continue
+        both = value if other is value else union(value, other)
+        is_same = both == value
+        found[name] = value if is_same else both
+        is_mine = is_mine and is_same
     return mine if is_mine else found
 
 
-@lru_cache(maxsize=8192)
-def _union(one: Domain, newer: Domain, *, widen: bool) -> Domain:
-    return one.widened(newer) if widen else one.union(newer)
-
-
-def _joined_facts(mine: Facts, theirs: Facts) -> Facts:
-    """The facts of both; `mine` itself if that covers the others."""
-    if mine is theirs:
-        return mine
-    found: dict[str, frozenset[str]] = {}
-    is_mine = True
-    for name, values in mine.items():
-        others = theirs.get(name)
-        if others is None:
-            is_mine = False
-        elif others is values or others <= values:
-            found[name] = values
-        else:
-            found[name] = values | others
-            is_mine = False
-    return mine if is_mine else found
+_union = lru_cache(maxsize=8192)(Domain.union)
+_widened = lru_cache(maxsize=8192)(Domain.widened)
 
 
 States = tuple[State, ...]

@@ -5,13 +5,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import chain
-from typing import Any, Literal
+from operator import or_
+from typing import Literal
 
 from bt_runtime.analysis.states import BLAME, NOBODY, NOWHERE, ONCE, TAKEN, EndStates, State, States
-from bt_runtime.analysis.walk import Walk
+from bt_runtime.analysis.walk import Walk, WrittenKeys
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import Domain, of_value
+from bt_runtime.language.expressions.domains import NULL, Domain, of_value
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.language.flow import HERE, Case
 from bt_runtime.language.kind import is_literal
@@ -63,7 +65,8 @@ def wait(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     later = [walk.after_waiting(state) for state in states]
     if delivery is not None:
         until, key = f"{delivery} is not null", walk.scope(node).key(delivery)
-        if any(_is_old(walk, state, key) for state in states):
+        taken = (state for state in states if any(state.facts.get(TAKEN + key, ())))  # by a `wait` before
+        if any(walk.partition.domain(state, key) != NULL for state in taken):
             walk.old_values.add(node.path)
         later = [state.forgetting((key,)) for state in later]
     is_bounded = getattr(settings, "timeout_s", None) is not None
@@ -77,11 +80,6 @@ def wait(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     late = walk.failed(node, never) if is_bounded else ()
     faults = walk.failed(node, (*raised, *raised_later), fault=True)
     return merged(walk, good, (*late, *faults), later if not_yet else ())
-
-
-def _is_old(walk: Walk, state: State, key: str) -> bool:
-    """Whether the value that is there may be one that a `wait` has taken before."""
-    return any(state.facts.get(TAKEN + key, ())) and walk.partition.domain(state, key) != of_value(None)
 
 
 def condition(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
@@ -199,33 +197,24 @@ def decided_by(node: NodeDefinition) -> tuple[int, bool]:
     return needed, getattr(node.settings, "failure", None) == "one"
 
 
-def _one_of(ends: Sequence[EndStates], written: Sequence[Any]) -> Iterable[State]:
+def _one_of(ends: Sequence[EndStates], written: Sequence[WrittenKeys]) -> Iterable[State]:
     """The states after one child has succeeded, while the others may have changed all that they write."""
     for position, end in enumerate(ends):
-        others = [each for at, each in enumerate(written) if at != position]
+        others = reduce(or_, (*written[:position], *written[position + 1 :]), WrittenKeys())
         for state in end.success:
-            if any(each.everything for each in others):
-                yield State()
-            else:
-                keys = frozenset[str]().union(*(each.keys for each in others))
-                yield state.forgetting(keys, frozenset[str]().union(*(each.facts for each in others)))
+            yield State() if others.everything else state.forgetting(others.keys, others.facts)
 
 
-def _sum_of(state: State, ends: Sequence[EndStates], written: Sequence[Any]) -> State:
+def _sum_of(state: State, ends: Sequence[EndStates], written: Sequence[WrittenKeys]) -> State:
     """The state after all children have succeeded: what one of them alone writes is as it left it."""
     keys, facts = dict(state.keys), dict(state.facts)
-    for position, end in enumerate(ends):
-        others = [each for at, each in enumerate(written) if at != position]
-        if any(each.everything for each in others) or not end.success:
+    for position, (end, mine) in enumerate(zip(ends, written, strict=True)):
+        others = reduce(or_, (*written[:position], *written[position + 1 :]), WrittenKeys())
+        if others.everything or not end.success:
             continue
-        left = end.success[0]
-        for further in end.success[1:]:
-            left = left.joined(further)
-        mine = written[position]
-        for key in mine.keys.difference(*(each.keys for each in others)) & left.keys.keys():
-            keys[key] = left.keys[key]
-        for fact in mine.facts.difference(*(each.facts for each in others)) & left.facts.keys():
-            facts[fact] = left.facts[fact]
+        left = reduce(State.joined, end.success)
+        keys |= {key: left.keys[key] for key in mine.keys - others.keys if key in left.keys}
+        facts |= {fact: left.facts[fact] for fact in mine.facts - others.facts if fact in left.facts}
     return State(keys, facts)
 
 
@@ -339,17 +328,17 @@ def cooldown(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
 def once(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child until it has ended, and that result ever after."""
     fact = ONCE + node.path
-    fresh, done = frozenset({""}), {"success": frozenset({"success"}), "failure": frozenset({"failure"})}
-    known = [(state, state.facts.get(fact)) for state in states]
-    ends = walk.paths(child_of(node), [state for state, values in known if values is None or "" in values])
-    found = EndStates(
-        tuple(state.with_facts({fact: done["success"]}) for state in ends.success),
-        tuple(state.with_facts({fact: done["failure"]}) for state in ends.failure),
-        tuple(state.with_facts({fact: fresh}) for state in ends.waiting),
-    )
-    succeeded = [s.with_facts({fact: done["success"]}) for s, values in known if values is None or "success" in values]
-    failed = [s.with_facts({fact: done["failure"]}) for s, values in known if values is None or "failure" in values]
-    return merged(walk, (*found.success, *succeeded), (*found.failure, *walk.failed(node, failed)), found.waiting)
+
+    def known(result: str) -> list[State]:
+        return [state for state in states if fact not in state.facts or result in state.facts[fact]]
+
+    def noted(result: str, ended: Iterable[State]) -> list[State]:
+        return [state.with_facts({fact: frozenset({result})}) for state in ended]
+
+    ends = walk.paths(child_of(node), known(""))
+    failed = walk.failed(node, noted("failure", known("failure")))
+    success = noted("success", (*ends.success, *known("success")))
+    return merged(walk, success, (*noted("failure", ends.failure), *failed), noted("", ends.waiting))
 
 
 def on_halt(walk: Walk, node: NodeDefinition, states: States) -> EndStates:

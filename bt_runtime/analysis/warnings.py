@@ -64,14 +64,9 @@ def removal_of(flow: Flow, node: NodeDefinition) -> Fix | None:
         return None
     indent = len(before) - len(before.lstrip())
     end = line
-    while end < len(lines) and _belongs(lines[end], indent):
-        end += 1
+    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
+        end += 1  # lines that continue the item
     while end > line and not lines[end - 1].strip():
         end -= 1
     edit = Edit(Place(flow.file, line), Place(flow.file, end + 1), "")
     return Fix(f"Remove {node.kind!r}", (edit,))
-
-
-def _belongs(line: str, indent: int) -> bool:
-    """Whether a line continues an item whose dash stands at this indent."""
-    return not line.strip() or len(line) - len(line.lstrip()) > indent
