@@ -29,6 +29,11 @@ class Storm:
         return sorted(pause for told in self.told.values() for pause in told.pauses_s)
 
     @property
+    def answering(self) -> int:
+        """How many answers have begun and are not whole."""
+        return sum(bool(told.chunks) and told.done is None for told in self.told.values())
+
+    @property
     def recovered(self) -> int:
         """How often a run went on after its worker."""
         return sum(
@@ -54,7 +59,8 @@ async def storm(
         asks: what is asked, each once.
         clients: how many ask at a time.
         kills: how many workers are killed.
-        gap_s: the least and the longest time between two kills.
+        gap_s: the least and the longest time between two kills; more while fewer than half of the clients hear an
+            answer.
         dice: decides.
     """
     result, left = Storm(), list(reversed(asks))
@@ -63,7 +69,9 @@ async def storm(
         while left:
             kind, tag = left.pop()
             result.begun.append((kind, tag))
-            result.told[tag] = await asked(fleet, kind, tag, dice).read()
+            reader = asked(fleet, kind, tag, dice)
+            result.told[tag] = reader.told
+            await reader.read()
 
     async with asyncio.TaskGroup() as group:
         reading = {group.create_task(client()) for _ in range(clients)}
@@ -71,7 +79,8 @@ async def storm(
             _, under_way = await asyncio.wait(reading, timeout=dice.uniform(*gap_s))
             if not under_way:
                 break
-            if len(fleet.live) > min(len(fleet.workers) - 1, 1):
+            # A kill before the answers have begun would interrupt nothing.
+            if len(fleet.live) > min(len(fleet.workers) - 1, 1) and 2 * result.answering >= len(under_way):
                 await fleet.kill(dice.choice(fleet.live))
     await fleet.settled()
     return result
