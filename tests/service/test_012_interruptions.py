@@ -177,37 +177,6 @@ async def test_a_lost_connection_alone_does_not_cancel_and_resume_goes_on_live(c
     assert (rest.reason, rest.answer) == ("completed", " second half.")
 
 
-async def test_several_readers_of_one_run_see_the_same(client: Client, desk: Desk) -> None:
-    gate = asyncio.Event()
-    desk.play(Disturbed(answers("First half, second half.", piece_chars=11), "wait", gate=gate, after=4))
-    async with client.stream() as first, client.resume(first.run_id) as second, client.resume(first.run_id) as third:
-        await second.until_content("First half,")
-        gate.set()
-        streams: list[Stream] = await asyncio.gather(first.rest(), second.rest(), third.rest())
-    assert streams[0].chunks == streams[1].chunks == streams[2].chunks
-
-
-async def test_a_recorded_run_can_be_read_from_every_id(client: Client, desk: Desk) -> None:
-    desk.play(*searching(2), answers("Found."))
-    heard = await client.ask()
-    for after in range(heard.ids[-1]):
-        rest = await client.resumed(heard.run_id, after=after)
-        assert [event.raw for event in rest.events] == [event.raw for event in heard.events[after:]]
-    path = f"/api/oracle/runs/{heard.run_id}/stream"
-    for after in (heard.ids[-1], heard.ids[-1] + 1, 10**6):
-        assert (await client.http.get(path, headers={"Last-Event-ID": str(after)})).status_code == 204
-        assert (await client.http.get(path, params={"after": after})).status_code == 204
-
-
-@pytest.mark.parametrize("wrong", ["-1", "x", "1.5", "9" * 5000, "1e3", "\u0661".encode().decode("latin-1"), "0x1"])
-async def test_an_id_to_resume_from_that_is_no_number_is_refused(client: Client, desk: Desk, wrong: str) -> None:
-    desk.play(answers())
-    heard = await client.ask()
-    path = f"/api/oracle/runs/{heard.run_id}/stream"
-    response = await client.http.get(path, headers={"Last-Event-ID": wrong.encode("latin-1")})
-    assert response.status_code in (204, 422) if wrong.isascii() and wrong.isdigit() else response.status_code == 422
-
-
 @pytest.mark.long("waits for the shortest deadline, 10 s")
 async def test_012_fr_004_5_timeout_in_mid_stream_in_mid_tool_and_before_anything_was_said(
     client: Client, desk: Desk, local_server: Server

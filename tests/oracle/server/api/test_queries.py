@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 
@@ -94,10 +95,11 @@ async def test_a_conversation_goes_on_by_its_context_id(service):
 
 
 @pytest.mark.parametrize("call", ["/api/oracle", "/api/oracle/stream"])
-@pytest.mark.parametrize("context_id", ["never-was", "", "a" * 65, "../x", "nul\0", "übel"])
+@pytest.mark.parametrize("context_id", ["never-was", "", "a" * 10_000, "../x", "a/b", "%00", "nul\0", "\ud800", "übel"])
 @in_shared_loop
 async def test_a_conversation_that_is_not_there_is_a_404(shared, call, context_id):
-    response = await shared.client.post(call, json={"question": "hello", "context_id": context_id})
+    content = json.dumps({"question": "hello", "context_id": context_id})
+    response = await shared.client.post(call, content=content, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()) == (404, {"detail": "There is no such conversation."})
 
 
@@ -123,6 +125,7 @@ async def test_a_conversation_that_is_answering_is_a_409(start):
         pytest.param({"question": "a" * 20_001}, ["body", "question"], id="too long"),
         pytest.param({"question": 5}, ["body", "question"], id="a number"),
         pytest.param({"question": None}, ["body", "question"], id="null"),
+        pytest.param({"question": ["x"]}, ["body", "question"], id="a list"),
         pytest.param({"question": "a\0b"}, ["body", "question"], id="NUL"),
         pytest.param({"question": "q", "answer": "a"}, ["body", "answer"], id="unknown field"),
         pytest.param({"question": "q", "user_id": "bob"}, ["body", "user_id"], id="another user"),
@@ -218,6 +221,13 @@ async def test_no_model_can_be_named_where_the_embedded_one_answers(start):
         pytest.param(b'{"question": "q", "tree": "\\udfff"}', id="half a surrogate in a tree"),
         pytest.param(b'{"question": "q", "project_id": "\\udfff"}', id="half a surrogate in a label"),
         pytest.param(b'{"question": "q", "limits": {"\\udfff": 1}}', id="half a surrogate for a limit"),
+        pytest.param(b'{"question": "q", "model": "\\ud800"}', id="half a surrogate in a model"),
+        pytest.param(b'{"question": "q", "limits": {"max_iterations": 3, "maxIterations": 4}}', id="a limit twice"),
+        pytest.param(b'{"question": "q", "question": ""}', id="a field twice"),
+        pytest.param(b'\xef\xbb\xbf{"question": ""}', id="a mark of the byte order"),
+        pytest.param(b'{"question": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001, id="deep objects"),
+        pytest.param(b"NaN", id="NaN alone"),
+        pytest.param(b"[]", id="a list"),
         pytest.param(b'{"question": "q", "\\u0000": 1}', id="NUL for a name"),
         pytest.param(b'{"question": "\xff\xfe"}', id="not UTF-8"),
         pytest.param(b'"hello"', id="a text alone"),

@@ -83,7 +83,7 @@ async def test_the_header_goes_before_the_parameter(start):
 async def test_a_last_id_that_is_no_number_is_a_422(service):
     streamed = await service.ask()
     path = f"/api/oracle/runs/{streamed.run_id}/stream"
-    for wrong in ("-1", "1.5", "one", "1 2", "\u00b2", "0x1", "x"):
+    for wrong in ("-1", "1.5", "one", "1 2", "\u00b2", "0x1", "1e3", "x"):
         by_parameter = await service.client.get(path, params={"after": wrong})
         by_header = await service.client.get(path, headers={"Last-Event-ID": wrong.encode()})
         assert by_parameter.status_code == by_header.status_code == 422, wrong
@@ -165,7 +165,10 @@ async def test_runs_are_listed_newest_first_and_page_by_page(service):
 
 @pytest.mark.parametrize(
     ("query", "status"),
-    [("limit=0", 422), ("limit=201", 422), ("limit=x", 422), ("before=never-was", 404), ("before=%00", 404)],
+    [
+        *((f"limit={wrong}", 422) for wrong in ("0", "-1", "201", "9" * 50, "1.5", "x")),
+        *((f"before={wrong}", 404) for wrong in ("never-was", "%00")),
+    ],
 )
 @in_shared_loop
 async def test_a_wrong_page_is_refused(shared, query, status):
@@ -180,6 +183,8 @@ async def test_ticks_tell_what_the_tree_did_page_by_page(start):
     assert told["run_id"] == streamed.run_id
     assert told["tree"] == "oracle"
     assert len(told["version"]) == 64
+    run = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+    assert (run["tree"]["name"], run["tree"]["version"]) == ("oracle", told["version"])
     assert [tick["tick"] for tick in told["ticks"]] == list(range(1, len(told["ticks"]) + 1))
     assert told["ticks"][0]["cause"] == "start"
     nodes, visited = told["nodes"], told["ticks"][0]["visited"]
