@@ -10,32 +10,34 @@ Rules:
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import structlog
 
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeLibrary, TreeState, difference
-from bt_runtime.analysis.budget import Budget
-from bt_runtime.analysis.judging import warnings_of
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.saving import PreparedFile, TreeFolderError, locked
 from oracle.core.errors import NotFoundError, TreeAuthorError, UserError
+from oracle.core.loading import imported
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.trees import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 
+if TYPE_CHECKING:  # a service loads the checker with the first text that is checked
+    from bt_runtime.analysis.budget import Budget
+
 log = structlog.get_logger(__name__)
 
-T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
 
 NO_TREE: Final = "There is no such tree, or no such version of it."
 _TEXT = "<text>"  # the file of a text that is checked without a name
@@ -70,12 +72,6 @@ class TreeConflictError(UserError):
         self.version = version
         self.edit = edit
         self.difference = difference
-
-
-class _Judge(Protocol[T_co]):
-    """Work that asks a budget whether it may go on."""
-
-    def __call__(self, *, budget: Budget) -> T_co: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +156,7 @@ class TreeEditor:
             return ()
         found = self._warnings.get(tree.sha)
         if found is None:
-            found = await self._judged(partial(warnings_of, tree, registry=self.trees.library.registry))
+            found = await self._judged(partial(self._warnings_of, tree))
             if len(self._warnings) >= _MOST_WARNINGS_KEPT:
                 self._warnings.clear()
             self._warnings[tree.sha] = found
@@ -202,9 +198,9 @@ class TreeEditor:
         """
         return await self._judged(partial(self._check, text, name))
 
-    async def _judged(self, judge: _Judge[T_co]) -> T_co:
-        """Judge in a thread, a few at a time."""
-        budget = Budget()
+    async def _judged(self, judge: Callable[..., T]) -> T:
+        """Judge in a thread, a few at a time, with a `budget` that says whether the work may go on."""
+        budget: Budget = imported("bt_runtime.analysis.budget:Budget")()
         async with self._checking:
             try:
                 return await asyncio.to_thread(judge, budget=budget)
@@ -300,10 +296,9 @@ class TreeEditor:
             raise TreeRefusedError(mistakes)
         return PreparedFile(self._path(save.name), save.text.encode())
 
-    def _check(self, text: str, name: str | None, *, budget: Budget | None) -> CheckedText:
+    def _check(self, text: str, name: str | None, *, budget: "Budget | None") -> CheckedText:
         """Check a text; without a budget its control is not judged."""
         data = text.encode()[: LARGEST_FILE_BYTES + 1]
-        registry = self.trees.library.registry
         if name is None:
             try:
                 tree: TreeDefinition | None = self.trees.library.read_text(data, file=_TEXT)
@@ -314,8 +309,12 @@ class TreeEditor:
             tree, mistakes = self._with(name, TreeSource(str(self._path(name)), data, name))
         warnings: tuple[Mistake, ...] = ()
         if tree is not None and budget is not None:
-            warnings = warnings_of(tree, registry=registry, budget=budget)
+            warnings = self._warnings_of(tree, budget=budget)
         return CheckedText(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
+
+    def _warnings_of(self, tree: TreeDefinition, *, budget: "Budget") -> tuple[Mistake, ...]:
+        judge: Callable[..., tuple[Mistake, ...]] = imported("bt_runtime.analysis.judging:warnings_of")
+        return judge(tree, registry=self.trees.library.registry, budget=budget)
 
     def _with(self, name: str, source: TreeSource) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
         """A tree with this file, and the mistakes that this would bring anywhere."""

@@ -46,7 +46,7 @@ async def check_tree(request: Request, body: TextToCheck, parts: Parts, _: Opera
         return Response(status_code=204)
 
     def offer() -> tuple[list[Mistake], list[Mistake]]:
-        registry, file = parts.desk.registry, checked.file
+        registry, file = parts.desk().registry, checked.file
         return (
             with_offers(checked.mistakes, body.source, file=file, registry=registry),
             with_offers(checked.warnings[:MOST_MISTAKES], body.source, file=file, registry=registry),
@@ -91,4 +91,4 @@ async def _at(body: TreeWord | TreeCursor, parts: ServiceParts, ask: Callable[..
     """What a function of `oracle.authoring.editing` says about a position."""
     file = parts.trees.folder / f"{body.name or 'new'}.yaml"
     async with parts.typing:
-        return await asyncio.to_thread(ask, parts.desk, body.source, file, line=body.line, column=body.column)
+        return await asyncio.to_thread(ask, parts.desk(), body.source, file, line=body.line, column=body.column)

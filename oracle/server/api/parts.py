@@ -4,19 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from oracle.agent.answering import Oracle
-from oracle.authoring.counting import AnswerCounts
-from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
-from oracle.authoring.results import TrialResults
-from oracle.authoring.trials import Trials
 from oracle.console.built import Console
 from oracle.core.metrics import Metrics
 from oracle.llm.load import LoadSignal
 from oracle.llm.protocol import Model
-from oracle.replay.histories.sharing import Passes
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator
@@ -27,12 +22,19 @@ from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.prices import Prices
 
+if TYPE_CHECKING:  # a service loads them with the first call that uses them
+    from oracle.authoring.counting import AnswerCounts
+    from oracle.authoring.editing.desk import Desk
+    from oracle.authoring.results import TrialResults
+    from oracle.authoring.trials import Trials
+    from oracle.replay.histories.sharing import Passes
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """The parts of one service.
+    """The parts of one service; `trials`, `answers`, `results`, `desk` and `passes` are made at their first call.
 
     Args:
         oracle: checks questions.
@@ -67,13 +69,13 @@ class ServiceParts:
 
     oracle: Oracle
     trees: TreeEditor
-    trials: Trials
-    answers: AnswerCounts
-    results: TrialResults
-    desk: Desk
+    trials: "Callable[[], Trials]"
+    answers: "Callable[[], AnswerCounts]"
+    results: "Callable[[], TrialResults]"
+    desk: "Callable[[], Desk]"
     store: Store
     runs: RunManager
-    passes: Passes
+    passes: "Callable[[], Passes]"
     settings: Settings
     metrics: Metrics
     authenticator: Authenticator

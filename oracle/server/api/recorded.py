@@ -171,7 +171,7 @@ async def explained(run: RunRecord, parts: ServiceParts, work: Callable[[Pass], 
     """
     with_figures(run)
     while True:
-        with parts.passes.taken(run, after=after) as taken:
+        with parts.passes().taken(run, after=after) as taken:
             try:
                 return await work(taken)
             except FallenBehindError:  # other readers have read on in between: another pass has it, or a new one

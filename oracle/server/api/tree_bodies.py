@@ -63,7 +63,7 @@ async def figures_for(parts: ServiceParts, caller: Caller) -> Figures:
     edits = await parts.trees.figures() if caller.is_operator else {}
     since = parts.store.database.now() - DAY_S
     runs = await parts.store.runs.count_by_tree(since=since, user_id=caller.reads_runs_of)
-    results = parts.results
+    results = parts.results()
     return Figures(edits, runs, await results.verified(states), await results.tested(states))
 
 

@@ -92,11 +92,11 @@ async def try_scenarios(request: Request, body: TreePresent, parts: Parts, _: Op
     """
     state, states = parts.trees.state(body.name), parts.trees.trees.states()
     text = _text(body, state)
-    found = await while_present(request, parts.trials.test(body.name, text))
+    found = await while_present(request, parts.trials().test(body.name, text))
     if found is None:
         return _gone()
     if is_served(state, text):
-        await parts.results.note_tested(states, found)
+        await parts.results().note_tested(states, found)
     files = [file.model_copy(update={"file": Path(file.file).name}) for file in found]
     tested = TreeTest(passed=all(file.passed for file in files), files=files)
     return json_answer(tested.model_dump(exclude_unset=True))
@@ -107,12 +107,12 @@ async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: Operat
     """Explore all behaviours of a tree with a text in place, and prove or refute what must hold for every run."""
     state, of = parts.trees.state(body.name), parts.trees.state(body.of or body.name)
     text = _text(body, state)
-    exploration = parts.trials.verify(body.name, text, of=of.name, turns=body.turns, states=body.states)
+    exploration = parts.trials().verify(body.name, text, of=of.name, turns=body.turns, states=body.states)
     found = await while_present(request, exploration)
     if found is None:
         return _gone()
     if is_served(state, text) and of.error is None:
-        await parts.results.note_verified(of, found)
+        await parts.results().note_verified(of, found)
     return json_answer(found.model_dump())
 
 
@@ -149,7 +149,7 @@ async def count_answers(
     kept.
     """
     state = parts.trees.state(name)
-    found = TreeAnswers((), 0, True, None) if state.tree is None else await parts.answers.count(state.tree, runs=runs)  # noqa: FBT003
+    found = TreeAnswers((), 0, True, None) if state.tree is None else await parts.answers().count(state.tree, runs=runs)  # noqa: FBT003
     return json_answer(
         {
             "name": name,
@@ -221,7 +221,7 @@ async def _compared(body: TreeReplay, parts: ServiceParts, caller: Caller) -> li
         is_concerned = body.name in (state.name, *state.includes) and not state.internal
         has_runs = run.tree == state.name if run else is_concerned and await archive.runs(tree=state.name, limit=1)
         if is_concerned and has_runs:
-            replayed = await parts.trials.compare(
+            replayed = await parts.trials().compare(
                 body.name, body.source, of=state.name, runs=body.runs, run_id=body.run_id
             )
             runs += [{"tree": state.name, **await _shown(parts, each, caller)} for each in replayed]

@@ -141,9 +141,9 @@ class _Watcher:
                 return
 
     def _take(self) -> None:
-        self._pass = self._parts.passes.take(self._run, after=self._after, has_reasons=self._has_reasons)
+        self._pass = self._parts.passes().take(self._run, after=self._after, has_reasons=self._has_reasons)
 
     def _leave(self) -> None:
         held, self._pass = self._pass, None
         if held is not None:
-            self._parts.passes.leave(held)
+            self._parts.passes().leave(held)

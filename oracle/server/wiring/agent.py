@@ -65,7 +65,7 @@ class Fittings:
 
 
 @asynccontextmanager
-async def prepared(settings: Settings, fittings: Fittings) -> AsyncIterator[None]:
+async def prepared(settings: Settings, fittings: Fittings) -> AsyncIterator[Fittings]:
     """Let the features that the settings ask for change what an Oracle is made of; they close it at the end.
 
     Raises:
@@ -75,7 +75,7 @@ async def prepared(settings: Settings, fittings: Fittings) -> AsyncIterator[None
         for feature in features(settings.features):
             if feature.prepares is not None and feature.is_asked_for(settings):
                 await stack.enter_async_context(imported(feature.prepares)(settings, fittings))
-        yield
+        yield fittings
 
 
 @asynccontextmanager
@@ -95,8 +95,7 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
     if isinstance(model, DeferredModel):
         model.prepare()
     try:
-        fittings = Fittings(model)
-        async with prepared(settings, fittings):
+        async with prepared(settings, Fittings(model)) as fittings:
             yield build_oracle(settings, fittings)
     finally:
         await model.aclose()

@@ -1,5 +1,7 @@
 """Joins what an editor of tree files needs."""
 
+from contextlib import suppress
+
 from bt_runtime.analysis.judging import codes_of
 from oracle.authoring.editing.desk import Desk
 from oracle.server.settings.fields import Settings
@@ -19,10 +21,8 @@ def editing_desk(settings: Settings, tools: ToolRegistry | None = None) -> Desk:
         SettingsError: the operator's folder of trees is none.
     """
     if tools is None:
-        try:
+        with suppress(ToolSetupError, SettingsError):  # they are reported where the tools are made
             tools = build_tools(settings, has_web_search=False)
-        except (ToolSetupError, SettingsError):
-            tools = None  # the tools cannot be known here; they are reported where the tools are made
     offered = [tool.name for tool in tools.tools if not tool.is_server_side] if tools is not None else []
     definitions = tools.definitions(offered) if tools is not None else ()
     library = tree_library(settings, tools)

@@ -4,16 +4,14 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
+from dataclasses import asdict, replace
+from functools import cache
 from typing import Any
 
 from bt_runtime import ReloadingTrees
-from oracle.authoring.counting import AnswerCounts
 from oracle.authoring.editor import TreeEditor
-from oracle.authoring.results import TrialResults
-from oracle.authoring.trials import Trials
 from oracle.authoring.watching import watch
 from oracle.classify.query import classify_query
 from oracle.console.built import read_console
@@ -22,12 +20,10 @@ from oracle.core.loading import imported
 from oracle.core.metrics import Metrics
 from oracle.llm.load import LoadSignal
 from oracle.llm.protocol import Model
-from oracle.replay.histories.sharing import Passes
 from oracle.runs.continuing import OWN_VERSION
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
-from oracle.runs.storage.writer import CommitFigures
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings, variable_of
 from oracle.server.settings.prices import read_prices
@@ -41,7 +37,6 @@ from oracle.server.wiring.agent import (
     tool_maker,
     uses_provider,
 )
-from oracle.server.wiring.editing import editing_desk
 from oracle.server.wiring.identity import authenticator
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
@@ -79,8 +74,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         tools, has_own_vaults = make_tools(settings.vault), settings.has_auth and not settings.vault_shared
         prices = read_prices(settings.prices)
         metrics = Metrics(tools=tools.names, costs_of=prices.costs)
-        fittings = Fittings(answering, metrics)
-        await stack.enter_async_context(prepared(settings, fittings))
+        fittings = await stack.enter_async_context(prepared(settings, Fittings(answering, metrics)))
         store = await stack.enter_async_context(_store(settings, metrics))
         trees = _trees(settings, tools)
         oracle = build_oracle(
@@ -96,17 +90,18 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         await editor.start()
         await stack.enter_async_context(_watched(editor))
         versions = (OWN_VERSION, *sorted({each.package for each in plugins_of(settings).loaded}))
-        options = run_options(settings)
+        options, late = run_options(settings), stack.enter_context(ExitStack())
+        make_passes = _later("oracle.replay.histories.sharing:Passes", store, registry=lambda: trees.library.registry)
         parts = ServiceParts(
             oracle=oracle,
             trees=editor,
-            trials=Trials(trees, environment=_environment(settings)),
-            answers=AnswerCounts(store, trees),
-            results=TrialResults(store.tree_trials),
-            desk=editing_desk(settings, tools),
+            trials=_later("oracle.authoring.trials:Trials", trees, environment=_environment(settings)),
+            answers=_later("oracle.authoring.counting:AnswerCounts", store, trees),
+            results=_later("oracle.authoring.results:TrialResults", store.tree_trials),
+            desk=_later("oracle.server.wiring.editing:editing_desk", settings, tools),
             store=store,
             runs=RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id, versions=versions),
-            passes=Passes(store, registry=lambda: trees.library.registry),
+            passes=cache(lambda: late.enter_context(closing(make_passes()))),
             settings=settings,
             metrics=metrics,
             authenticator=authenticator(settings),
@@ -116,7 +111,6 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             console=read_console(),
             prices=prices,
         )
-        stack.callback(parts.passes.close)
         for feature in features(settings.features):
             if feature.opens is not None and feature.is_asked_for(settings):
                 await stack.enter_async_context(imported(feature.opens)(parts))
@@ -129,14 +123,20 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
 @asynccontextmanager
 async def _store(settings: Settings, metrics: Metrics) -> AsyncIterator[Store]:
     """The store, with the figures of its commits in the metrics."""
-
-    def observe(figures: CommitFigures) -> None:
-        metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
-
-    urls, worker = settings.webhook_urls, worker_name()
-    async with open_store(settings.database_address, worker=worker, observe=observe, webhook_urls=urls) as store:
+    opening = open_store(
+        settings.database_address,
+        worker=worker_name(),
+        observe=lambda figures: metrics.commit(**asdict(figures)),
+        webhook_urls=settings.webhook_urls,
+    )
+    async with opening as store:
         metrics.watch_store(lambda: store.health.problem is None)
         yield store
+
+
+def _later(place: str, *given: Any, **named: Any) -> Callable[[], Any]:  # noqa: ANN401  what the place takes
+    """Make a part when it is first asked for, and import it then."""
+    return cache(lambda: imported(place)(*given, **named))
 
 
 async def _prepare(model: Model) -> None:

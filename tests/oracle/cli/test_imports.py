@@ -117,12 +117,14 @@ def test_a_service_that_has_begun_has_loaded_what_answers_queries_and_no_more(tm
     assert "oracle.server.api.queries" in loaded
     unused = {
         "anthropic",
+        "bt_runtime.analysis",
         "httpx2",
         "numpy",
         "onnxruntime",
         "opentelemetry.sdk",
         "oracle.features.traces.opening",
-        "oracle.authoring.verifying.verify",
+        "oracle.authoring.trials",
+        "oracle.replay.playing",
         "oracle.replay.exports.page",
         "oracle.server.api.history_replies",
         "oracle.server.api.trees",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -183,16 +184,17 @@ async def running_service(
         await stack.enter_async_context(runs)
         passes = Passes(store, registry=lambda: REGISTRY, **(explaining or {}))
         stack.callback(passes.close)
+        environment = {"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}
         parts = ServiceParts(
             oracle=oracle,
             trees=editor,
-            trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
-            answers=AnswerCounts(store, served),
-            results=TrialResults(store.tree_trials),
-            desk=Desk(library),
+            trials=cache(lambda: Trials(served, environment=environment)),
+            answers=cache(lambda: AnswerCounts(store, served)),
+            results=cache(lambda: TrialResults(store.tree_trials)),
+            desk=cache(lambda: Desk(library)),
             store=store,
             runs=runs,
-            passes=passes,
+            passes=lambda: passes,
             settings=chosen,
             metrics=metrics,
             authenticator=authenticator(chosen),

@@ -109,7 +109,7 @@ async def test_what_there_is_no_time_for_is_counted_the_next_time(start, folder)
     for _ in range(3):
         await service.ask(tree="outer")
     times = iter([0.0, 0.0, 9.0, 10.0, 10.0, 19.0, 20.0, 20.0])
-    service.parts.answers._clock = lambda: next(times)
+    service.parts.answers()._clock = lambda: next(times)
     counted = [await answers(service, "inner") for _ in range(3)]
     assert [(each["runs"], each["is_complete"]) for each in counted] == [(1, False), (2, False), (3, True)]
 

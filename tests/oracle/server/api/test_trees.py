@@ -583,7 +583,7 @@ async def test_a_trial_ends_when_its_client_goes(library, monkeypatch, trial):
             ended.set()
 
     await library.ask(tree="outer")
-    monkeypatch.setattr(library.parts.trials, trial, hang)
+    monkeypatch.setattr(library.parts.trials(), trial, hang)
     body = {"name": "inner", "source": INNER, **({"of": "outer"} if trial == "verify" else {})}
     asking = asyncio.create_task(library.client.post(f"/api/trees/{trial}", json=body))
     await begun.wait()

@@ -122,7 +122,7 @@ async def test_a_live_run_sends_each_tick_to_all_who_watch(start):
         async with watching(service, asked.run_id) as second, watching(service, asked.run_id, after=2) as third:
             await service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
             await asyncio.gather(first.rest(), second.rest(), third.rest())
-            assert len(service.parts.passes._passes) == 1
+            assert len(service.parts.passes()._passes) == 1
     assert first.events == second.events
     assert whole_events(first) == whole_events(second)[:2] + whole_events(third)
     assert first.chunks[-1]["end"]["reason"] == "user_cancelled"
@@ -181,7 +181,7 @@ async def test_too_many_watched_runs_are_refused_until_one_is_left(start):
                 assert "come back" in refused.json()["detail"]
             assert (await service.client.get(f"/api/runs/{first.run_id}/history")).status_code == 200
             assert (await service.client.get(f"/api/runs/{second.run_id}/ticks")).status_code == 200
-        await until(lambda: not service.parts.passes._passes[0].readers)
+        await until(lambda: not service.parts.passes()._passes[0].readers)
         assert (await service.client.get(f"/api/runs/{second.run_id}/history")).status_code == 200
 
 
