@@ -92,7 +92,6 @@ _TREES: Final[Mapping[str, tuple[str, str]]] = {
     "test": ("oracle.cli.tree_tests:test", "Play scenario files, without network and without waiting."),
     "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
     "judge": ("oracle.cli.tree_judge:judge", "Judge the recorded queries of the tree NAME by its rules."),
-    "lsp": ("oracle.cli.lsp:lsp", "Serve an editor with the Language Server Protocol."),
     "schema": ("oracle.cli.tree_show:schema", "Print the JSON Schema of tree files, for editors."),
 }
 

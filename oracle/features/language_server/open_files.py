@@ -1,17 +1,20 @@
-"""The texts that an editor has open, and the desk that they are edited at."""
+"""The texts that an editor has open, the desk that they are edited at, and their checks."""
 
+import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import structlog
 from pygls.uris import to_fs_path
 
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.editing.desk import Desk
+from oracle.authoring.editing.diagnosing import Diagnosis, diagnose
 from trees import FOLDER
 
 _TREE: Final = re.compile(r"^(?:tree|root)[ \t]*:|tree\.schema\.json", re.MULTILINE)
@@ -87,3 +90,51 @@ class OpenFiles:
         folders = dict.fromkeys((*own, *self._folders, FOLDER))
         overlaid = TreeLibrary(tuple(folders), registry=library.registry, texts=MappingProxyType(dict(texts)))
         return replace(self._desk, library=overlaid)
+
+
+log = structlog.get_logger(__name__)
+
+Publish = Callable[[OpenFile, Diagnosis | None], None]
+"""Shows the mistakes of a text; `None` for one that is no tree."""
+
+
+class Checks:
+    """The checks of one editor's texts; they run in a thread, one at a time.
+
+    Args:
+        files: the open texts.
+        publish: is given each result, in the event loop.
+    """
+
+    def __init__(self, files: OpenFiles, publish: Publish) -> None:
+        self._files = files
+        self._publish = publish
+        self._waiting: list[str] = []
+        self._generation = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def changed(self, uri: str | None = None) -> None:
+        """A text has changed, or `None`: some file has; what includes it is checked as well."""
+        self._generation += 1
+        others = [each.uri for each in self._files.trees() if each.uri != uri]
+        self._waiting = [uri, *others] if uri is not None else others
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        while self._waiting:
+            generation = self._generation
+            each = self._files.get(self._waiting.pop(0))
+            if each is None:
+                continue
+            try:
+                found = await self._check(each)
+                if generation == self._generation:
+                    self._publish(each, found)
+            except Exception as error:  # a defect of a check must not end the server
+                log.exception("check.failed", file=str(each.file), error=type(error).__name__)
+
+    async def _check(self, each: OpenFile) -> Diagnosis | None:
+        if not self._files.is_tree(each):
+            return None
+        return await asyncio.to_thread(diagnose, self._files.desk(), each.text, each.file)

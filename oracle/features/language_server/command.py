@@ -27,7 +27,7 @@ def lsp() -> int:
     output = _take_standard_output()
     settings = settings_for()
     with collector_paused():
-        from oracle.cli.language_server.server import serve  # noqa: PLC0415  no other command needs the protocol's library
+        from oracle.features.language_server.server import serve  # noqa: PLC0415  its library is large
         from oracle.server.wiring.editing import editing_desk  # noqa: PLC0415
 
         desk = editing_desk(settings)

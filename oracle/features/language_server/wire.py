@@ -10,7 +10,7 @@ from pygls.uris import from_fs_path
 from bt_runtime.text import Edit, Fix, Mistake, Place
 from oracle.authoring.editing.completion import Completion
 from oracle.authoring.editing.diagnosing import FileMistake
-from oracle.cli.language_server.coordinates import Coordinates
+from oracle.features.language_server.coordinates import Coordinates
 
 SOURCE: Final = "oracle trees"
 _KINDS: Final[Mapping[str, types.CompletionItemKind]] = {

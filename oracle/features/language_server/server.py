@@ -26,10 +26,9 @@ from oracle.authoring.editing.diagnosing import Diagnosis, diagnose, fixes_for
 from oracle.authoring.editing.occurrences import Occurrence
 from oracle.authoring.editing.renaming import RenameError, rename, renamed_at
 from oracle.authoring.editing.symbols import definition, references
-from oracle.cli.language_server import wire
-from oracle.cli.language_server.checks import Checks
-from oracle.cli.language_server.coordinates import Coordinates
-from oracle.cli.language_server.open_files import OpenFile, OpenFiles
+from oracle.features.language_server import wire
+from oracle.features.language_server.coordinates import Coordinates
+from oracle.features.language_server.open_files import Checks, OpenFile, OpenFiles
 
 T = TypeVar("T")
 

@@ -1,0 +1,17 @@
+"""The language server of tree files: the protocol's side of `oracle.authoring.editing`.
+
+Only this package imports pygls, and only `oracle trees lsp` imports more of it than its name.
+"""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="language_server",
+    summary="Serves editors of tree files: mistakes, completion, descriptions, rename and fixes.",
+    commands={
+        "trees lsp": (
+            "oracle.features.language_server.command:lsp",
+            "Serve an editor with the Language Server Protocol.",
+        )
+    },
+)
