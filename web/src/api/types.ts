@@ -2,8 +2,5 @@
 import type { components } from "./schema";
 
 export type Schemas = components["schemas"];
-export type Me = Schemas["Me"];
 export type AgentSettings = Schemas["AgentSettings"];
 export type TreeHead = Schemas["TreeHead"];
-export type TreeBody = Schemas["TreeBody"];
-export type TreeMistake = Schemas["TreeMistake"];

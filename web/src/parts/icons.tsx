@@ -54,7 +54,6 @@ export const StopIcon = icon(
 export const FileIcon = icon("FileIcon", <path d="M4 1.5h5L12.5 5v9.5h-8.5zM9 1.5V5h3.5" />);
 export const CloseIcon = icon("CloseIcon", <path d="m4 4 8 8M12 4l-8 8" />);
 export const MoreIcon = icon("MoreIcon", <path d="M3 8h.01M8 8h.01M13 8h.01" strokeWidth="2.5" />);
-export const CopyIcon = icon("CopyIcon", <path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" />);
 export const EditIcon = icon("EditIcon", <path d="M3 13v-2.5l7.5-7.5L13 5.5 5.5 13z" />);
 export const TrashIcon = icon("TrashIcon", <path d="M3 4.5h10M6 4V2.5h4V4M4.5 4.5l.5 9h6l.5-9" />);
 export const RetryIcon = icon("RetryIcon", <path d="M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3" />);

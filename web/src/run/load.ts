@@ -48,9 +48,6 @@ export class RunLoader {
     return () => this.listeners.delete(listener);
   };
 
-  readonly getModel = (): RunModel | null => this.current;
-  readonly getState = (): LoadState => this.state;
-
   /** Load the run, and follow it to its end. */
   async start(): Promise<void> {
     const { signal } = this.stopping;

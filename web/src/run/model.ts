@@ -37,11 +37,10 @@ import { OMITTED, titleOf } from "./words";
 /** The last visit of each node in a tick, by node. */
 export type Visits = ReadonlyMap<number, VisitFacts>;
 
-/** A node error: the tick's position, the node (`null` if it is not known), and what was raised. */
+/** A node error: the tick's position, and the node (`null` if it is not known). */
 export interface NodeError {
   readonly at: number;
   readonly node: number | null;
-  readonly text: string;
 }
 
 type Belonging = Pick<
@@ -258,8 +257,8 @@ export class RunModel {
     this.ticks.push(withoutVisits(tick));
     this.marks.append(tick.marks ?? "");
     this.values.append(at, tick.writes);
-    for (const [path, text] of tick.errors)
-      this.errors.push({ at, node: this.nodes.find((node) => node.path === path)?.index ?? null, text });
+    for (const [path] of tick.errors)
+      this.errors.push({ at, node: this.nodes.find((node) => node.path === path)?.index ?? null });
   }
 
   private keepVisits(at: number, visits: readonly VisitFacts[]): void {

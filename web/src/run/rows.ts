@@ -62,21 +62,14 @@ export interface TickView {
   readonly shown: readonly ShownRow[];
   /** From the root to the node that decided. */
   readonly path: readonly number[];
-  /** What explains the tick is loaded. */
-  readonly isExplained: boolean;
 }
 
 /** The rows of a run at a tick; none if the tree that ran is not known. */
 export function showRows(model: RunModel, view: View): TickView {
   const source = model.tree === null ? null : sourceOf(model.tree);
-  if (source === null) return { source: EMPTY, shown: [], path: [], isExplained: true };
+  if (source === null) return { source: EMPTY, shown: [], path: [] };
   const maker = new RowMaker(model, source, view);
-  return {
-    source,
-    shown: maker.rows(),
-    path: maker.path,
-    isExplained: maker.visits !== undefined || view.at < 0,
-  };
+  return { source, shown: maker.rows(), path: maker.path };
 }
 
 /** One row of a run at a tick, open: a line that another version does not have. */

@@ -9,7 +9,6 @@ export type DoneChunk = Schemas["DoneChunk"];
 export type ErrorChunk = Schemas["ErrorChunk"];
 export type SystemChunk = Schemas["SystemChunk"];
 export type Source = Schemas["Source"];
-export type ToolResultChunk = Schemas["ToolResultChunk"];
 export type TerminationReason = DoneChunk["termination_reason"];
 
 /** A chunk with its number in the run: 1, 2, 3, … without gaps. */

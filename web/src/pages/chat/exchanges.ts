@@ -9,8 +9,6 @@ type ToolUse = Schemas["ToolUse"];
 
 export interface Exchange {
   readonly runId: string;
-  /** The number of the question in the conversation; null while its answer comes. */
-  readonly n: number | null;
   readonly question: string;
   /** Milliseconds, as `Date.now`. */
   readonly askedAt: number;
@@ -44,7 +42,6 @@ function exchangeOf(runId: string, messages: readonly Message[]): Exchange {
   const text: Part[] = answer ? [{ kind: "text", key: `n${answer.n}`, text: answer.content }] : [];
   return {
     runId,
-    n: question?.n ?? null,
     question: question?.content ?? "",
     askedAt: Date.parse((question ?? messages[0])?.at ?? ""),
     kept: {

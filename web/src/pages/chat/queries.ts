@@ -7,7 +7,6 @@ import type { Source } from "@/stream/chunks";
 import { readAnswer } from "@/stream/service";
 
 export type ConversationHead = Schemas["ConversationHead"];
-export type ConversationBody = Schemas["ConversationBody"];
 export type RunFigures = Pick<
   Schemas["RunBody"],
   | "run_id"
