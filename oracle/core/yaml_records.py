@@ -16,19 +16,14 @@ _T = TypeVar("_T")
 
 
 class Reader:
-    """Collects the mistakes of one file.
+    """Collects the mistakes of one file."""
 
-    Args:
-        code: the code of all its mistakes.
-    """
-
-    def __init__(self, code: str = "invalid") -> None:
+    def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
-        self._code = code
 
     def report(self, node: YamlNode | Entry, message: str, hint: str | None = None) -> None:
         """Add a mistake."""
-        self.mistakes.append(Mistake(node.place, message, hint, code=self._code))
+        self.mistakes.append(Mistake(node.place, message, hint))
 
     def fields(
         self,
