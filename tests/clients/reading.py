@@ -23,6 +23,9 @@ KINDS = {
     "tool_call": models.ToolCallChunk,
     "tool_result": models.ToolResultChunk,
     "system": models.SystemChunk,
+    "approval_requested": models.ApprovalRequestedChunk,
+    "question": models.QuestionChunk,
+    "answered": models.AnsweredChunk,
     "error": models.ErrorChunk,
     "done": models.DoneChunk,
 }

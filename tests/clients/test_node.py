@@ -64,9 +64,11 @@ async def test_fetch_event_source_reads_each_chunk_once_when_its_connection_drop
         )
         assert client.stdout is not None
         lines: list[dict] = []
+        is_cut = False
         async for line in client.stdout:
             lines.append(json.loads(line))
-            if "opened" not in lines[-1] and text_of(lines) == "One two three ":
+            if not is_cut and "opened" not in lines[-1] and text_of(lines) == "One two three ":
+                is_cut = True
                 proxy.cut()
                 proxy.mend()
             elif "opened" in lines[-1] and len(lines) > 1:

@@ -46,6 +46,6 @@ async def test_a_generated_python_client_reads_every_type_of_chunk(environment: 
     read = [json.loads(line) for line in output.splitlines()]
     assert [wire for _, wire in read] == list(GOLDEN["chunks"].values())
     assert {name for name, _ in read} == {
-        "ThinkingChunk", "ContentChunk", "SourceChunk", "ToolCallChunk", "ToolResultChunk", "SystemChunk", "ErrorChunk",
-        "DoneChunk",
+        "ThinkingChunk", "ContentChunk", "SourceChunk", "ToolCallChunk", "ToolResultChunk", "SystemChunk",
+        "ApprovalRequestedChunk", "QuestionChunk", "AnsweredChunk", "ErrorChunk", "DoneChunk",
     }  # fmt: skip

@@ -25,6 +25,11 @@ export function line(chunk: Chunk): string {
       return `${chunk.is_error ? "failed" : "done"} in ${chunk.duration_ms.toFixed()} ms: ${chunk.tool_result}`;
     case "system":
       return `${chunk.severity}: ${chunk.system_message} (${chunk.metadata.current_value ?? "-"})`;
+    case "approval_requested":
+    case "question":
+      return `${chunk.interrupt.message} (${chunk.interrupt.may.join(", ")})`;
+    case "answered":
+      return `${chunk.interrupt.answered_by ?? "no person"}: ${chunk.comment ?? chunk.interrupt.status}`;
     case "error":
       return ADVICE[chunk.error_type] ?? chunk.error;
     case "done":
