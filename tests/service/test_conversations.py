@@ -14,29 +14,6 @@ from tests.support.provider import Disturbed
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_a_context_goes_on_with_what_was_said(client: Client, desk: Desk) -> None:
-    desk.play(answers("First."), answers("Second."), answers("Third."))
-    first = await client.ask("Where is RetryPolicy?", project_id="the project")
-    context_id = first.done["context_id"]
-    await client.ask("And log_in?", context_id=context_id)
-    whole = await client.ask_whole("And why?", context_id=context_id)
-    assert whole["context_id"] == context_id
-    roles = [message["role"] for message in desk.bodies[2]["messages"]]
-    assert roles == ["user", "assistant", "user", "assistant", "user"]
-    said = [text_of(message) for message in desk.bodies[2]["messages"]]
-    assert said[:4] == ["Where is RetryPolicy?", "First.", "And log_in?", "Second."]
-    kept = await client.conversation(context_id)
-    assert (kept["context_id"], kept["project_id"]) == (context_id, "the project")
-    assert [message["content"] for message in kept["messages"]] == [
-        "Where is RetryPolicy?",
-        "First.",
-        "And log_in?",
-        "Second.",
-        "And why?",
-        "Third.",
-    ]
-
-
 async def test_012_us5_2_system_messages_are_in_the_conversation_and_never_in_the_history(
     client: Client, desk: Desk
 ) -> None:
@@ -124,23 +101,6 @@ async def test_decision_26_an_exchange_that_is_too_long_alone_is_shortened_in_it
     assert len(second.of("system")) == 1
 
 
-async def test_decision_29_a_conversation_that_is_answering_refuses_another_query(client: Client, desk: Desk) -> None:
-    desk.play(answers("First."), hangs(says("Half")), answers("Third."))
-    first = await client.ask()
-    context_id = first.done["context_id"]
-    async with client.stream(context_id=context_id) as stream:
-        await stream.until_content("Half")
-        for path in ("/api/oracle", "/api/oracle/stream"):
-            response = await client.http.post(path, json={"question": "Now?", "context_id": context_id})
-            assert response.status_code == 409
-            assert isinstance(response.json()["detail"], str)
-        assert len(desk.requests) == 2
-        await client.cancel(stream.run_id)
-        await stream.rest()
-    third = await client.ask("Now?", context_id=context_id)
-    assert third.answer == "Third."
-
-
 async def test_decision_29_with_done_the_conversation_is_free_and_the_run_is_finished(
     client: Client, desk: Desk
 ) -> None:
@@ -174,14 +134,6 @@ async def _all_but_one(tasks: list[asyncio.Task]) -> tuple[list, asyncio.Task]:
     while len(pending) > 1:
         _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED, timeout=20)
     return [task.result() for task in tasks if task.done()], pending.pop()
-
-
-@pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])
-async def test_an_unknown_conversation_is_404_and_asks_the_model_nothing(client: Client, desk: Desk, path: str) -> None:
-    response = await client.http.post(path, json={"question": "Hello", "context_id": "f" * 32})
-    assert response.status_code == 404
-    assert isinstance(response.json()["detail"], str)
-    assert desk.requests == []
 
 
 async def test_decision_30_a_conversation_that_is_forgotten_leaves_no_text_behind(

@@ -18,7 +18,8 @@ async def test_without_auth_this_machines_names_are_answered(shared, host):
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8000", "testserver",
-     "localhost:", "localhost:x", "user@localhost", "127.0.0.2", "[::2]", "::1", "0.0.0.0"],
+     "localhost:", "localhost:x", "user@localhost", "127.0.0.2", "[::2]", "::1", "0.0.0.0:8000",
+     "127.0.0.1@evil.example", "evil.example#127.0.0.1", ""],
 )  # fmt: skip
 @in_shared_loop
 async def test_without_auth_no_other_name_is_answered(shared, host):
@@ -40,14 +41,18 @@ async def test_two_host_headers_are_refused(service):
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "null", "http://localhost:1", "https://127.0.0.1:{port}", "http://127.0.0.1", "", "x"],
-)
+    ["https://evil.example", "null", "http://localhost:1", "https://127.0.0.1:{port}", "http://127.0.0.1", "", "x",
+     "http://localhost.evil.example", "file://"],
+)  # fmt: skip
 @in_shared_loop
 async def test_without_auth_a_foreign_page_changes_nothing(shared, origin):
     headers = {"Origin": origin.format(port=shared.port)}
     for method, path in (("POST", "/api/oracle"), ("PUT", "/api/settings/agent-config"), ("DELETE", "/api/oracle/x")):
         response = await shared.client.request(method, path, json=BODY, headers=headers)
         assert response.status_code == 403
+        assert "access-control-allow-origin" not in response.headers
+    preflight = await shared.client.options("/api/oracle", headers=headers | {"Access-Control-Request-Method": "POST"})
+    assert "access-control-allow-origin" not in preflight.headers
     assert shared.model.requests == []
 
 
