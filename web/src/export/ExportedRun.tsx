@@ -9,7 +9,6 @@ import type { SourceHandle } from "@/source";
 import { useKeys } from "@/store/keys";
 import { shownTheme, usePreferences } from "@/store/preferences";
 import type { EmbeddedRun } from "./embedded";
-import "./ExportedRun.css";
 
 export function ExportedRun({ model, explain, tick }: EmbeddedRun) {
   const [view, setView] = useState({ ...FIRST_VIEW, tick });
@@ -17,7 +16,7 @@ export function ExportedRun({ model, explain, tick }: EmbeddedRun) {
   const source = useRef<SourceHandle>(null);
   useKeys({ "?": () => setShowsKeys(true) });
   return (
-    <main className="exported-run">
+    <main className="h-dvh overflow-auto bg-canvas">
       <RunView
         model={model}
         view={view}
@@ -44,7 +43,7 @@ function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
       <KeyMapTable groups={["Run"]} />
-      <label className="exported-run-keys">
+      <label className="block pt-3">
         <input type="checkbox" checked={singleKeys} onChange={() => change({ singleKeys: !singleKeys })} />{" "}
         Single keys act
       </label>

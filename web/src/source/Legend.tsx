@@ -1,5 +1,4 @@
 import { Mark, type MarkKind } from "@/parts/Mark";
-import "./Legend.css";
 
 const ENTRIES: readonly (readonly [MarkKind, string])[] = [
   ["success", "success"],
@@ -12,7 +11,7 @@ const ENTRIES: readonly (readonly [MarkKind, string])[] = [
 /** What the marks mean. */
 export function Legend() {
   return ENTRIES.map(([kind, words]) => (
-    <span key={kind} className="legend">
+    <span key={kind} className="inline-flex items-center gap-1.5">
       <Mark kind={kind} size={10} label={null} />
       {words}
     </span>

@@ -8,7 +8,6 @@ import { Mark } from "@/parts/Mark";
 import { Skeleton } from "@/parts/Skeleton";
 import { outcomeOf } from "@/run/outcome";
 import { FiguresStrip } from "./FiguresStrip";
-import "./NoRun.css";
 
 interface NoRunProps {
   runId: string;
@@ -69,12 +68,12 @@ function Figures({ runId }: { runId: string }) {
     ["tree", version ? `${name}@${version.slice(0, 7)}` : name],
   ];
   return (
-    <div className="no-run">
+    <div>
       <FiguresStrip>The conversation was deleted, or the record has reached its age.</FiguresStrip>
-      <dl>
+      <dl className="max-w-140 p-4 font-mono text-sm">
         {rows.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
+          <div key={label} className="grid grid-cols-[128px_1fr] py-1 border-b border-line">
+            <dt className="text-ink-3">{label}</dt>
             <dd>{value}</dd>
           </div>
         ))}

@@ -6,7 +6,6 @@ import { roughly, number, plural } from "@/parts/format";
 import type { TerminationReason } from "@/stream/chunks";
 import { endingOf } from "./endings";
 import type { LimitField } from "./limits";
-import "./EndLine.css";
 
 interface EndLineProps {
   runId: string;
@@ -38,8 +37,8 @@ export function EndLine({
 }: EndLineProps) {
   const { words, tone, mark, canGoOn, limit } = endingOf(reason, errorType);
   return (
-    <div className="end-line">
-      <div className="end-figures">
+    <div className="mt-3">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-ink-3 text-sm">
         <Badge tone={tone} mark={mark}>
           {words}
         </Badge>
@@ -50,7 +49,7 @@ export function EndLine({
         {children}
       </div>
       {actions && (
-        <div className="end-actions">
+        <div className="flex flex-wrap gap-2 mt-2.5 empty:hidden">
           {canGoOn && <Button onClick={actions.onGoOn}>Ask it to go on</Button>}
           {limit !== null && (
             <Button variant="ghost" onClick={() => actions.onRaise(limit)}>

@@ -6,7 +6,6 @@ import { Dialog } from "@/parts/Dialog";
 import { number } from "@/parts/format";
 import { Skeleton } from "@/parts/Skeleton";
 import { LIMIT_FIELDS, LIMIT_NAMES, type LimitField, type OwnLimits } from "./limits";
-import "./LimitsDialog.css";
 
 interface LimitsDialogProps {
   limits: OwnLimits;
@@ -83,10 +82,11 @@ function LimitInput({ field, text, problem, greatest: most, onText, onEnter }: L
   const id = useId();
   const { name, unit } = LIMIT_NAMES[field];
   return (
-    <div className="limit-input">
+    <div className="grid grid-cols-[90px_110px_1fr] items-center gap-x-2.5 gap-y-1 py-1">
       <label htmlFor={id}>{name}</label>
       <input
         id={id}
+        className="h-7 py-0 px-2 border border-line-2 rounded-md bg-surface aria-invalid:border-err-fill"
         inputMode="numeric"
         value={text}
         aria-invalid={problem !== null}
@@ -98,7 +98,7 @@ function LimitInput({ field, text, problem, greatest: most, onText, onEnter }: L
           onEnter();
         }}
       />
-      <span id={`${id}-note`} className={problem === null ? "chat-note" : "limit-problem text-err"}>
+      <span id={`${id}-note`} className={problem === null ? "chat-note" : "text-err text-sm"}>
         {problem ?? `up to ${number(most)} ${unit}`}
       </span>
     </div>

@@ -5,7 +5,7 @@ import { Problem } from "@/parts/Problem";
 export function OfflineNote() {
   const { data: me } = useMe();
   return (
-    <div className="end-line">
+    <div className="mt-3">
       <Problem tone="plain" title="The offline model answered.">
         It searches and quotes; it is not a language model.{" "}
         {me?.is_operator ? (

@@ -14,7 +14,9 @@ import type { Debugger } from "@/source/debug/useDebugger";
 import { useDebugging } from "@/source/debug/useDebugging";
 import { useRun, type LoadedRun } from "@/source/useRun";
 import { useKeys } from "@/store/keys";
-import "./TreePanel.css";
+
+const HEAD = "flex flex-none items-center gap-2 h-11 pr-2.5 pl-4 border-b border-line";
+const HEADLINE = "tree-panel-headline flex-none h-9 py-[7px] px-4 border-b border-line truncate";
 
 interface TreePanelProps {
   runId: string;
@@ -27,13 +29,16 @@ export function TreePanel({ runId, onTurn, onClose }: TreePanelProps) {
   const loaded = useRun(runId);
   const { model, state } = loaded;
   return (
-    <section className="tree-panel" aria-label="Tree of the run">
+    <section
+      className="tree-panel flex flex-col min-w-0 min-h-0 border-l border-line"
+      aria-label="Tree of the run"
+    >
       {model ? (
         <LiveTree model={model} loaded={loaded} onTurn={onTurn} onClose={onClose} />
       ) : (
         <>
-          <div className="tree-panel-head">
-            <span className="tree-panel-space" />
+          <div className={HEAD}>
+            <span className="flex-1" />
             <CloseButton onClose={onClose} />
           </div>
           {state === "failed" ? (
@@ -77,11 +82,11 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
   useKeys(debugging.keys);
   return (
     <>
-      <div className="tree-panel-head">
+      <div className={HEAD}>
         <span className="mono truncate">{model.run.tree}.yaml</span>
-        <span className="mono tree-panel-version">{model.run.tree_version?.slice(0, 7)}</span>
+        <span className="mono text-ink-3">{model.run.tree_version?.slice(0, 7)}</span>
         <Badge {...(!isLive ? ENDED : debugging.isPaused ? PAUSED : LIVE)} />
-        <span className="tree-panel-space" />
+        <span className="flex-1" />
         {isLive && (
           <Steering
             steering={debugging.steering}
@@ -93,11 +98,11 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
         <CloseButton onClose={onClose} />
       </div>
       {debugging.strip}
-      <div className="tree-panel-overview">
+      <div className="flex-none h-33 border-b border-line">
         <Overview model={model} at={at} onSelectTick={setChosen} />
       </div>
       <Headline model={model} at={at} />
-      <div className="tree-panel-source">
+      <div className="flex flex-1 flex-col min-h-0">
         <SourceView
           ref={source}
           model={model}
@@ -121,16 +126,16 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
 /** The announcer of the chat says what happens; this is for the eye. */
 function Headline({ model, at }: { model: RunModel; at: number }) {
   const tick = model.ticks[at];
-  if (!tick) return <p className="tree-panel-headline">Waiting for the first tick.</p>;
+  if (!tick) return <p className={HEADLINE}>Waiting for the first tick.</p>;
   const [first, rest] = headlineParts(model.headline(at));
   return (
-    <p className="tree-panel-headline">
+    <p className={HEADLINE}>
       <b>Tick {tick.tick}</b>
-      <span>
+      <span className="text-ink-3">
         {" "}
         · turn {tick.turn} · {duration(tick.at_s)}
       </span>
-      <b className="tree-panel-first">{first}</b> {rest}
+      <b className="ml-2.5">{first}</b> {rest}
     </p>
   );
 }

@@ -9,7 +9,6 @@ import { Problem } from "@/parts/Problem";
 import { Skeleton } from "@/parts/Skeleton";
 import type { RunFacts } from "@/run/facts";
 import { outcomeOf } from "@/run/outcome";
-import "./CompareDialog.css";
 
 const MOST = 50;
 
@@ -27,20 +26,21 @@ export function CompareDialog({ run, onClose }: { run: RunFacts; onClose: () => 
       {error && <Problem title="The runs could not be read.">{error.message}</Problem>}
       {!data && !error && <Skeleton />}
       {others?.length === 0 && <p>There is no other run yet.</p>}
-      <ul className="compare-dialog">
+      <ul className="-mx-2 list-none">
         {others?.map((each) => {
           const outcome = outcomeOf(each);
           return (
             <li key={each.run_id}>
               <button
                 type="button"
+                className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-3 w-full p-2 border-0 rounded-md bg-transparent text-left hover:bg-surface-2 focus-visible:bg-surface-2"
                 onClick={() =>
                   navigate(`/compare/${encodeURIComponent(run.id)}/${encodeURIComponent(each.run_id)}`)
                 }
               >
                 <span className="truncate">{each.question}</span>
                 <Badge tone={outcome.tone}>{outcome.words}</Badge>
-                <span className="compare-dialog-figures">
+                <span className="col-span-full text-ink-3 text-sm">
                   <code>{each.run_id.slice(0, 8)}</code> · {ago(Date.parse(each.created_at))}
                   {each.duration_s === null ? "" : ` · ${duration(each.duration_s)}`}
                 </span>

@@ -2,7 +2,6 @@
 import { useState, type KeyboardEvent, type Ref } from "react";
 import { Button } from "@/parts/Button";
 import { CloseIcon, SearchIcon } from "@/parts/icons";
-import "./RunSearch.css";
 
 export type Found = "line" | "value" | "nothing";
 
@@ -30,10 +29,14 @@ export function RunSearch({ words, onWords, onFind, onClose, ref }: RunSearchPro
     event.stopPropagation();
   };
   return (
-    <div className="run-search" role="search">
+    <div
+      className="flex flex-none items-center gap-2 h-9 pr-2 pl-3 border-b border-line bg-surface text-ink-3"
+      role="search"
+    >
       <SearchIcon size={14} />
       <input
         ref={ref}
+        className="flex-1 min-w-0 py-0.5 px-0 border-0 bg-transparent text-ink outline-none"
         type="text"
         aria-label="Search lines, nodes and values"
         placeholder="Line, node or value…"
@@ -47,7 +50,9 @@ export function RunSearch({ words, onWords, onFind, onClose, ref }: RunSearchPro
         }}
         onKeyDown={press}
       />
-      <span role="status">{found ? SAID[found] : ""}</span>
+      <span className="text-sm" role="status">
+        {found ? SAID[found] : ""}
+      </span>
       <Button
         variant="ghost"
         size="small"
