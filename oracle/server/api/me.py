@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.core.chunks import SourceType
+from oracle.core.features import features
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
@@ -36,6 +37,7 @@ async def read_me(caller: CallerNow, parts: Parts) -> Response:
             "any_model": has_provider and not settings.models,
             "tree": DEFAULT_TREE,
             "trees": named_trees(parts),
+            "features": [feature.name for feature in features(settings.features)],
             "version": _VERSION,
         }
     )

@@ -324,6 +324,7 @@ class Me(ReplyBody):
     any_model: bool = Field(description="A question may also name any other model of the provider.")
     tree: str = Field(description="The tree that answers a question that names none.")
     trees: list[NamedTree] = Field(description="The trees that a question may name, by name.")
+    features: list[str] = Field(description="The features that the service has, as `oracle features` names them.")
     version: str = Field(description="Of the service.")
 
 

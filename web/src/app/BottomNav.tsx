@@ -1,5 +1,5 @@
 import { Link, useLocation } from "wouter";
-import { SECTIONS, WAITING } from "./sections";
+import { useSections, WAITING } from "./sections";
 import { WaitingCount } from "./WaitingCount";
 
 const SECTION =
@@ -14,7 +14,7 @@ export function BottomNav() {
       className="hidden max-narrow:flex flex-none pb-[env(safe-area-inset-bottom)] border-t border-line bg-surface"
       aria-label="Sections"
     >
-      {SECTIONS.map(({ href, label, owns, Icon }) => (
+      {useSections().map(({ href, label, owns, Icon }) => (
         <Link
           key={href}
           className={`${SECTION} ${CHOSEN}`}

@@ -3,7 +3,7 @@ import { useMe } from "@/api/queries";
 import { Kbd } from "@/parts/Kbd";
 import { Logo, SearchIcon } from "@/parts/icons";
 import { useSession, type Connection } from "@/store/session";
-import { SECTIONS, WAITING } from "./sections";
+import { useSections, WAITING } from "./sections";
 import { WaitingCount } from "./WaitingCount";
 
 const STATES: Record<Connection, readonly [words: string, light: string]> = {
@@ -32,7 +32,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
         <span>Oracle</span>
       </Link>
       <nav className="flex gap-0 max-narrow:hidden" aria-label="Sections">
-        {SECTIONS.map(({ href, label, owns }) => (
+        {useSections().map(({ href, label, owns }) => (
           <Link
             key={href}
             className={`${SECTION} ${CHOSEN} ${TOUCHED}`}

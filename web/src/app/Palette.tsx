@@ -6,7 +6,7 @@ import { api, unwrap } from "@/api/client";
 import { useMe, useTrees } from "@/api/queries";
 import { useModal } from "@/parts/useModal";
 import { placesNow } from "@/store/places";
-import { SECTIONS } from "./sections";
+import { useSections } from "./sections";
 import "./Palette.css";
 
 const MOST_RUNS = 8;
@@ -81,7 +81,9 @@ function useTargets(text: string): Target[] {
   const [, navigate] = useLocation();
   const [places] = useState(placesNow);
   const { data: trees } = useTrees();
-  const isOperator = useMe().data?.is_operator ?? false;
+  const me = useMe().data;
+  const hasShadows = me !== undefined && me.is_operator && me.features.includes("shadow");
+  const sections = useSections();
   const isId = /^[0-9a-f]{6,32}$/i.test(text);
   const { data: runs } = useQuery({
     queryKey: ["palette", text],
@@ -106,8 +108,8 @@ function useTargets(text: string): Target[] {
     .filter(({ label, detail }) => matches(label) || (/[.:]/.test(text) && matches(detail)));
   const links = [
     ...(isId ? [link(`/runs/${text}`, text, "run")] : []),
-    ...SECTIONS.filter(({ label }) => matches(label)).map(({ href, label }) => link(href, label, "page")),
-    ...(isOperator && matches("Shadow runs") ? [link("/shadow", "Shadow runs", "page")] : []),
+    ...sections.filter(({ label }) => matches(label)).map(({ href, label }) => link(href, label, "page")),
+    ...(hasShadows && matches("Shadow runs") ? [link("/shadow", "Shadow runs", "page")] : []),
     ...(trees?.trees ?? [])
       .filter(({ name }) => matches(name))
       .map(({ name }) => link(`/trees/${name}`, name, "tree")),

@@ -1,10 +1,11 @@
 /** The sections of the console. */
+import { useMe } from "@/api/queries";
 import { BarsIcon, ChatIcon, ListIcon, PersonIcon, SlidersIcon, TreeIcon } from "@/parts/icons";
 
 /** Where what waits for people is counted. */
 export const WAITING = "/waiting";
 
-export const SECTIONS = [
+const SECTIONS = [
   {
     href: "/",
     label: "Chat",
@@ -24,7 +25,13 @@ export const SECTIONS = [
     owns: (path: string) => path.startsWith(WAITING),
   },
   { href: "/trees", label: "Trees", Icon: TreeIcon, owns: (path: string) => path.startsWith("/trees") },
-  { href: "/usage", label: "Usage", Icon: BarsIcon, owns: (path: string) => path.startsWith("/usage") },
+  {
+    href: "/usage",
+    label: "Usage",
+    Icon: BarsIcon,
+    owns: (path: string) => path.startsWith("/usage"),
+    feature: "usage",
+  },
   {
     href: "/settings",
     label: "Settings",
@@ -32,3 +39,11 @@ export const SECTIONS = [
     owns: (path: string) => path.startsWith("/settings"),
   },
 ] as const;
+
+/** The sections whose feature the service has. */
+export function useSections() {
+  const features = useMe().data?.features;
+  return SECTIONS.filter(
+    (section) => !("feature" in section) || (features?.includes(section.feature) ?? true),
+  );
+}

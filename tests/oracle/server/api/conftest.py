@@ -216,7 +216,8 @@ async def running_service(
 async def _listening(parts: ServiceParts, adapters: tuple[Adapter, ...]) -> AsyncIterator[int]:
     """uvicorn without its main loop, which looks ten times a second whether it is to stop."""
     app = build_app(parts, adapters=adapters)
-    app.router.routes = _routes.setdefault((parts.authenticator.is_required, adapters), app.router.routes)
+    kind = parts.authenticator.is_required, adapters, parts.settings.features
+    app.router.routes = _routes.setdefault(kind, app.router.routes)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, lifespan="off")
     config.load()
     server = uvicorn.Server(config)
@@ -234,8 +235,8 @@ async def _listening(parts: ServiceParts, adapters: tuple[Adapter, ...]) -> Asyn
             await asyncio.wait(server.server_state.tasks)
 
 
-_routes: dict[tuple[bool, tuple[Adapter, ...]], list[BaseRoute]] = {}
-"""Of a service with auth, and of one without: they hold nothing of a service, and FastAPI takes 0.2 s to make them."""
+_routes: dict[tuple[bool, tuple[Adapter, ...], tuple[str, ...]], list[BaseRoute]] = {}
+"""Of each kind of service, such as one with auth: they hold nothing of it, and FastAPI takes 0.2 s to make them."""
 
 
 def _tools(folder: Path) -> Iterable[Tool]:

@@ -168,6 +168,14 @@ async def test_where_the_offline_model_answers_no_model_can_be_chosen(start):
     assert (me["provider"], me["models"], me["any_model"]) == ("offline", [], False)
 
 
+async def test_me_says_which_features_the_service_has(start):
+    service = await start(features=("-usage",))
+    has = (await service.client.get("/api/me")).json()["features"]
+    assert "shadow" in has
+    assert "usage" not in has
+    assert (await service.client.get("/api/usage")).status_code == 404
+
+
 async def test_where_models_are_not_listed_any_may_be_named(start):
     me = (await (await start()).client.get("/api/me")).json()
     assert me["any_model"]

@@ -28,7 +28,8 @@ export default function Runs() {
   useTitle("Runs");
   const [, navigate] = useLocation();
   const filters = readFilters(useSearch());
-  const isOperator = useMe().data?.is_operator ?? false;
+  const me = useMe().data;
+  const hasShadows = me !== undefined && me.is_operator && me.features.includes("shadow");
   const {
     runs,
     readAt,
@@ -112,7 +113,7 @@ export default function Runs() {
               {filters.since ? ` in ${SINCE[filters.since].words}` : ""}
             </span>
           )}
-          {isOperator && (
+          {hasShadows && (
             <Link className="runs-shadow" href="/shadow">
               Shadow runs
             </Link>
