@@ -18,21 +18,23 @@ def test_a_figure_within_its_bound_is_measured_once():
     assert said == ["  a turn                                  11.50   bound  11.50"]
 
 
-def test_a_figure_beyond_its_bound_is_measured_once_more_before_it_counts():
-    figure, left = figures(12.0, 11.0)
+def test_a_figure_beyond_its_bound_is_measured_again_after_the_others_before_it_counts():
+    figure, left = figures(12.0, 11.0, 99.0)
+    other, _ = figures(9.0)
     said = []
-    assert exceeded([figure], say=said.append) == []
-    assert left == []
-    assert said[0].endswith("beyond it: measured once more")
+    assert exceeded([figure, other], say=said.append) == []
+    assert left == [99.0]
+    assert said[0].endswith("beyond it: measured again")
+    assert [line.split()[2] for line in said] == ["12.00", "9.00", "11.00"]
 
 
-def test_a_figure_beyond_its_bound_twice_is_found_and_the_others_are_measured_all_the_same():
-    dear, _ = figures(12.0, 11.6)
+def test_a_figure_that_is_always_beyond_its_bound_is_found_and_the_others_are_measured_all_the_same():
+    dear, left_of_dear = figures(12.0, 11.6, 13.0, 11.6)
     cheap, left = figures(9.0)
     said = []
     assert exceeded([dear, cheap], say=said.append) == ["a turn"]
-    assert left == []
-    assert said[1].endswith("BEYOND ITS BOUND")
+    assert left == left_of_dear == []
+    assert said[-1].endswith("BEYOND ITS BOUND")
 
 
 def test_code_lines_have_no_docstring_comment_or_blank_line():
