@@ -12,6 +12,7 @@ from tests.service.provider import Desk
 from tests.service.queries import Stream
 from tests.service.scenarios import searching
 from tests.service.server import Client, Server, under_both
+from tests.support.pace import slowness
 from tests.support.provider import Disturbed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -49,7 +50,7 @@ async def test_012_sc_004_from_a_cancel_to_done_takes_under_100_ms_of_our_own(cl
             await client.cancel(stream.run_id)
             took_s.append(await stream.until_done() - began_s)
         await desk.wait_disconnected()
-    assert statistics.median(took_s) < OURS_S
+    assert statistics.median(took_s) < OURS_S * slowness()
 
 
 async def test_012_sc_004_from_a_limit_to_done_takes_under_100_ms_of_our_own(client: Client, desk: Desk) -> None:
@@ -64,7 +65,7 @@ async def test_012_sc_004_from_a_limit_to_done_takes_under_100_ms_of_our_own(cli
             gate.set()
             took_s.append(await stream.until_done() - began_s)
         assert stream.reason == "token_budget"
-    assert statistics.median(took_s) < OURS_S
+    assert statistics.median(took_s) < OURS_S * slowness()
 
 
 async def test_012_fr_004_1_cancel_in_mid_tool_answers_every_call_over_http(
