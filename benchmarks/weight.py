@@ -1,9 +1,10 @@
-"""`make weight`: the code lines of the product, and those that one question loads.
+"""`make weight`: the code lines of the product, of its kernel, and those that one question loads.
 
 A code line is a line that is neither blank nor a comment nor part of a docstring.
 """
 
 import ast
+import configparser
 import io
 import json
 import os
@@ -65,6 +66,15 @@ def product_modules() -> Iterator[Path]:
         yield from (_ROOT / package).rglob("*.py")
 
 
+def kernel_modules() -> Iterator[Path]:
+    """The modules to read before the agent is changed: those that the contract `kernel` keeps from features."""
+    contracts = configparser.ConfigParser()
+    contracts.read(_ROOT / ".importlinter", encoding="utf-8")
+    for name in contracts["importlinter:contract:kernel"]["source_modules"].split():
+        home = _ROOT / name.replace(".", "/")
+        yield from home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]
+
+
 def loaded_modules() -> Iterator[Path]:
     """The modules of the product that a question loads which the offline model answers with a search of the code."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ORACLE_", "ANTHROPIC_"))}
@@ -85,6 +95,8 @@ def lines_of(modules: Iterable[Path]) -> dict[Path, int]:
 if __name__ == "__main__":
     product, loaded = lines_of(product_modules()), lines_of(loaded_modules())
     print(f"{sum(product.values()):8,} code lines in {len(product)} modules: the product")
+    kernel = lines_of(kernel_modules())
+    print(f"{sum(kernel.values()):8,} code lines in {len(kernel)} modules: the kernel, which imports no feature")
     print(f"{sum(loaded.values()):8,} code lines in {len(loaded)} modules: what one question loads")
     for name, (_, home) in installed_features().items():
         own = [lines for path, lines in product.items() if path.is_relative_to(_ROOT / home.replace(".", "/"))]

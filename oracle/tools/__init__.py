@@ -1,24 +1,29 @@
 """The tools of the agent: over a project's code, a vault of notes, its threads, and the provider's web search.
 
 `project_tools` and `vault_tools` make them, `ToolRegistry` holds and calls them, `tools_for` picks those for a query,
-and `tool` makes further ones out of functions (see `docs/tools.md`).
+and `tool` makes further ones out of functions (see `docs/tools.md`). Each name is loaded when it is first used.
 """
 
-from oracle.core.errors import ToolDefinitionError
-from oracle.tools.code import project_tools
-from oracle.tools.code_files import top_folders
-from oracle.tools.errors import ToolError, ToolSetupError
-from oracle.tools.excerpts import Around, Excerpt
-from oracle.tools.keys import CallKey, call_key
-from oracle.tools.paths import Root
-from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
-from oracle.tools.query_types import placing_words
-from oracle.tools.registry import ToolRegistry
-from oracle.tools.schema import arguments_line, tool
-from oracle.tools.selection import all_reading, tools_for
-from oracle.tools.vault_toolset import vault_tools
-from oracle.tools.web import web_tools
-from oracle.tools.workers import Workers, check_cancelled
+from typing import TYPE_CHECKING
+
+from oracle.core.loading import lazy_door
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from oracle.core.errors import ToolDefinitionError
+    from oracle.tools.code import project_tools
+    from oracle.tools.code_files import top_folders
+    from oracle.tools.errors import ToolError, ToolSetupError
+    from oracle.tools.excerpts import Around, Excerpt
+    from oracle.tools.keys import CallKey, call_key
+    from oracle.tools.paths import Root
+    from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
+    from oracle.tools.query_types import placing_words
+    from oracle.tools.registry import ToolRegistry
+    from oracle.tools.schema import arguments_line, tool
+    from oracle.tools.selection import all_reading, tools_for
+    from oracle.tools.vault_toolset import vault_tools
+    from oracle.tools.web import web_tools
+    from oracle.tools.workers import Workers, check_cancelled
 
 __all__ = [
     "BUILT_IN_TOOLS",
@@ -46,3 +51,23 @@ __all__ = [
     "vault_tools",
     "web_tools",
 ]
+
+_HOMES = {
+    "oracle.core.errors": "ToolDefinitionError",
+    "oracle.tools.code": "project_tools",
+    "oracle.tools.code_files": "top_folders",
+    "oracle.tools.errors": "ToolError ToolSetupError",
+    "oracle.tools.excerpts": "Around Excerpt",
+    "oracle.tools.keys": "CallKey call_key",
+    "oracle.tools.paths": "Root",
+    "oracle.tools.protocol": "BUILT_IN_TOOLS Tool ToolGroup ToolResult",
+    "oracle.tools.query_types": "placing_words",
+    "oracle.tools.registry": "ToolRegistry",
+    "oracle.tools.schema": "arguments_line tool",
+    "oracle.tools.selection": "all_reading tools_for",
+    "oracle.tools.vault_toolset": "vault_tools",
+    "oracle.tools.web": "web_tools",
+    "oracle.tools.workers": "Workers check_cancelled",
+}
+
+__getattr__ = lazy_door(__name__, _HOMES)

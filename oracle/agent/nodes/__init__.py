@@ -35,7 +35,7 @@ REGISTRY = Registry(
     (*_SHARED_KEYS, *AGENT_KEYS),
     rules=RULES,
     events=AGENT_EVENTS,
-    checks=f"{__name__}.checks.host",
+    checks="oracle.authoring.checks.host",
 )
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "values_of"]

@@ -1,6 +1,6 @@
 """How the nodes of the agent end and what they change, where several kinds share it or it has several cases.
 
-The facts are those of `oracle.agent.nodes.checks.host`.
+The facts are those of `oracle.authoring.checks.host`.
 """
 
 from collections.abc import Mapping, Sequence

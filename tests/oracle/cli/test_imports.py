@@ -90,7 +90,7 @@ def test_help_loads_nothing_that_the_command_would_run_on(arguments, absent, tmp
 def test_a_question_is_answered_without_the_checker(tmp_path):
     loaded = modules_of(_COMMAND.format(["ask", "What is a behavior tree?"]), tmp_path)
     assert "oracle.agent.nodes.llm_turn" in loaded
-    assert loaded & {"bt_runtime.analysis", "oracle.agent.nodes.checks"} == set()
+    assert loaded & {"bt_runtime.analysis", "oracle.authoring.checks"} == set()
 
 
 @_LOADS

@@ -23,8 +23,8 @@ from bt_runtime.analysis.states import Known
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.expressions.domains import Domain, Numbers, TextSet, of_value
 from oracle.agent.nodes.board import AGENT_KEYS
-from oracle.agent.nodes.checks import endings, handing, limits, measures, people, rounds, turns
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
+from oracle.authoring.checks import endings, handing, limits, measures, people, rounds, turns
 
 _MODULES = (turns, handing, endings, limits, measures, rounds, people)
 _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")

@@ -10,8 +10,8 @@ from bt_runtime.analysis.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, E
 from bt_runtime.analysis.warnings import said, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
-from oracle.agent.nodes.checks.turns import is_exactly
 from oracle.agent.nodes.roles import ASKS_PERSON, EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK
+from oracle.authoring.checks.turns import is_exactly
 
 CODES = (
     Code("no-answer", "A path ends the query without a word for the user."),
