@@ -3,25 +3,19 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from bt_runtime import Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library.named import read_sources
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Chunk, Source
 from oracle.core.errors import UserError
+from oracle.replay.histories.model import DELETED
 from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
 from oracle.runs.repeating import sources_found
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.trees import TreeVersion
-
-DELETED: Final[Mapping[str, str]] = {
-    "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",
-    "gone": "its texts and ticks were deleted; its row is left",
-}
-"""What the store has of a run, in words, where that is not the whole."""
 
 
 class UnreplayableError(UserError):

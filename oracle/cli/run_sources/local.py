@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.core.chunks import Chunk, read_chunk
-from oracle.replay.histories.model import History
+from oracle.replay.histories.codec import keep_history, kept_history
+from oracle.replay.histories.model import DELETED, History
 from oracle.replay.histories.rows import run_facts
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
-from oracle.runs.storage.interrupts import Answerer, Delivery, pending_of
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.settings.fields import Settings
@@ -24,9 +24,9 @@ from oracle.server.settings.fields import Settings
 if TYPE_CHECKING:  # a list of runs needs no node kinds and no imported runs, which are slow to load
     from bt_runtime import Registry
     from oracle.replay.exports.imported import ImportedRuns
+    from oracle.runs.storage.interrupts import Answerer
 
 FOLDER: Final = "imports"
-_HERE: Final = Answerer("local", is_operator=True)
 _SILENT_S: Final = 30.0
 """A worker writes a heartbeat every second, by the clock of the database, which may differ from this machine's."""
 
@@ -59,17 +59,20 @@ class LocalSource:
 
     async def pending(self) -> Sequence[dict[str, Any]]:
         """The first hundred of them; who may read the database answers as the user `local`, an operator."""
+        from oracle.runs.storage.interrupts import pending_of  # noqa: PLC0415  slow to load
+
         found = await self._archive().database.read(partial(pending_of, user_id=None, limit=100))
-        return [each.to_listed(_HERE) for each in found]
+        return [each.to_listed(_local_operator()) for each in found]
 
     async def answer(self, run: str, delivery: Mapping[str, Any]) -> None:
         """Answer one of them."""
-        from oracle.runs.storage.store import open_store  # noqa: PLC0415  slow to load
+        from oracle.runs.storage.interrupts import Delivery  # noqa: PLC0415  slow to load
+        from oracle.runs.storage.store import open_store  # noqa: PLC0415
 
         decision = Delivery(scope=delivery.get("for", "once"), **{k: v for k, v in delivery.items() if k != "for"})
         url = self._archive().database.url.render_as_string(hide_password=False)
         async with open_store(url, worker="oracle pending") as store:
-            await store.interrupts.answer(run, [decision], by=_HERE)
+            await store.interrupts.answer(run, [decision], by=_local_operator())
 
     async def history(self, run: str) -> History:
         """Everything that is known of the run."""
@@ -107,8 +110,6 @@ class LocalSource:
 
     async def chunks(self, run: str) -> AsyncGenerator[Chunk, None]:
         """The chunks, looked at when something was committed."""
-        from oracle.replay.recorded import DELETED  # noqa: PLC0415  slow to load
-
         found = await self._find(run)
         if isinstance(found, History) or found.kept != "whole":
             problem = "it was imported" if isinstance(found, History) else DELETED[found.kept]
@@ -147,13 +148,22 @@ class LocalSource:
         return imported
 
     async def _recorded(self, record: RunRecord) -> History:
-        from oracle.replay.histories.reading import read_history  # noqa: PLC0415  slow to load
+        history = await kept_history(self._archive(), record)
+        if history is None:
+            from oracle.replay.histories.reading import read_history  # noqa: PLC0415  slow to load
 
-        history = await read_history(self._archive(), record, registry=self.registry())
+            history = await read_history(self._archive(), record, registry=self.registry())
+            await keep_history(self._archive(), record, history)
         beat_at = await self._archive().last_beat(record.worker) if record.status == "running" else None
         if beat_at is not None and (silent := _silence(time.time() - beat_at)):
             history.problem = "; ".join(filter(None, (history.problem, silent)))
         return history
+
+
+def _local_operator() -> "Answerer":
+    from oracle.runs.storage.interrupts import Answerer  # noqa: PLC0415  slow to load
+
+    return Answerer("local", is_operator=True)
 
 
 def _silence(quiet_s: float) -> str:

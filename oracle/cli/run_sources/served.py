@@ -26,9 +26,8 @@ from oracle.core.chunks import Chunk, read_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.core.retry import Retry, pause
 from oracle.core.server_sent_events import EventReader
-from oracle.replay.histories.codec import history_from_json
-from oracle.replay.histories.model import PARTS, History, TickFacts, VisitFacts
-from oracle.replay.recorded import DELETED
+from oracle.replay.histories.foreign import history_from_json
+from oracle.replay.histories.model import DELETED, PARTS, History, TickFacts, VisitFacts
 from oracle.runs.storage.errors import UnclearRunError
 from oracle.runs.storage.run_pages import UNDER_WAY, RunFilter
 from oracle.server.api.history_replies import TICK_STREAM, TickEvent

@@ -26,10 +26,8 @@ from oracle.cli.run_view.tree import (
 )
 from oracle.cli.run_view.words import line, safe, seconds, shortened, value_of
 from oracle.core.chunks import Answered
-from oracle.replay.histories.debugged import debug_words
-from oracle.replay.histories.model import History, TickFacts
-from oracle.replay.histories.people import seam_words
-from oracle.replay.recorded import DELETED
+from oracle.replay.histories.model import DELETED, History, TickFacts
+from oracle.replay.histories.naming import debug_words, seam_words
 
 WIDEST = 120  # cells, however wide the terminal is
 _LONGEST_NOTE = 300  # about what is missing

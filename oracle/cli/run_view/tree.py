@@ -12,7 +12,6 @@ from rich.text import Text
 
 from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.words import line, safe, seconds, value_of
-from oracle.replay.histories.layout import children_of
 from oracle.replay.histories.model import (
     EvaluationFacts,
     History,
@@ -22,6 +21,7 @@ from oracle.replay.histories.model import (
     TurnFacts,
     VisitFacts,
 )
+from oracle.replay.histories.naming import children_of
 
 SYMBOLS: Mapping[str, tuple[str, str]] = {
     "+": ("✓", "ok"),

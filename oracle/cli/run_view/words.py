@@ -13,7 +13,7 @@ from rich.text import Text
 
 from bt_runtime.text import visible
 from oracle.replay.histories.model import RunFacts
-from oracle.replay.histories.view import shown_value
+from oracle.replay.histories.naming import shown_value
 
 _LONGEST = 2_000  # characters of a text that are looked at; more never fits
 _LONGEST_VALUE = 48

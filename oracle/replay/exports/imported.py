@@ -8,8 +8,8 @@ from tempfile import NamedTemporaryFile
 from typing import Final, Literal
 
 from oracle.core.errors import OperatorError
-from oracle.replay.histories.codec import history_from_json, history_to_json
-from oracle.replay.histories.foreign import DamagedHistoryError
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import DamagedHistoryError, history_from_json
 from oracle.replay.histories.model import History
 from oracle.runs.storage.errors import UnclearRunError
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 from oracle.core.chunks import Interrupt
 from oracle.replay.histories import model
 from oracle.replay.histories.model import History
-from oracle.replay.histories.view import OMITTED, add_view
+from oracle.replay.histories.naming import OMITTED
+from oracle.replay.histories.view import add_view
 from oracle.runs.storage.records import Feedback
 
 _KEPT: Final[Mapping[type, frozenset[str]]] = {

@@ -1,17 +1,23 @@
-"""Histories as JSON: the form of exports, and of what the HTTP API returns."""
+"""Histories as JSON: the form of exports, of what the HTTP API returns, and of what is kept beside a log.
 
+Why the nodes of a run decided so is computed once, when a run that has ended is first looked at. What comes of it is
+kept without its row, which is renewed, and without its system prompts, which the store has once for all runs.
+"""
+
+from dataclasses import replace
 from functools import cache
+from importlib.metadata import version
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.foreign import DamagedHistoryError, check_depth, check_history, check_size
-from oracle.replay.histories.model import FORMAT, VERSION, History
-from oracle.replay.histories.view import add_view
+from oracle.replay.histories.model import History
+from oracle.replay.histories.rows import run_facts
+from oracle.runs.storage.archive import Archive
+from oracle.runs.storage.records import RunRecord
 
 _ANY: Final[TypeAdapter[Any]] = TypeAdapter(Any)
-_LONGEST_PLACE: Final = 200
 
 
 def history_to_json(history: History) -> bytes:
@@ -25,35 +31,50 @@ def plain(data: Any) -> Any:  # noqa: ANN401  any part of a history
 
 
 @cache
-def _reader() -> TypeAdapter[History]:
-    return TypeAdapter(History)  # slow to make, and of no use where nothing is imported
+def history_reader() -> TypeAdapter[History]:
+    """Reads the JSON of a history; slow to make, and of no use where none is read."""
+    return TypeAdapter(History)
 
 
-def history_from_json(data: bytes | str) -> History:
-    """The history behind `history_to_json`'s JSON; `data` may be hostile.
+async def kept_history(archive: Archive, record: RunRecord) -> History | None:
+    """The history that is kept of a run; `None` if it is to be made from the log.
 
     Raises:
-        DamagedHistoryError: it is something else, or of another version of the format.
+        StoreUnavailableError: the database cannot be read at present.
     """
-    data = data.encode(errors="replace") if isinstance(data, str) else data
-    check_size(data)
+    data = await archive.history(record.id, made_by=version("oracle-bt")) if record.kept == "whole" else None
+    if data is None:
+        return None
     try:
-        found = from_json(data)
-    except (ValueError, RecursionError):
-        raise DamagedHistoryError("this is not JSON; a file that `oracle runs export RUN` has written is") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DamagedHistoryError("this is not an exported run; `oracle runs export RUN` makes one")
-    if found.get("version") != VERSION or found["version"] is True:
-        version = repr(found.get("version"))[:50]
-        raise DamagedHistoryError(f"this export has version {version} of the format, and only {VERSION} is known")
-    check_depth(found)
-    del found  # a large part of the memory
-    try:
-        history = _reader().validate_json(data, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
-        raise DamagedHistoryError(f"the export is damaged at {where or 'its beginning'}: {first['msg']}") from None
-    check_history(history)
-    add_view(history)  # what the file says of that is not taken over
+        history = history_reader().validate_python(from_json(data) | {"run": run_facts(record)})
+    except (ValueError, ValidationError):  # of another form, which the next one replaces
+        return None
+    await add_prompts(archive, history)
     return history
+
+
+async def keep_history(archive: Archive, record: RunRecord, history: History) -> None:
+    """Keep the history of a run that has ended, if all of it could be explained; else it is made anew each time."""
+    if record.status == "finished" and record.kept == "whole" and not history.problem:
+        fields = plain(history)
+        del fields["run"]
+        for turn in fields["turns"]:
+            if turn["request"] is not None and turn["request"]["prompt_sha"] is not None:
+                turn["request"]["prompt"] = None
+        await archive.keep_history(record.id, to_json(fields), made_by=version("oracle-bt"))
+
+
+async def add_prompts(archive: Archive, history: History) -> None:
+    """Add the texts of the system prompts that the requests of a history name, as far as the store has them.
+
+    Raises:
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    texts: dict[str, str | None] = {}
+    for at, turn in enumerate(history.turns):
+        request = turn.request
+        if request is None or request.prompt is not None or request.prompt_sha is None:
+            continue
+        if request.prompt_sha not in texts:
+            texts[request.prompt_sha] = await archive.prompt(request.prompt_sha)
+        history.turns[at] = replace(turn, request=replace(request, prompt=texts[request.prompt_sha]))

@@ -21,6 +21,7 @@ from oracle.replay.histories.debugged import debug_facts
 from oracle.replay.histories.endings import ending
 from oracle.replay.histories.headlines import headline
 from oracle.replay.histories.model import (
+    DELETED,
     BreachFacts,
     DecisionFacts,
     History,
@@ -37,7 +38,7 @@ from oracle.replay.histories.turns import Turns, signal_action
 from oracle.replay.histories.versions import read_version
 from oracle.replay.histories.view import reasons_of, with_end_shown
 from oracle.replay.rebuilding import rebuild_query
-from oracle.replay.recorded import DELETED, UnreplayableError
+from oracle.replay.recorded import UnreplayableError
 from oracle.runs.record import events
 from oracle.runs.record.debug import Debugged
 from oracle.runs.storage.records import LogEntry, RunRecord

@@ -1,4 +1,4 @@
-"""Checks an imported history: what its types cannot say.
+"""Reads the history of another installation, and checks what its types cannot say.
 
 Rules:
 
@@ -14,8 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import Any, Final
 
+from pydantic import ValidationError
+
+from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
+from oracle.replay.histories.codec import history_reader
 from oracle.replay.histories.model import (
+    FORMAT,
+    VERSION,
     CallFacts,
     DecisionFacts,
     EvaluationFacts,
@@ -25,12 +31,14 @@ from oracle.replay.histories.model import (
     TurnFacts,
     VisitFacts,
 )
+from oracle.replay.histories.view import add_view
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 MOST_DEPTH: Final = 100
 MOST_VALUES: Final = 10_000_000
 MOST_NODES: Final = 100_000
 LONGEST_NAME: Final = 4_096
+_LONGEST_PLACE: Final = 200
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 LARGEST: Final = 10**15
 """Of any number that counts or measures something."""
@@ -40,7 +48,37 @@ class DamagedHistoryError(UserError):
     """A text is no history of a run; the message says why."""
 
 
-def check_size(data: bytes) -> None:
+def history_from_json(data: bytes | str) -> History:
+    """The history behind `history_to_json`'s JSON; `data` may be hostile.
+
+    Raises:
+        DamagedHistoryError: it is something else, or of another version of the format.
+    """
+    data = data.encode(errors="replace") if isinstance(data, str) else data
+    _check_size(data)
+    try:
+        found = from_json(data)
+    except (ValueError, RecursionError):
+        raise DamagedHistoryError("this is not JSON; a file that `oracle runs export RUN` has written is") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DamagedHistoryError("this is not an exported run; `oracle runs export RUN` makes one")
+    if found.get("version") != VERSION or found["version"] is True:
+        version = repr(found.get("version"))[:50]
+        raise DamagedHistoryError(f"this export has version {version} of the format, and only {VERSION} is known")
+    _check_depth(found)
+    del found  # a large part of the memory
+    try:
+        history = history_reader().validate_json(data, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
+        raise DamagedHistoryError(f"the export is damaged at {where or 'its beginning'}: {first['msg']}") from None
+    _check_history(history)
+    add_view(history)  # what the file says of that is not taken over
+    return history
+
+
+def _check_size(data: bytes) -> None:
     """Check what a parser of JSON would have to bear.
 
     Raises:
@@ -53,7 +91,7 @@ def check_size(data: bytes) -> None:
         raise DamagedHistoryError(f"the export may have {most:,} values; at most {MOST_VALUES:,} are read")
 
 
-def check_depth(found: object) -> None:
+def _check_depth(found: object) -> None:
     """Check the depth of parsed values, without recursion.
 
     Raises:
@@ -70,7 +108,7 @@ def check_depth(found: object) -> None:
             raise DamagedHistoryError(f"the export is nested more than {MOST_DEPTH} levels deep")
 
 
-def check_history(history: History) -> None:
+def _check_history(history: History) -> None:
     """Check that the parts of a history fit each other.
 
     Raises:

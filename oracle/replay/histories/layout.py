@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from bt_runtime.text.phrases import counted
 from oracle.replay.histories.model import NodeFacts, RowFacts, RowKind
+from oracle.replay.histories.naming import children_of
 
 MOST_ROWS: Final = 50_000
 """Of one tree; a small file that is included again and again could have any number."""
@@ -25,15 +26,6 @@ def source_rows(nodes: Sequence[NodeFacts], files: Mapping[str, str]) -> tuple[R
         files: their texts, by name.
     """
     return _Layout(nodes, files).rows() if nodes else ()
-
-
-def children_of(nodes: Sequence[NodeFacts]) -> list[list[int]]:
-    """The children of each node, in the order of the file."""
-    children: list[list[int]] = [[] for _ in nodes]
-    for node in nodes:
-        if node.parent is not None and 0 <= node.parent < len(children):
-            children[node.parent].append(node.index)
-    return children
 
 
 class _Open(NamedTuple):

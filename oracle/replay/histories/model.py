@@ -20,6 +20,11 @@ FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1
 
 StatusName = Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]
+DELETED: Final[Mapping[str, str]] = {
+    "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",
+    "gone": "its texts and ticks were deleted; its row is left",
+}
+"""What the store has of a run, in words, where that is not the whole."""
 CallerName = Literal["model", "provider", "tree"]
 """Who asked for a tool call: the model; the model, and its provider runs it; the tree itself."""
 

@@ -1,9 +1,20 @@
-"""What nodes are called, what they say, how they stood, and which of them led to another one."""
+"""Words of a history: what nodes are called and say, and which led to another; values; what was done from outside."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from bt_runtime.text.phrases import clipped, joined, listed, value_of
-from oracle.replay.histories.model import EvaluationFacts, History, NodeFacts, StatusName, TickFacts, VisitFacts
+from oracle.replay.histories.model import (
+    DebugFacts,
+    EvaluationFacts,
+    History,
+    NodeFacts,
+    SeamFacts,
+    StatusName,
+    TickFacts,
+    VisitFacts,
+)
 
 _SAYS: dict[StatusName, str] = {
     "SUCCESS": "said yes",
@@ -12,6 +23,16 @@ _SAYS: dict[StatusName, str] = {
     "INVALID": "was halted",
 }
 
+_HOW: Final[Mapping[str, str]] = {
+    "continued": "went on after what was said",
+    "repeated": "began anew",
+    "kept": "kept its result",
+    "unknown": "may have been carried out",
+    "not_run": "was not run",
+}
+_DECIMALS: Final = 3
+OMITTED: Final = "…"
+"""Stands for a text that was left out of an export. An empty text stays empty: conditions ask for that."""
 _BEGINNINGS = frozenset({"A", "All", "An", "It", "More", "No", "Nobody", "One", "Open", "The", "There"})
 _MOST_OPERANDS = 3
 
@@ -143,3 +164,62 @@ def visit_tree(history: History, tick: TickFacts) -> VisitTree:
 def with_because(sentence: str, reason: str) -> str:
     """The sentence as a consequence, as in `Because signal is "stuck", the query stops as stuck`."""
     return f"Because {reason}, {lowered(sentence)}" if reason and sentence else sentence
+
+
+def children_of(nodes: Sequence[NodeFacts]) -> list[list[int]]:
+    """The children of each node, in the order of the file."""
+    children: list[list[int]] = [[] for _ in nodes]
+    for node in nodes:
+        if node.parent is not None and 0 <= node.parent < len(children):
+            children[node.parent].append(node.index)
+    return children
+
+
+def shown_value(value: Any, longest: int) -> str:  # noqa: ANN401  of a blackboard key
+    """A value as people read it: numbers with separators, all else as JSON; cut off with an ellipsis.
+
+    Args:
+        value: a value as JSON has it.
+        longest: how many characters the text may have.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = f"{value:,.{_DECIMALS}f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+    elif value == OMITTED:
+        text = OMITTED
+    else:
+        cut = value[: longest + 1] if isinstance(value, str) else value
+        text = json.dumps(cut, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text if len(text) <= longest else f"{text[: max(0, longest - 1)]}…"
+
+
+def seam_words(history: History, seam: SeamFacts) -> str:
+    """How another worker has gone on, as a phrase: `another worker went on after 2.1 s; llm_turn began anew`."""
+    if seam.is_woken:
+        return f"woken after {seam.pause_s:,.1f} s"
+    works = [
+        f"{clipped(each.name) if each.what == 'tool' else title_at(history, each.name)} {_HOW.get(each.how, each.how)}"
+        for each in seam.under_way
+    ]
+    again = f", attempt {seam.attempt}" if seam.attempt > 1 else ""
+    return f"another worker went on after {seam.pause_s:,.1f} s{again}{'; ' if works else ''}{listed(works)}"
+
+
+def debug_words(history: History, done: DebugFacts) -> str:
+    """What was done, as a phrase: `hint set to "Be brief." by olga`."""
+    by = f" by {clipped(done.by)}" if done.by else ""
+    match done.what:
+        case "pausing":
+            return f"a pause was asked for{by}"
+        case "paused":
+            where = f" at {title_at(history, done.path)}" if done.path else ""
+            return f"paused by a breakpoint{where}" if done.why else f"paused{by}"
+        case "stepped":
+            return f"stepped{by}"
+        case "set":
+            return f"{clipped(done.key or 'a value')} set to {value_of(done.value)}{by}"
+        case "forced":
+            return f"{title_at(history, done.path or '')} forced to {clipped(done.result or 'a result')}{by}"
+        case "resumed":
+            why = {"lease": ", because no operator was there", "cancel": ", because the query was cancelled"}
+            why |= {"stopping": ", because the service was stopping", "limit": ", because it was held for an hour"}
+            return f"resumed after {done.paused_s or 0:,.1f} s{by}{why.get(done.why or '', '')}"

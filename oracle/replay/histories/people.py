@@ -6,16 +6,8 @@ from typing import Final
 
 from bt_runtime.text.phrases import clipped, listed
 from oracle.replay.histories.model import DecisionFacts, History, SeamFacts, UnderWayFacts
-from oracle.replay.histories.naming import title_at
 from oracle.runs.record.events import Resumed
 
-_HOW: Final[Mapping[str, str]] = {
-    "continued": "went on after what was said",
-    "repeated": "began anew",
-    "kept": "kept its result",
-    "unknown": "may have been carried out",
-    "not_run": "was not run",
-}
 _DECIDED: Final[Mapping[str, str]] = {
     "approve": "approved",
     "refuse": "refused",
@@ -48,18 +40,6 @@ def seam_facts(event: Resumed, *, tick: int, at_s: float) -> SeamFacts:
         event.is_woken,
         event.version,
     )
-
-
-def seam_words(history: History, seam: SeamFacts) -> str:
-    """How another worker has gone on, as a phrase: `another worker went on after 2.1 s; llm_turn began anew`."""
-    if seam.is_woken:
-        return f"woken after {seam.pause_s:,.1f} s"
-    works = [
-        f"{clipped(each.name) if each.what == 'tool' else title_at(history, each.name)} {_HOW.get(each.how, each.how)}"
-        for each in seam.under_way
-    ]
-    again = f", attempt {seam.attempt}" if seam.attempt > 1 else ""
-    return f"another worker went on after {seam.pause_s:,.1f} s{again}{'; ' if works else ''}{listed(works)}"
 
 
 def take_decision(history: History, decision: DecisionFacts) -> None:

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from typing import Final
 
 from bt_runtime import Registry
+from oracle.replay.histories.codec import add_prompts
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.model import History
 from oracle.runs.storage.archive import Archive
@@ -35,22 +35,6 @@ async def read_history(archive: Archive, record: RunRecord, *, registry: Registr
     explainer.ended(record)
     await add_prompts(archive, explainer.history)
     return explainer.history
-
-
-async def add_prompts(archive: Archive, history: History) -> None:
-    """Add the texts of the system prompts that the requests of a history name, as far as the store has them.
-
-    Raises:
-        StoreUnavailableError: the database cannot be read at present.
-    """
-    texts: dict[str, str | None] = {}
-    for at, turn in enumerate(history.turns):
-        request = turn.request
-        if request is None or request.prompt is not None or request.prompt_sha is None:
-            continue
-        if request.prompt_sha not in texts:
-            texts[request.prompt_sha] = await archive.prompt(request.prompt_sha)
-        history.turns[at] = replace(turn, request=replace(request, prompt=texts[request.prompt_sha]))
 
 
 async def event_pages(

@@ -3,7 +3,6 @@
 `layout` says which lines there are, `steps` words why a tick went as it did.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -20,6 +19,7 @@ from oracle.replay.histories.model import (
     TickFacts,
     Tone,
 )
+from oracle.replay.histories.naming import shown_value
 from oracle.replay.histories.steps import steps_of
 
 NOT_ASKED: Final = "."
@@ -27,9 +27,6 @@ _CARRIED, _HALTED, _RAISED, _GUARD = "=/!o"
 _CODES: Final[Mapping[StatusName, str]] = {"SUCCESS": "+", "FAILURE": "-", "RUNNING": ">", "INVALID": NOT_ASKED}
 _LONGEST_VALUE: Final = 40
 _LONGEST_VERDICT: Final = 24
-_DECIMALS: Final = 3
-OMITTED: Final = "…"
-"""Stands for a text that was left out of an export. An empty text stays empty: conditions ask for that."""
 
 
 class Marks:
@@ -131,20 +128,3 @@ def _tone(clause: ClauseFacts, error: str) -> Tone:
     if error and clause.value is None:
         return "error"
     return "yes" if clause.value else "no"
-
-
-def shown_value(value: Any, longest: int) -> str:  # noqa: ANN401  of a blackboard key
-    """A value as people read it: numbers with separators, all else as JSON; cut off with an ellipsis.
-
-    Args:
-        value: a value as JSON has it.
-        longest: how many characters the text may have.
-    """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        text = f"{value:,.{_DECIMALS}f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
-    elif value == OMITTED:
-        text = OMITTED
-    else:
-        cut = value[: longest + 1] if isinstance(value, str) else value
-        text = json.dumps(cut, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text if len(text) <= longest else f"{text[: max(0, longest - 1)]}…"

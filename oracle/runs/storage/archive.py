@@ -1,35 +1,36 @@
 """What runs have left behind, read while the service that writes it may be running.
 
-The service has a `Store`, which only it may open; reports, replays and judgments have an `Archive`, which takes no lock
-and writes nothing. SQLite has no notifications: the system says when the file of its log is written. PostgreSQL
-notifies of new chunks; a run under way has some with each turn, and its last one with its end.
+The service has a `Store`, which only it may open. Reports, replays and judgments have an `Archive`, which takes no lock
+and writes nothing but histories that it has made, and only where it can. SQLite has no notifications: the system says
+when the file of its log is written. PostgreSQL notifies of new chunks; a run under way has some with each turn, and its
+last one with its end.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, in_words, may_be_id, read_url
 from oracle.runs.storage.errors import StoreSetupError, StoreUnavailableError, UnclearRunError
-from oracle.runs.storage.log import read_events
+from oracle.runs.storage.histories import find_history, put_history
 from oracle.runs.storage.prompts import find_prompt
 from oracle.runs.storage.records import EventKind, LogEntry, RunRecord, record_of
-from oracle.runs.storage.run_pages import RunFilter, matching_runs
-from oracle.runs.storage.runs import find_run
+from oracle.runs.storage.run_pages import RunFilter, find_run, matching_runs
 from oracle.runs.storage.setup import check_version
 from oracle.runs.storage.trees import TreeVersion, find_version
 
-_run = schema.run
+_run, _event = schema.run, schema.event
 _MOST_LIKE_IT = 5
 _ALL = 2**31 - 1
+_EVENT_FIELDS = ("run_id", "seq", "kind", "data", "at", "chunk_n", "step_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,24 @@ class Archive:
         """The system prompt with that digest; `None` if no run needs it any more."""
         return await self.database.read(lambda connection: find_prompt(connection, sha))
 
+    async def history(self, run_id: str, *, made_by: str) -> bytes | None:
+        """The history that this version of the program has kept of a run; `None` if it has none.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self.database.read(partial(find_history, run_id=run_id, made_by=made_by))
+
+    async def keep_history(self, run_id: str, data: bytes, *, made_by: str) -> None:
+        """Keep the history of a run. It can be made again: where the database cannot be written, it is not kept."""
+
+        def work() -> None:
+            with self.database.write_engine.connect() as connection, connection.begin():
+                put_history(connection, run_id, data, made_by=made_by)
+
+        with suppress(SQLAlchemyError):
+            await asyncio.to_thread(work)
+
     async def tree(self, sha: str) -> TreeVersion | None:
         """The version of a tree with that digest, or the only one whose digest begins so; else `None`."""
         return await self.database.read(lambda connection: find_version(connection, sha))
@@ -160,6 +179,30 @@ def _check(database: Database) -> None:
             check_version(connection, database)
     except DBAPIError as error:
         raise StoreSetupError(f"the database {database.name!r} cannot be read: {in_words(error)}") from None
+
+
+def read_events(
+    run_id: str,
+    *,
+    kinds: Collection[EventKind] | None = None,
+    after_seq: int = 0,
+    limit: int,
+    size: tuple[int, ColumnElement[int]] | None = None,
+) -> Callable[[Connection], list[LogEntry]]:
+    """Reads committed events, in order; `size`: the greatest sum of sizes, and the size of an event."""
+    wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
+    if kinds is not None:
+        wanted &= _event.c.kind.in_(sorted(kinds))
+    query = select(*(_event.c[name] for name in _EVENT_FIELDS)).where(wanted)
+    query = query.order_by(_event.c.seq).limit(limit)
+    if size is not None:
+        most, bytes_ = size
+        up_to = func.sum(bytes_).over(order_by=_event.c.seq)
+        sized = query.add_columns(up_to.label("up_to"), bytes_.label("bytes")).subquery()
+        # The sum up to an event is its own size for the first alone.
+        fits = (sized.c.up_to <= most) | (sized.c.up_to == sized.c.bytes)
+        query = select(*(sized.c[name] for name in _EVENT_FIELDS)).where(fits).order_by(sized.c.seq)
+    return lambda connection: [LogEntry(*row) for row in connection.execute(query)]
 
 
 _DEBOUNCE_MS = 50

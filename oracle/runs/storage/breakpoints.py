@@ -8,8 +8,9 @@ from sqlalchemy import Boolean, Column, Connection, Double, String, Table, delet
 
 from oracle.core.errors import UserError
 from oracle.runs.storage.database import may_be_id
-from oracle.runs.storage.parts import Keeping, Part, rows_of_runs
+from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.schema import Json, metadata
+from oracle.runs.storage.writer import Part
 
 BreakpointKind = Literal["start", "node", "condition", "error"]
 """What pauses a run: that it begins; that a node begins; that an expression becomes true; that a node raises."""

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from sqlalchemy import Column, Connection, Index, Insert, Integer, String, Table, func, select
 
 from oracle.runs.storage.errors import ConversationMovedError
-from oracle.runs.storage.parts import Keeping, Part, rows_of_runs
+from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.schema import metadata, run
+from oracle.runs.storage.writer import Part
 
 client_run = Table(
     "client_run",

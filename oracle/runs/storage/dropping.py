@@ -14,9 +14,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
+from oracle.runs.storage.archive import read_events
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.features import take_from_features
-from oracle.runs.storage.log import read_events
 from oracle.runs.storage.records import LogEntry
 from oracle.runs.storage.schema import event, run
 from oracle.runs.storage.writer import Writer

@@ -10,6 +10,7 @@ from oracle.runs.storage import (
     client_runs,
     commands,
     feedback,
+    histories,
     interrupts,
     keys,
     prompts,
@@ -23,7 +24,7 @@ from oracle.runs.storage import (
 from oracle.runs.storage.parts import Keeping, Loss
 
 _MODULES = (
-    *(commands, client_runs, breakpoints, prompts, interrupts, request_keys, feedback),
+    *(commands, client_runs, breakpoints, prompts, interrupts, request_keys, feedback, histories),
     *(trees, usage, shadow_pairs, webhooks, user_settings, keys),
 )
 FEATURES: Final[tuple[Keeping, ...]] = tuple(module.KEEPING for module in _MODULES)

@@ -4,10 +4,11 @@ from collections.abc import Collection
 from dataclasses import asdict
 from typing import get_args
 
-from sqlalchemy import ColumnElement, Connection, Text, case, literal, null, type_coerce, update
+from sqlalchemy import Connection, case, literal, null, update
 
 from oracle.runs.storage.parts import Keeping, Loss
 from oracle.runs.storage.records import Feedback, Rating
+from oracle.runs.storage.run_pages import is_rated
 from oracle.runs.storage.schema import run
 
 
@@ -21,11 +22,6 @@ def rate(connection: Connection, run_id: str, *, user_id: str, feedback: Feedbac
     own &= run.c.forgotten_at.is_(None) & run.c.texts_dropped_at.is_(None)
     change = update(run).where(own).values(feedback=feedback and asdict(feedback))
     return connection.execute(change).rowcount == 1
-
-
-def is_rated(rating: Rating) -> ColumnElement[bool]:
-    """Few runs are, and have an index."""
-    return run.c.feedback.is_not(None) & type_coerce(run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
 
 
 def _take(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:

@@ -12,7 +12,7 @@ from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage.erasing import mark_forgotten
 from oracle.runs.storage.errors import ConversationBusyError
 from oracle.runs.storage.features import FEATURES
-from oracle.runs.storage.runs import find_run
+from oracle.runs.storage.run_pages import find_run
 from oracle.runs.storage.schema import conversation, message, run
 
 _THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))

@@ -4,8 +4,9 @@ import secrets
 
 from sqlalchemy import Column, Connection, String, Table, select
 
-from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import metadata
+from oracle.runs.storage.writer import Part
 
 service_key = Table(
     "service_key",

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from bt_runtime import Clock
 from oracle.core.encoding import scrub, to_json
 from oracle.core.retry import Retry
 from oracle.runs.storage import schema
+from oracle.runs.storage.archive import read_events
 from oracle.runs.storage.claims import announce, left
 from oracle.runs.storage.commit import EventEntry, TickEntry, Work
 from oracle.runs.storage.database import Database, may_be_id
@@ -355,7 +356,6 @@ _RETRY = Retry(first_s=0.1, longest_s=2.0)
 _LARGEST = 2**31 - 1  # the greatest number in the log
 
 _event = schema.event
-_EVENT_FIELDS = ("run_id", "seq", "kind", "data", "at", "chunk_n", "step_key")
 
 
 class LogWatch:
@@ -572,27 +572,3 @@ class EventLog:
             for_s=self._patience_s,
         )
         return page or ChunkPage((), is_last=True)
-
-
-def read_events(
-    run_id: str,
-    *,
-    kinds: Collection[EventKind] | None = None,
-    after_seq: int = 0,
-    limit: int,
-    size: tuple[int, ColumnElement[int]] | None = None,
-) -> Callable[[Connection], list[LogEntry]]:
-    """The read behind `EventLog.events`; `size`: the greatest sum of sizes, and the size of an event."""
-    wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
-    if kinds is not None:
-        wanted &= _event.c.kind.in_(sorted(kinds))
-    query = select(*(_event.c[name] for name in _EVENT_FIELDS)).where(wanted)
-    query = query.order_by(_event.c.seq).limit(limit)
-    if size is not None:
-        most, bytes_ = size
-        up_to = func.sum(bytes_).over(order_by=_event.c.seq)
-        sized = query.add_columns(up_to.label("up_to"), bytes_.label("bytes")).subquery()
-        # The sum up to an event is its own size for the first alone.
-        fits = (sized.c.up_to <= most) | (sized.c.up_to == sized.c.bytes)
-        query = select(*(sized.c[name] for name in _EVENT_FIELDS)).where(fits).order_by(sized.c.seq)
-    return lambda connection: [LogEntry(*row) for row in connection.execute(query)]

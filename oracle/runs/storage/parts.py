@@ -1,6 +1,6 @@
-"""What the parts of the store that keep tables have in common, and what becomes of their rows.
+"""What becomes of the rows of the tables that stand beside the log.
 
-A part holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`.
+A module holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`.
 Erasure and retention know tables only by that.
 """
 
@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import Connection, Table, delete
-
-from oracle.runs.storage.database import Database
-from oracle.runs.storage.writer import Writer
 
 Loss = Literal["forgotten", "pruned", "reduced", "removed"]
 """What runs lose: their texts, because their user wants it, or because of their age; their texts alone, while the log
@@ -49,11 +46,3 @@ def rows_of_runs(table: Table, *, but: Loss | None = None) -> WithRuns:
 
 def no_texts(_connection: Connection, _run_ids: Collection[str], _loss: Loss) -> None:
     """Leaves rows that have no text of a run."""
-
-
-class Part:
-    """A part of the store: read from the database, and written by the process's one writer."""
-
-    def __init__(self, database: Database, *, writer: Writer) -> None:
-        self._database = database
-        self._writer = writer

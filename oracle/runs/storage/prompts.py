@@ -14,9 +14,9 @@ from sqlalchemy import Column, Connection, String, Table, bindparam, delete, lit
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.parts import Keeping, Loss, Part
+from oracle.runs.storage.parts import Keeping, Loss
 from oracle.runs.storage.schema import Json, metadata, run
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.writer import Part, Writer
 
 prompt = Table(
     "prompt",

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from sqlalchemy import Column, Connection, Double, Insert, String, Table, delete, select, update
 
 from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError
-from oracle.runs.storage.parts import Keeping, Loss, Part
+from oracle.runs.storage.parts import Keeping, Loss
 from oracle.runs.storage.schema import metadata
+from oracle.runs.storage.writer import Part
 
 request_key = Table(
     "request_key",

@@ -1,4 +1,4 @@
-"""Lists of runs a page at a time, and how many there are; what it costs is bounded, however many runs there are.
+"""Runs by their ids, lists of them a page at a time, and how many there are; the cost is bounded by the page.
 
 Rules:
 
@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Text, and_, func, or_, select, true, type_coerce
+from sqlalchemy import ColumnElement, Connection, Text, and_, bindparam, func, or_, select, true, type_coerce
 
 from oracle.core.encoding import to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id
-from oracle.runs.storage.feedback import is_rated
 from oracle.runs.storage.records import Rating, RunRecord, RunStatus, record_of
 
 NOT_CONTINUED: Final = "not_continued"
@@ -26,6 +25,7 @@ UNDER_WAY: Final[tuple[RunStatus, ...]] = ("queued", "running", "parked")
 """How runs stand that have not ended."""
 
 _run = schema.run
+_BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))  # made once: it is part of every request
 _PAGE = 200  # rows that are read at a time
 _SHORTEST_ID = 6  # characters of an id that are looked for; fewer are more likely a word
 
@@ -81,6 +81,14 @@ class RunFilter:
         return is_meant or all(word in question for word in self.words)
 
 
+def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
+    """The run, if that user has asked it; `None` as the user means any user, and shadows of others' runs as well."""
+    row = connection.execute(_BY_ID, {"run_id": run_id}).first()
+    if row is None or (user_id is not None and (row.user_id != user_id or row.shadow_of is not None)):
+        return None
+    return record_of(row)
+
+
 def matching_runs(connection: Connection, wanted: RunFilter, *, limit: int, now: float) -> list[RunRecord]:
     """The newest of those runs, newest first.
 
@@ -130,6 +138,11 @@ def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
         None if wanted.shadows is None else _is_shadow() if wanted.shadows else ~_is_shadow(),
     )
     return and_(true(), *(part for part in parts if part is not None))
+
+
+def is_rated(rating: Rating) -> ColumnElement[bool]:
+    """Few runs are, and have an index."""
+    return _run.c.feedback.is_not(None) & type_coerce(_run.c.feedback, Text).startswith(f'{{"rating":"{rating}"')
 
 
 def _is_shadow() -> ColumnElement[bool]:

@@ -12,7 +12,6 @@ from sqlalchemy import (
     Row,
     Select,
     and_,
-    bindparam,
     delete,
     func,
     insert,
@@ -43,6 +42,7 @@ from oracle.runs.storage.run_pages import (
     RunPage,
     count_by_tree,
     count_runs,
+    find_run,
     run_page,
     runs_of_versions,
 )
@@ -52,7 +52,6 @@ from oracle.runs.storage.writer import ASKER_PATIENCE_S, Writer
 _run, _conversation = schema.run, schema.conversation
 _MOST_NAMED = 3  # of what a conversation waits for, in a message
 # Made once: they are part of every request.
-_BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))
 _INSERT = insert(_run).returning(*_run.c)
 _INSERT_CONVERSATION = insert(_conversation)
 
@@ -286,14 +285,6 @@ class RunTable:
         mine = (_run.c.id == run_id) & (_run.c.worker == self.worker) & (_run.c.status == "running")
         change = update(_run).where(mine).values(deadline_at=_run.c.deadline_at + by_s)
         await self.writer.write(lambda connection: connection.execute(change))
-
-
-def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
-    """The run, if that user has asked it; `None` as the user means any user, and shadows of others' runs as well."""
-    row = connection.execute(_BY_ID, {"run_id": run_id}).first()
-    if row is None or (user_id is not None and (row.user_id != user_id or row.shadow_of is not None)):
-        return None
-    return record_of(row)
 
 
 def _is_busy(connection: Connection, context_id: str) -> bool:

@@ -12,9 +12,10 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, true, update
 
 from oracle.runs.storage.database import may_be_id
-from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.records import Rating
 from oracle.runs.storage.schema import Json, metadata, run
+from oracle.runs.storage.writer import Part
 
 PairState = Literal["running", "finished", "failed", "dropped"]
 DecisionKind = Literal["calls", "text", "end"]

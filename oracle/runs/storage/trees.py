@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Row, Select, delete, func, insert, select, up
 
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import Json, metadata, run
-from oracle.runs.storage.writer import Writer
+from oracle.runs.storage.writer import Part, Writer
 
 tree_version = sa.Table(
     "tree_version",

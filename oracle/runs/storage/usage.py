@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Select, and_, case, cast, func, literal_column, select, true, union_all, update
 
 from oracle.core.chunks import TokenUsage
-from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import KINDS, metadata, run
+from oracle.runs.storage.writer import Part
 
 DAY_S: Final = 86_400
 

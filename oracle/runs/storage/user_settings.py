@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Column, Connection, Double, Integer, String, Table, bindparam, select, update
 
-from oracle.runs.storage.parts import Keeping, Part, no_texts
+from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import Json, metadata
+from oracle.runs.storage.writer import Part
 
 user_settings = Table(
     "user_settings",

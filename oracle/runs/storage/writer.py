@@ -311,3 +311,11 @@ def _first_group(queue: Sequence[Entry]) -> int:
         if isinstance(entry, WorkEntry) and entry.is_alone:
             return max(at, 1)
     return end
+
+
+class Part:
+    """A part of the store: read from the database, and written by the process's one writer."""
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from oracle.core.chunks import Interrupt
-from oracle.replay.histories.codec import history_from_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.model import (
     DecisionFacts,
     History,

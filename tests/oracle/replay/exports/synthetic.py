@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.model import (
     ClauseFacts,
     EvaluationFacts,

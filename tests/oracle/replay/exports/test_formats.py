@@ -8,7 +8,8 @@ import pytest
 from oracle.agent.nodes import REGISTRY
 from oracle.core.errors import UserError
 from oracle.replay.exports.formats import render_run
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 
 
 def test_json_is_the_whole_history(tools):

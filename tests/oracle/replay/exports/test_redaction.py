@@ -6,8 +6,9 @@ from dataclasses import fields, replace
 from oracle.core.chunks import Interrupt
 from oracle.replay.exports.redaction import _KEPT, without_texts
 from oracle.replay.histories import model
-from oracle.replay.histories.codec import history_from_json, history_to_json
-from oracle.replay.histories.view import OMITTED
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
+from oracle.replay.histories.naming import OMITTED
 
 MARK = "SECRET-4711"
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.codec import history_from_json, history_to_json
-from oracle.replay.histories.foreign import MOST_VALUES, DamagedHistoryError
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import MOST_VALUES, DamagedHistoryError, history_from_json
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.store import Store
 from tests.acceptance.harness import answers, calls, made_tool, says

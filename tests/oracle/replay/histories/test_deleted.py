@@ -6,8 +6,9 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.llm.protocol import ModelFault
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.diffs import diff_histories
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.model import History
 from oracle.replay.histories.reading import read_history
 from oracle.replay.recorded import UnreplayableError, read_run

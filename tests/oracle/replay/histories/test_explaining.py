@@ -10,8 +10,9 @@ import pytest
 from bt_runtime import Registry
 from oracle.agent.nodes import REGISTRY
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.explaining import Explainer
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.reading import read_history
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord

@@ -5,7 +5,8 @@ import pytest
 from bt_runtime.language.expressions import evaluation
 from bt_runtime.runtime import tracing
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.reading import read_history
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.store import Store

@@ -11,8 +11,9 @@ from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.scenarios import Player, read_scenario_file
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.explaining import Explainer
+from oracle.replay.histories.foreign import history_from_json
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS
 from tests.oracle.replay.histories.logs import Log, is_same

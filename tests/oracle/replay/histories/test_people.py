@@ -7,10 +7,11 @@ from pathlib import Path
 from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Interrupt, QuestionAsked
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.headlines import headline
 from oracle.replay.histories.model import UnderWayFacts
-from oracle.replay.histories.people import seam_words
+from oracle.replay.histories.naming import seam_words
 from oracle.replay.histories.reading import read_history
 from oracle.runs.record.events import ChunkSent, LogEvent, Resumed, UnderWay, encode
 from oracle.runs.storage.archive import Archive, open_archive

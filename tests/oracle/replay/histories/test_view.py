@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.layout import MOST_ROWS, source_rows
 from oracle.replay.histories.model import (
     ClauseFacts,
@@ -22,8 +23,9 @@ from oracle.replay.histories.model import (
     TurnFacts,
     VisitFacts,
 )
+from oracle.replay.histories.naming import shown_value
 from oracle.replay.histories.steps import steps_of
-from oracle.replay.histories.view import Marks, shown_value, with_verdict
+from oracle.replay.histories.view import Marks, with_verdict
 from tests.oracle.cli.histories_made import stuck_once
 
 

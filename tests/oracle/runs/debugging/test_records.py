@@ -10,9 +10,10 @@ from oracle.cli.run_view.page import Sections, cause_of, run_page, tick_line, va
 from oracle.cli.run_view.screen import Screen
 from oracle.core.errors import UserError
 from oracle.replay.exports.redaction import without_texts
-from oracle.replay.histories.codec import history_from_json, history_to_json
-from oracle.replay.histories.debugged import debug_words
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.model import History
+from oracle.replay.histories.naming import debug_words
 from oracle.replay.histories.reading import read_history
 from oracle.replay.recorded import read_run
 from oracle.runs.record.figures import LogFigures

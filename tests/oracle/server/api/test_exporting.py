@@ -5,7 +5,7 @@ import json
 import pytest
 
 from oracle.replay.exports import page
-from oracle.replay.histories.codec import history_from_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.server.api import whole_runs
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.replay.exports.stand_in import stand_in_page

@@ -8,7 +8,8 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.codec import history_from_json, history_to_json
+from oracle.replay.histories.codec import history_to_json
+from oracle.replay.histories.foreign import history_from_json
 from oracle.replay.histories.reading import read_history
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.storage import schema
