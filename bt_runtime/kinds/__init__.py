@@ -1,18 +1,35 @@
-"""The node kinds of the runtime, one file each, and the blackboard keys that they need."""
+"""The node kinds of the runtime, by subject, and the blackboard keys that they need."""
 
-from bt_runtime.language.kind import Key, Kind
-from bt_runtime.nodes.registration import kinds_of
+from typing import TYPE_CHECKING, Any
 
-BUILTIN_KINDS: tuple[Kind, ...] = kinds_of(
+from bt_runtime.language.kind import Key
+from bt_runtime.language.registry import kind_places, load_kinds
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from bt_runtime.language.kind import Kind
+
+    BUILTIN_KINDS: tuple[Kind, ...]
+
+KIND_PLACES = kind_places(
     __name__,
-    (
-        *("sequence", "selector", "parallel", "if_", "switch"),
-        *("inverter", "force", "retry", "repeat", "for_each", "loop", "guarded", "timeout", "cooldown", "once"),
-        *("finally_", "on_halt", "subtree"),
-        *("condition", "set", "action", "notify", "wait", "py_trees"),
-    ),
+    [
+        ("composites", "sequence selector parallel"),
+        ("choices", "if switch"),
+        ("decorators", "inverter force_success force_failure"),
+        ("rounds", "retry repeat for_each"),
+        ("guarded", "loop guarded"),
+        ("times", "timeout cooldown"),
+        ("decorators", "once"),
+        ("endings", "finally on_halt"),
+        ("subtree", "subtree"),
+        ("leaves", "condition set"),
+        ("action", "action"),
+        ("leaves", "notify"),
+        ("times", "wait"),
+        ("py_trees", "py_trees"),
+    ],
 )
-"""In the order of the palette. A new kind is a new file, and its name here."""
+"""In the order of the palette. A new kind is a class in a module here, and its name in this list."""
 
 BUILTIN_KEYS: tuple[Key, ...] = (
     Key(
@@ -31,3 +48,9 @@ BUILTIN_KEYS: tuple[Key, ...] = (
         deliverable=True,
     ),
 )
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the one name
+    if name != "BUILTIN_KINDS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load_kinds(KIND_PLACES)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.kinds import BUILTIN_KEYS, KIND_PLACES
 from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.kind import Value
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import TreeLibrary, read_source
 
-STANDARD: Final = Registry(BUILTIN_KINDS, BUILTIN_KEYS)
+STANDARD: Final = Registry(KIND_PLACES, BUILTIN_KEYS)
 """The built-in kinds and keys; `STANDARD.extended(kinds=…, keys=…)` adds a host's own."""
 
 

@@ -1,8 +1,12 @@
 """The node kinds and blackboard keys that tree files of one host may use."""
 
+import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from types import MappingProxyType
+from typing import NamedTuple
 
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.errors import KindError
@@ -36,11 +40,70 @@ COMMON_EVENTS: tuple[EventType, ...] = (
 """The events of every tree; a host can declare one of these anew."""
 
 
+class KindPlace(NamedTuple):
+    """Where a kind is: its module is imported when a tree names the kind."""
+
+    name: str
+    module: str
+
+    def load(self) -> Kind:
+        """The kind: an object of its module, or the `kind` of a class there.
+
+        Raises:
+            KindError: there is none of this name.
+        """
+        for each in vars(import_module(self.module)).values():
+            is_own = inspect.isclass(each) and each.__module__ == self.module
+            found = vars(each).get("kind") if is_own else each
+            if isinstance(found, Kind) and found.name == self.name:
+                return found
+        raise KindError(f"the module {self.module} has no node kind {self.name!r}")
+
+
+def kind_places(package: str, modules: Sequence[tuple[str, str]]) -> tuple[KindPlace, ...]:
+    """The places of the kinds of a package.
+
+    Args:
+        package: its name.
+        modules: in the order of the palette, the name of a module and those of kinds in it, separated by spaces.
+    """
+    return tuple(KindPlace(name, f"{package}.{module}") for module, names in modules for name in names.split())
+
+
+@cache
+def load_kinds(places: tuple[KindPlace, ...]) -> tuple[Kind, ...]:
+    """The kinds of these places."""
+    return tuple(place.load() for place in places)
+
+
+class _Kinds(Mapping[str, Kind]):
+    """Kinds by name, which are loaded when they are asked for; the names alone load nothing."""
+
+    def __init__(self, known: Mapping[str, Kind | KindPlace]) -> None:
+        self.known = dict(known)
+
+    def __getitem__(self, name: str) -> Kind:
+        found = self.known[name]
+        if isinstance(found, KindPlace):
+            found = self.known[name] = found.load()
+            _check_kind(found)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
 class Registry:
     """Node kinds and blackboard keys by name; immutable.
 
     Args:
-        kinds: every node kind; the palette keeps their order.
+        kinds: every node kind, or where it is; the palette keeps their order.
         keys: the host's blackboard keys.
         actions: what `action` can call, by name; `None` if that is unknown, and not checked.
         rules: check a whole tree, all of whose nodes are valid.
@@ -55,7 +118,7 @@ class Registry:
 
     def __init__(
         self,
-        kinds: Iterable[Kind],
+        kinds: Iterable[Kind | KindPlace],
         keys: Iterable[Key] = (),
         *,
         actions: Mapping[str, HostAction] | None = None,
@@ -69,14 +132,20 @@ class Registry:
         self.events: Mapping[str, EventType] = MappingProxyType(
             {event.name: event for event in (*COMMON_EVENTS, *events)}
         )
-        known: dict[str, Kind] = {}
+        known: dict[str, Kind | KindPlace] = {}
         for kind in kinds:
             if kind.name in known:
                 raise KindError(f"the node kind {kind.name!r} is registered twice")
-            _check_kind(kind)
+            if isinstance(kind, Kind):
+                _check_kind(kind)
             known[kind.name] = kind
-        self.kinds: Mapping[str, Kind] = MappingProxyType(known)
+        self._kinds = _Kinds(known)
         self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds by name; one whose module is not yet imported is loaded when it is asked for."""
+        return self._kinds
 
     def kind(self, name: str) -> Kind:
         """The kind of that name.
@@ -92,23 +161,25 @@ class Registry:
 
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with further kinds and keys; a duplicate name is an error."""
-        return self._with([*self.kinds.values(), *kinds], [*self.keys.values(), *keys], self.actions)
+        return self._with([*self._kinds.known.values(), *kinds], [*self.keys.values(), *keys], self.actions)
 
     def with_kind(self, kind: Kind) -> "Registry":
         """A registry in which the kind takes the place of the one of its name."""
-        return self._with(({**self.kinds, kind.name: kind}).values(), self.keys.values(), self.actions)
+        return self._with(({**self._kinds.known, kind.name: kind}).values(), self.keys.values(), self.actions)
 
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
         """A registry that checks calls against these actions of the host."""
-        return self._with(self.kinds.values(), self.keys.values(), actions)
+        return self._with(self._kinds.known.values(), self.keys.values(), actions)
 
     def with_rules(self, rules: Iterable[Rule]) -> "Registry":
         """A registry with further rules for whole trees."""
-        found = self._with(self.kinds.values(), self.keys.values(), self.actions)
+        found = self._with(self._kinds.known.values(), self.keys.values(), self.actions)
         found.rules = (*self.rules, *rules)
         return found
 
-    def _with(self, kinds: Iterable[Kind], keys: Iterable[Key], actions: Mapping[str, HostAction] | None) -> "Registry":
+    def _with(
+        self, kinds: Iterable[Kind | KindPlace], keys: Iterable[Key], actions: Mapping[str, HostAction] | None
+    ) -> "Registry":
         return Registry(
             kinds,
             keys,

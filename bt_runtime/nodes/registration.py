@@ -7,7 +7,6 @@ the explicit list that a `Registry` is made of.
 import inspect
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from py_trees.composites import Composite
@@ -110,21 +109,6 @@ def _category(cls: type[Node[Any]]) -> Category:
         if issubclass(cls, base):
             return cast("Category", category)
     return "action"
-
-
-def kinds_of(package: str, modules: Sequence[str]) -> tuple[Kind, ...]:
-    """The kinds that some modules of a package define, in the order of the modules.
-
-    The list of the modules is all that has to be said of a kind besides its file: nothing is looked for.
-    """
-    found: list[Kind] = []
-    for name in modules:
-        module = import_module(f"{package}.{name}")
-        own = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
-        found += [
-            each.kind for each in own if inspect.isclass(each) and issubclass(each, Node) and "kind" in vars(each)
-        ]
-    return tuple(found)
 
 
 def condition_kind(name: str, function: Callable[[Any], bool], *, reads: Collection[str] | None = None) -> Kind:

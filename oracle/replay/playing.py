@@ -19,9 +19,9 @@ from bt_runtime import (
 )
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.closing import explain_stop
-from oracle.agent.nodes.finish import Finish
+from oracle.agent.nodes.endings import Finish
 from oracle.agent.nodes.llm_turn import LlmTurn
-from oracle.agent.nodes.run_tools import RunTools
+from oracle.agent.nodes.tool_calls import RunTools
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import calls_of
 from oracle.core.chunks import Closing, Content, Failed, SystemNotice, TerminationReason

@@ -43,7 +43,7 @@ from oracle.agent.control.opening import OpenAgent
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.lost import LostTurn, LostWork
 from oracle.agent.nodes.llm_turn import LlmTurn
-from oracle.agent.nodes.run_tools import RunTools
+from oracle.agent.nodes.tool_calls import RunTools
 from oracle.agent.notices import Notice
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import OWN_CALL, calls_of, is_unknown, results_shown

@@ -1,37 +1,48 @@
-"""The node kinds of the agent's trees, one file each, and the registry that a tree is read with."""
+"""The node kinds of the agent's trees, by subject, and the registry that a tree is read with."""
 
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
-from bt_runtime.nodes.registration import kinds_of
+from bt_runtime import BUILTIN_KEYS, Registry
+from bt_runtime.kinds import KIND_PLACES
+from bt_runtime.language.registry import KindPlace, kind_places, load_kinds
+from oracle.agent.nodes.base import AgentHost
 from oracle.agent.nodes.board import AGENT_KEYS, demanded, values_of
-from oracle.agent.nodes.host import AgentHost
-from oracle.agent.nodes.notify import AGENT_NOTIFY
 from oracle.agent.nodes.rules import RULES
 from oracle.agent.rules.vocabulary import AGENT_EVENTS
 from oracle.core.chunks import TerminationReason
 
-AGENT_KINDS: tuple[Kind, ...] = kinds_of(
-    __name__,
-    (
-        *("guards.cancelled", "guards.turn_budget", "guards.token_budget", "guards.deadline"),
-        *("guards.no_progress", "guards.error_limit"),
-        *("classify_query", "compose_prompt", "offer_all_reading_tools", "offer_tools", "withhold_tools"),
-        *("warn_near_limits", "llm_turn", "run_tools", "refuse_tools", "hold_back_calls", "judge_context", "note"),
-        *("ask_user", "approve"),
-        *("require_answer", "grant_turn", "try_strategy", "classify_response", "say", "stop", "explain_stop", "finish"),
-    ),
-)
-"""In the order of the palette. A new kind is a new file, and its name here."""
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from bt_runtime import Kind
 
-_SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
+    AGENT_KINDS: tuple[Kind, ...]
+
+_PLACES = kind_places(
+    __name__,
+    [
+        ("guards", "cancelled turn_budget token_budget deadline no_progress error_limit"),
+        ("classifying", "classify_query"),
+        ("preparing", "compose_prompt offer_all_reading_tools offer_tools withhold_tools warn_near_limits"),
+        ("llm_turn", "llm_turn"),
+        ("tool_calls", "run_tools refuse_tools hold_back_calls"),
+        ("classifying", "judge_context"),
+        ("preparing", "note"),
+        ("people", "ask_user approve"),
+        ("granting", "require_answer grant_turn try_strategy"),
+        ("classifying", "classify_response"),
+        ("endings", "say stop explain_stop finish"),
+    ],
+)
+"""In the order of the palette. A new kind is a class in a module here, and its name in this list."""
+
+_NOTIFY = KindPlace("notify", f"{__name__}.endings")
+_SHARED = tuple(_NOTIFY if place.name == _NOTIFY.name else place for place in KIND_PLACES)
 
 _REASONS = ("", *get_args(TerminationReason))
 _SHARED_KEYS = tuple(replace(key, values=_REASONS) if key.name == "termination_reason" else key for key in BUILTIN_KEYS)
 
 REGISTRY = Registry(
-    (*_SHARED_KINDS, *AGENT_KINDS),
+    (*_SHARED, *_PLACES),
     (*_SHARED_KEYS, *AGENT_KEYS),
     rules=RULES,
     events=AGENT_EVENTS,
@@ -39,3 +50,9 @@ REGISTRY = Registry(
 )
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "values_of"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the one name
+    if name != "AGENT_KINDS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load_kinds(_PLACES)

@@ -1,6 +1,6 @@
-"""The `llm_turn` kind."""
+"""The `llm_turn` kind, and how a turn of the model ended, in a sentence."""
 
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -9,18 +9,69 @@ from pydantic import Field
 from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.language.flow import LeafFlow
 from bt_runtime.language.kind import TemplateText
-from bt_runtime.text.phrases import clipped, counted, seconds
+from bt_runtime.text.phrases import clipped, counted, listed, seconds
 from oracle.agent.encoded import with_encoding
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import turn_cases
-from oracle.agent.nodes.hints import filled_hint
+from oracle.agent.nodes.granting import filled_hint
 from oracle.agent.nodes.roles import ASKS_MODEL
-from oracle.agent.nodes.turn_words import turn_sentence
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import TurnRequest, run_turn
 from oracle.llm.protocol import ModelFault
+
+_SAYS: Mapping[str, str] = {
+    "need_turn": "asks for another turn",
+    "context_sufficient": "says that it has what it needs",
+    "stuck": "says it is stuck",
+    "need_capability": "says that it lacks a capability",
+    "delegation_recommended": "recommends that another agent does this",
+    "partial_answer": "gives a part of the answer",
+}
+
+
+def turn_sentence(
+    name: str,
+    *,
+    calls: Sequence[str] = (),
+    signal: str = "",
+    is_malformed: bool = False,
+    is_empty: bool = False,
+    is_cut_off: bool = False,
+    is_interrupted: bool = False,
+    error: str = "",
+) -> str:
+    """What a turn brought, as in `Turn 5 says it is stuck.`.
+
+    Args:
+        is_cut_off: its bound on tokens has ended it early.
+        name: what the sentence is about, with a capital: `Turn 5`.
+        calls: the names of the tools that it called.
+        signal: its type; empty if there is none that counts.
+        is_malformed: it had a signal that cannot be read.
+        is_empty: it had neither text nor tool calls nor a signal to act on.
+        is_interrupted: the control has halted it.
+        error: the provider's failure, as users read it; empty if there was none.
+    """
+    if error:
+        return f"{name} did not end: {clipped(error, 160).rstrip('.')}."
+    if is_interrupted:
+        return f"{name} was interrupted."
+    said = [_SAYS.get(signal, f"signals {clipped(signal)}")] if signal else []
+    if calls:
+        several = (
+            f"calls {counted(len(calls), 'tool')}: {listed(calls)}" if len(calls) > 1 else f"calls {listed(calls)}"
+        )
+        return f"{name} {' and '.join([several, *said])}."
+    if is_cut_off:
+        return f"{name} was cut off by its bound on tokens."
+    if said:
+        return f"{name} {said[0]}."
+    if is_empty:
+        return f"{name} brought nothing: no text, no tool calls, no signal."
+    return f"{name} answers{', with a signal that cannot be read' if is_malformed else ' without a signal'}."
+
 
 log = structlog.get_logger(__name__)
 

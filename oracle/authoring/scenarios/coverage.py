@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, build
-from bt_runtime.kinds.under_guards import UnderGuards
+from bt_runtime.kinds.guarded import UnderGuards
 from bt_runtime.language.flow import LeafFlow
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.nodes.base import ANY_END, Ends, Node

@@ -7,7 +7,7 @@ from typing import Any
 from bt_runtime import Request, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST, KeyType
 from bt_runtime.nodes.context import Requester
-from oracle.agent.nodes.ask_user import TYPES
+from oracle.agent.nodes.people import TYPES
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.agent.tool_calls import calls_of
 from oracle.authoring.verifying.events import (

@@ -9,7 +9,7 @@ from typing import Final
 
 from bt_runtime import EventPattern, Rule, TreeDefinition
 from bt_runtime.language.rules.matching import condition_of
-from oracle.agent.nodes.run_tools import ApprovedCalls, RunToolsSettings
+from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.authoring.verifying.world import World
 from oracle.core.chunks import Closing, Content, Done, Failed
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, value_of
-from oracle.agent.nodes.turn_words import turn_sentence
+from oracle.agent.nodes.llm_turn import turn_sentence
 from oracle.replay.histories import naming
 from oracle.replay.histories.model import History, TickFacts, TurnFacts
 from oracle.replay.histories.people import answers_sentence

@@ -7,7 +7,7 @@ from typing import Literal
 from bt_runtime import BTError, Replaying, TickRecord, Trace, TreeDefinition, deciding, did_the_same
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.nodes.llm_turn import LlmTurn
-from oracle.agent.nodes.run_tools import RunTools
+from oracle.agent.nodes.tool_calls import RunTools
 from oracle.core.logs.configuring import quiet
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import Key, Kind, KindError, Registry
-from bt_runtime.kinds.py_trees import py_trees_kind
 from bt_runtime.nodes.behaviours import Behaviours
 from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
@@ -75,7 +74,9 @@ class Plugins:
         self.check_free("oracle.kinds", {*registry.kinds, *map(_of_key, registry.keys)})
         try:
             extended = registry.extended(self.kinds, self.keys) if self.kinds or self.keys else registry
-            return extended.with_kind(py_trees_kind(self.behaviours)) if self.behaviours else extended
+            if not self.behaviours:
+                return extended
+            return extended.with_kind(imported("bt_runtime.kinds.py_trees:py_trees_kind")(self.behaviours))
         except KindError as error:
             raise PluginError([f"oracle.kinds: {error}"]) from None
 

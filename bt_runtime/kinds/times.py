@@ -1,18 +1,157 @@
-"""The `wait` kind."""
+"""Kinds that know the time: `timeout`, `cooldown` and `wait`."""
 
 from collections.abc import Iterator
 from math import inf
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from bt_runtime.language.explanation import Figure, Stepped, Words
 from bt_runtime.language.kind import DeliveryUse, ExpressionText, Facts, NodeSettings, Use
-from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.base import Children, Decorator, Ends, Node, Passing
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope, number_of
+from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import number
+
+
+class TimeoutSettings(NodeSettings):
+    """Settings of `timeout`.
+
+    Args:
+        seconds: how long the child may take, from its first tick, by the run's clock; a number or an
+            expression.
+    """
+
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | ExpressionText
+
+
+@node("timeout", settings=TimeoutSettings, facts=Facts(keeps=("_deadline_s",)))
+class Timeout(Passing[TimeoutSettings]):
+    """Limits the time of its child.
+
+    SUCCESS, FAILURE and RUNNING as the child, while there is time left; FAILURE when the time is over, and then the
+    child is halted. A child that ends in the tick in which the time runs out is still in time. An expression
+    is evaluated when the node begins.
+
+    ```yaml
+    timeout:
+      seconds: 5
+      child: {condition: "turn > 3"}
+    ```
+    """
+
+    _limit_s = 0.0
+    _deadline_s = 0.0
+
+    def initialise(self) -> None:
+        self._limit_s = number_of(self.settings.seconds, self, setting="seconds", least=0)
+        self._deadline_s = self.run.now_s + self._limit_s
+
+    def update(self) -> Status:
+        status = self.child.step()
+        if status is not RUNNING:
+            return status
+        if self.run.now_s >= self._deadline_s:
+            self.feedback_message = f"{self._limit_s:g} s are over"
+            return FAILURE
+        self.run.wake_at(self.index, self._deadline_s)
+        return RUNNING
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        self.run.forget_deadline(self.index)
+
+    def ends_as(self, ends: Ends) -> Ends:
+        return ends | {FAILURE}
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The node itself when the time is over."""
+        return None if self._is_over else super().decider(step)
+
+    def words(self, step: Stepped) -> Words:
+        if not step.ticked:
+            return Words()
+        limit_s, elapsed_s = self._limit_s, self.run.now_s - (self._deadline_s - self._limit_s)
+        text = f"{number(elapsed_s)} of {number(limit_s)} s"
+        says_so = f"The {number(limit_s)} s are over, and {self.child.title} is halted."
+        sentence = says_so if self._is_over else f"{self.child.title} {says(self.child.status)} after {text}."
+        return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))
+
+    @property
+    def _is_over(self) -> bool:
+        return self.status is FAILURE and self.child.status is not FAILURE
+
+
+class CooldownSettings(NodeSettings):
+    """Settings of `cooldown`.
+
+    Args:
+        seconds: how long the child rests after each end, by the run's clock; a number or an expression.
+        wait: wait for the end of that time, instead of failing.
+    """
+
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
+    wait: bool = False
+
+
+@node(
+    "cooldown",
+    settings=CooldownSettings,
+    waits=True,
+    facts=Facts(keeps=("_pause_s",), remembers=("_has_begun", "_ready_at_s")),
+)
+class Cooldown(Decorator[CooldownSettings]):
+    """Keeps its child from being run again too soon.
+
+    The time begins when the child has ended or was halted. An expression is evaluated when the node begins.
+
+    SUCCESS, FAILURE and RUNNING as the child; FAILURE while the child rests, or with `wait: true` RUNNING until it may
+    run again. A halt ends the wait.
+
+    ```yaml
+    cooldown:
+      seconds: 30
+      child: {set: {hint: "'Name your sources.'"}}
+    ```
+    """
+
+    _pause_s = 0.0
+    _ready_at_s = -inf
+    _has_begun = False
+
+    def initialise(self) -> None:
+        self._pause_s = number_of(self.settings.seconds, self, setting="seconds", least=0)
+
+    def update(self) -> Status:
+        if not self._has_begun:
+            if self.run.now_s < self._ready_at_s:
+                return self._rest()
+            self._has_begun = True
+        return self.child.step()
+
+    def _rest(self) -> Status:
+        if not self.settings.wait:
+            self.feedback_message = f"rests for {self._ready_at_s - self.run.now_s:g} s more"
+            return FAILURE
+        self.run.wake_at(self.index, self._ready_at_s)
+        return RUNNING
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        self.run.forget_deadline(self.index)
+        if self._has_begun:
+            self._has_begun = False
+            self._ready_at_s = self.run.now_s + self._pause_s
+
+    def words(self, step: Stepped) -> Words:
+        if step.ticked:
+            return Words("", f"{self.child.title} {says(self.child.status)}.")
+        rest_s = self._ready_at_s - self.run.now_s
+        if not 0 < rest_s < inf:
+            return Words()
+        text = f"rests for {number(rest_s)} s more"
+        return Words(text, f"{self.child.title} {text}.", (Figure("rest", rest_s, unit="s"),))
+
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
 

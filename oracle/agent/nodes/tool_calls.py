@@ -1,4 +1,4 @@
-"""The `run_tools` kind."""
+"""What becomes of the model's tool calls: `run_tools`, `refuse_tools` and `hold_back_calls`."""
 
 from collections.abc import Coroutine, Hashable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -9,20 +9,21 @@ from pydantic import Field, field_validator
 
 from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.language.expressions.expression import Expression, compile_expression
-from bt_runtime.language.flow import leaf
+from bt_runtime.language.flow import Case, leaf
 from bt_runtime.language.kind import TemplateText
 from bt_runtime.language.rules.matching import AnyName
 from bt_runtime.nodes.context import Request
-from bt_runtime.text.phrases import counted, listed
+from bt_runtime.text.phrases import clipped, counted, listed
 from oracle.agent.client_tools import ask_client, client_result
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
-from oracle.agent.nodes.base import AgentAction
-from oracle.agent.nodes.flows import RUNNING_CALLS
-from oracle.agent.nodes.roles import RUNS_CALLS
+from oracle.agent.nodes.base import AgentAction, AgentNode
+from oracle.agent.nodes.flows import ANSWERING_CALLS, RUNNING_CALLS
+from oracle.agent.nodes.roles import HOLDS_BACK_CALLS, REFUSES_CALLS, RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.people import People, edited
 from oracle.agent.tool_calls import (
     CANCELLED,
+    NO_TURN_LEFT,
     answer_from_client,
     can_run,
     likeness,
@@ -325,3 +326,90 @@ def _running(names: list[str], *, began: bool) -> Words:
         return Words()
     begin, are = ("begins", "is") if len(names) == 1 else ("begin", "are")
     return Words(f"runs {listed(names)}", f"{listed(names)} {begin if began else f'{are} under way'}.")
+
+
+class RefuseToolsSettings(NodeSettings):
+    """Settings of `refuse_tools`.
+
+    Args:
+        why: the result that the model and the user get.
+    """
+
+    why: str = NO_TURN_LEFT
+
+
+@node(
+    "refuse_tools",
+    settings=RefuseToolsSettings,
+    shorthand="why",
+    facts=Facts(roles=(REFUSES_CALLS,)),
+    flow=leaf(*ANSWERING_CALLS),
+)
+class RefuseTools(AgentNode[RefuseToolsSettings]):
+    """Answers the tool calls of the last turn without running them.
+
+    SUCCESS, always. They count neither as actions nor as errors.
+
+    ```yaml
+    refuse_tools: "Not run: this question is answered from memory."
+    ```
+    """
+
+    def update(self) -> Status:
+        refuse_open(self.agent, self.settings.why)
+        self.publish()
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
+        why = clipped(self.settings.why, 120)
+        return Words(f'answered "{why}"', f'Open tool calls are answered without being run: "{why}"')
+
+
+NEEDLESS = "Answer now from what you have; say what is missing, if anything is."
+
+
+class HoldBackCallsSettings(NodeSettings):
+    """Settings of `hold_back_calls`.
+
+    Args:
+        why: what the model reads in place of a result, after the reason.
+    """
+
+    why: str = NEEDLESS
+
+
+@node(
+    "hold_back_calls",
+    settings=HoldBackCallsSettings,
+    shorthand="why",
+    facts=Facts(roles=(HOLDS_BACK_CALLS,)),
+    flow=leaf(Case("success")),
+)
+class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
+    """Holds back tool calls of the last turn that can only repeat what is known, and those that go on beyond enough.
+
+    SUCCESS, always. `run_tools` answers such calls with the reason, and runs the others. For what it asks, a call is
+    held back only where `judge_context` has found that the context suffices, and then never one that writes, that
+    reads what was not read, or that searches for names that were found but not searched for. But where the sources
+    have answered, one more call is run, or two with the signal `need_turn`, and further ones only in a group of tools
+    that was not tried yet. After a first turn that has looked in three ways at once, two calls of a turn are run in
+    groups that were tried. What is held back counts neither as an action nor as an error.
+
+    ```yaml
+    hold_back_calls: "You have what there is to find: answer from it."
+    ```
+    """
+
+    def update(self) -> Status:
+        agent = self.agent
+        tools, signal = agent.equipment.tools, agent.signals.latest
+        agent.gathering.hold_back(agent.turn.open_calls, tools, agent.state, signal=signal, words=self.settings.why)
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the run says it
+        held = self.agent.gathering.held_back
+        if not held:
+            return Words("none", "Every call may bring something, so none is held back.")
+        why = clipped(next(iter(held.values())), 120)
+        calls = counted(len(held), "call")
+        return Words(f'{calls} held back: "{why}"', f'{calls} can only repeat what is known: "{why}"')

@@ -1,0 +1,130 @@
+"""Kinds that judge texts and results: `classify_query`, `classify_response` and `judge_context`."""
+
+import structlog
+
+from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
+from bt_runtime.language.flow import Case, leaf
+from bt_runtime.text.phrases import counted, value_of
+from oracle.agent.gathering.sufficiency import REASONS
+from oracle.agent.nodes.base import AgentNode
+from oracle.agent.nodes.flows import LAGGING
+from oracle.agent.nodes.roles import CLASSIFIES_QUERY, CLASSIFIES_RESPONSE, JUDGES_CONTEXT
+from oracle.agent.steps import classify
+from oracle.classify import HeuristicIntentClassifier, classify_response_with
+from oracle.classify.response import SIGNALS
+from oracle.classify.types import QUERY_TYPES
+
+
+@node(
+    "classify_query",
+    facts=Facts(roles=(CLASSIFIES_QUERY,)),
+    flow=leaf(Case("success", writes={**LAGGING, "query_type": QUERY_TYPES}, facts={"tools": None, "added": ""})),
+)
+class ClassifyQuery(AgentNode[NoSettings]):
+    """Finds out what kind of question it is, and offers the tools that such questions need.
+
+    SUCCESS, always. Writes `query_type`. A bare follow-up inherits the kind of the question before.
+
+    ```yaml
+    classify_query:
+    ```
+    """
+
+    def update(self) -> Status:
+        classify(self.agent)
+        self.publish()
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the query says it
+        found, offered = self.agent.classification, counted(len(self.agent.offered), "tool")
+        kind = value_of(found.query_type if found else "")
+        return Words(f"query_type {kind} · {offered}", f"The question is of type {kind}; {offered} are offered.")
+
+
+log = structlog.get_logger(__name__)
+
+
+@node(
+    "classify_response",
+    facts=Facts(roles=(CLASSIFIES_RESPONSE,), reads=("intent",)),
+    flow=leaf(Case("success", writes={**LAGGING, "intent": SIGNALS})),
+)
+class ClassifyResponse(AgentNode[NoSettings]):
+    """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
+
+    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, together with the encoder where
+    there is one (its reading was recorded with the turn), or a classifier in their place; if that fails, heuristics
+    again.
+
+    ```yaml
+    classify_response:
+    ```
+    """
+
+    def update(self) -> Status:
+        turn = self.agent.turn.outcome
+        text = turn.whole_text if turn else ""
+        encoded = turn.encoded if turn else None
+        try:
+            intent = (
+                self.agent.equipment.intents.classify(text)
+                if encoded is None
+                else classify_response_with(text, encoded)
+            )
+        except Exception:
+            log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
+            intent = HeuristicIntentClassifier().classify(text)
+        self.agent.signals.intent = intent
+        self.publish()
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the signals say it
+        intent = self.agent.signals.intent
+        if intent is None:
+            return Words()
+        found = value_of(intent.signal_type)
+        return Words(f"intent {found}", f"The response reads like {found}.")
+
+
+_SAYS = {
+    "": "the last tools brought something new",
+    "nothing_new": "something was found, and the last tools brought nothing new",
+    "said_so": "the model says that it has what it needs",
+    "nothing_found": "nothing was found, whatever was tried",
+    "answered": "the sources that the question needs have answered",
+}
+
+
+@node(
+    "judge_context",
+    facts=Facts(roles=(JUDGES_CONTEXT,)),
+    flow=leaf(Case("success", writes={**LAGGING, "sufficient": ("", *REASONS)})),
+)
+class JudgeContext(AgentNode[NoSettings]):
+    """Judges whether the answer can be given from what the tools have found.
+
+    SUCCESS, always. Writes `sufficient`, why more calls are not expected to bring anything: `nothing_new`, `said_so`,
+    `nothing_found` or `answered`; empty if they may. A heuristic judges, or what was put in its place.
+
+    ```yaml
+    judge_context:
+    ```
+    """
+
+    def update(self) -> Status:
+        agent = self.agent
+        agent.gathering.judge(agent.equipment.sufficiency, turn=agent.state.turn)
+        self.publish()
+        return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the run says it
+        gathering = self.agent.gathering
+        gathered, why = gathering.gathered, _SAYS[gathering.verdict.reason]
+        figures = (
+            Figure("calls", len(gathered.tried)),
+            Figure("sources", len(gathered.sources)),
+            Figure("turns without news", gathered.dry_turns),
+        )
+        basis = f"{counted(len(gathered.tried), 'call')}, {counted(len(gathered.sources), 'source')}"
+        sentence = "The context suffices" if gathering.verdict.suffices else "The context does not suffice yet"
+        return Words(f"{why} · {basis}", f"{sentence}: {why} ({basis}).", figures)
