@@ -179,7 +179,7 @@ def test_every_reader_of_foreign_schemas_is_known_and_one_module_evaluates_them(
     assert modules_with(r"import jsonschema") == {"core/json_schemas.py"}
     assert modules_with(r"import .*\b(checked_schema|misfits|arguments_schema)\b") == {
         "agent/client_tools.py",  # tools of clients
-        "agent/nodes/ask_user.py",  # what trees ask people
+        "agent/nodes/people.py",  # what trees ask people
         "cli/deciding.py",  # what people answer at the terminal
         "features/mcp_client/results.py",  # tools of MCP servers
         "runs/storage/interrupts.py",  # what they answer else, and arguments that they edit
