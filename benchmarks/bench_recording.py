@@ -21,8 +21,9 @@ from bt_runtime.library.named import read_tree
 from bt_runtime.record.recording import TickInput
 from bt_runtime.runtime.stepper import tick_tree
 from oracle.agent import nodes
-from oracle.authoring.scenarios import Player, read_scenario_file
 from oracle.core.encoding import to_json
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.playing import Player
 from oracle.runs.record.ticks import encode_tick, plain_tick
 from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import NewRun

@@ -1,4 +1,4 @@
-"""Deletes a feature's folder from a copy of the repository, and runs what is left.
+"""Deletes a feature's folder, and those of features that need it, from a copy of the repository, and runs what is left.
 
     python -m benchmarks.without [FEATURE …]     each in turn unless some are named
 
@@ -47,14 +47,15 @@ def run_without(name: str) -> None:
     Raises:
         subprocess.CalledProcessError: something does not work; its output says what.
     """
-    home = installed_features()[name][1]
+    homes = [home for feature, home in installed_features().values() if name in (feature.name, *feature.needs)]
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     with tempfile.TemporaryDirectory() as folder:
         for file in filter(None, tracked.split("\0")):
             if file.partition("/")[0] in {"bt_runtime", "oracle", "prompts", "signals", "trees", "docs"}:
                 (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / file, Path(folder) / file)
-        shutil.rmtree(Path(folder) / home.replace(".", "/"))
+        for home in homes:
+            shutil.rmtree(Path(folder) / home.replace(".", "/"))
         environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": folder, "ORACLE_DATA_DIR": f"{folder}/data"}
         ran = subprocess.run(
             [sys.executable, "-c", WHAT_IS_LEFT],
@@ -66,7 +67,7 @@ def run_without(name: str) -> None:
         )
         if ran.returncode:
             print(ran.stdout, ran.stderr, sep="\n", file=sys.stderr)
-            raise SystemExit(f"without {name!r} ({home}) it does not work")
+            raise SystemExit(f"without {name!r} ({', '.join(homes)}) it does not work")
 
 
 if __name__ == "__main__":

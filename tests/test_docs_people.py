@@ -8,7 +8,9 @@ import pytest
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios import Player, from_yaml, judge
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.playing import Player
 from trees import FOLDER
 
 PAGE = (Path(__file__).parents[1] / "docs" / "people.md").read_text(encoding="utf-8")

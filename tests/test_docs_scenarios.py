@@ -9,10 +9,12 @@ import pytest
 
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios import Player, Scenario, ToolAnswer, ToolScript, Turn, from_yaml, judge
-from oracle.authoring.scenarios.expectations import EXPECTATIONS, ChunksInOrder, Requests
-from oracle.authoring.scenarios.model import Action
-from tests.oracle.authoring.scenarios.playing import player
+from oracle.features.scenarios.expectations import EXPECTATIONS, ChunksInOrder, Requests
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.model import Action, Scenario, ToolAnswer, ToolScript, Turn
+from oracle.features.scenarios.playing import Player
+from tests.oracle.features.scenarios.playing import player
 from tests.test_docs_trees import RIGHT
 from trees import FOLDER
 

@@ -14,9 +14,10 @@ from bt_runtime.analysis.files import check_files
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import KeyType
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
-from oracle.authoring.scenarios import Player, Scenario, Turn, from_yaml
-from oracle.authoring.scenarios.model import PersonDecides, PersonsDecision
 from oracle.core.chunks import Topic
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.model import PersonDecides, PersonsDecision, Scenario, Turn
+from oracle.features.scenarios.playing import Player
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import arguments_line, project_tools, vault_tools
 from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml

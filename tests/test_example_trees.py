@@ -7,7 +7,10 @@ import pytest
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios import Player, Scenario, judge, read_scenario_file
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.model import Scenario
+from oracle.features.scenarios.playing import Player
 from tests.test_docs_trees import RIGHT
 from trees import FOLDER
 

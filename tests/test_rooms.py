@@ -10,7 +10,6 @@ DOORS = {
     "bt_runtime/text",
     "oracle",
     "oracle/agent/nodes",
-    "oracle/authoring/scenarios",
     "oracle/classify",
     "oracle/cli",
     "oracle/decision",

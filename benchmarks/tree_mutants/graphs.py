@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from bt_runtime import NodeDefinition, TreeDefinition
-from oracle.authoring.scenarios.coverage import possible_results
+from oracle.features.scenarios.coverage import possible_results
 
 LOST: Final = "conditions, numbers, texts, keys and arguments; interrupts, parallel work and time"
 """What the graph cannot express."""

@@ -14,7 +14,7 @@ from benchmarks.tree_mutants.spans import Edit, YamlText, plain
 from bt_runtime import NodeDefinition, TreeDefinition, TreeLibrary
 from bt_runtime.language.kind import ExpressionUse
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.coverage import possible_results
+from oracle.features.scenarios.coverage import possible_results
 
 SIGNALS: Final = (
     "need_turn",

@@ -12,10 +12,14 @@ from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
 from bt_runtime.analysis.judging import warnings_of
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.rules.recorded import events_of
-from oracle.authoring.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
-from oracle.authoring.scenarios.suites import folders_beside, scenario_files
-from oracle.authoring.verifying.verify import Scope, verify
 from oracle.core.errors import UserError
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.model import Scenario
+from oracle.features.scenarios.played import Played
+from oracle.features.scenarios.playing import Player, PlayError
+from oracle.features.scenarios.suites import folders_beside, scenario_files
+from oracle.features.verifier.verify import Scope, verify
 from trees import FOLDER
 
 ENTRY: Final = "oracle"

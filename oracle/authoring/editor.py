@@ -141,6 +141,17 @@ class TreeEditor:
             raise NotFoundError(NO_TREE)
         return found
 
+    def text(self, state: TreeState, given: str | None) -> str:
+        """A text that is given for a tree, or else that of its present file.
+
+        Raises:
+            UserError: none is given, and the file cannot be read.
+        """
+        text = given if given is not None else text_of(state)
+        if text is None:
+            raise UserError(f"the file of the tree {state.name!r} cannot be read", status=409)
+        return text
+
     def is_shipped(self, state: TreeState) -> bool:
         """Whether the present file of a tree is not in the operator's folder."""
         return state.source is None or Path(state.source.file).parent != self.folder

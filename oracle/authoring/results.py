@@ -1,89 +1,18 @@
-"""What trials say, as the service answers it, and what they have last said about the trees that are served."""
+"""What trials have last said about the trees that are served."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from bt_runtime import TreeState
 from oracle.authoring.editor import text_of
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.trees import TreeTrials, TrialKind
-
-
-class ScenarioDifference(BaseModel):
-    """What happened in place of what is stated."""
-
-    model_config = ConfigDict(extra="allow")
-
-    line: int
-    path: SkipJsonSchema[list[str | int]] = []
-    expected: Any
-    got: Any
-    hint: str | None = None
-
-
-class ScenarioResult(BaseModel):
-    """A scenario that was played."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    line: SkipJsonSchema[int | None] = None
-    tree: str = Field(description="The tree that it plays.")
-    visited_trees: list[str] | None = Field(default=None, description="That tree and its parts that were reached.")
-    passed: bool
-    problem: str | None = Field(default=None, description="Why it could not be played.")
-    differences: list[ScenarioDifference] | None = None
-
-
-class ScenarioFile(BaseModel):
-    """A file of scenarios."""
-
-    file: str
-    passed: bool
-    mistakes: str | None
-    scenarios: list[ScenarioResult]
-
-
-class VerifiedProperty(BaseModel):
-    """The verdict on one property, or on one rule of the tree."""
-
-    name: str
-    text: str
-    verdict: Literal["proven", "refuted", "not_decided"]
-    problem: str = Field(description="What is wrong, or why it is not decided; empty if it is proven.")
-    is_rule: bool
-    story: list[str] | None = Field(description="The shortest counterexample, by lines.")
-    other_stories: list[list[str]] = Field(description="Further ones, in which other nodes lead to it; two at most.")
-
-
-class VerifiedWithin(BaseModel):
-    """The bounds of an exploration."""
-
-    turns: int
-    stopped_at: str | None = Field(description="What has stopped it; null if it is complete.")
-
-
-class TreeVerification(BaseModel):
-    """All behaviours of a tree with a text in place, as far as they were explored."""
-
-    tree: str
-    verdict: Literal["proven", "refuted", "not_decided"] = Field(description="The worst of all.")
-    properties: list[VerifiedProperty]
-    bounds: VerifiedWithin
-    states: int
-    transitions: int
-    ends: int
-    seconds: float
-    megabytes: float
-
 
 log = structlog.get_logger(__name__)
 
@@ -135,27 +64,31 @@ class TrialResults:
     def __init__(self, trials: TreeTrials) -> None:
         self._trials = trials
 
-    async def note_verified(self, state: TreeState, report: TreeVerification) -> None:
-        """Note what a verification of what is served has found, unless a stronger verdict is known."""
+    async def note_verified(self, state: TreeState, found: Mapping[str, Any]) -> None:
+        """Note what a verification of what is served has found, unless a stronger verdict is known.
+
+        Args:
+            state: of the tree that was explored.
+            found: the fields of `Verified`, without the time.
+        """
         if state.tree is None:
             return
-        data = {"verdict": report.verdict, "states": report.states, **report.bounds.model_dump()}
         known = (await self.verified([state])).get(state.name)
-        if known is None or known.strength <= Verified(**data, at=known.at).strength:
-            await self._keep("verified", _subject(state.tree.sha), data)
+        if known is None or known.strength <= Verified(**found, at=known.at).strength:
+            await self._keep("verified", _subject(state.tree.sha), found)
 
-    async def note_tested(self, states: Sequence[TreeState], files: Iterable[ScenarioFile]) -> None:
+    async def note_tested(self, states: Sequence[TreeState], scenarios: Iterable[tuple[set[str], bool]]) -> None:
         """Note how the scenarios went with what is served.
 
         Args:
             states: of all trees before they were played.
-            files: the scenario files with their results.
+            scenarios: the trees that each one reached, and whether it passed.
         """
         counts = {each.name: {"passed": 0, "scenarios": 0} for each in states}
-        for scenario in (each for file in files for each in file.scenarios):
-            for tree in {scenario.tree, *(scenario.visited_trees or ())} & counts.keys():
+        for trees, passed in scenarios:
+            for tree in trees & counts.keys():
                 counts[tree]["scenarios"] += 1
-                counts[tree]["passed"] += scenario.passed
+                counts[tree]["passed"] += passed
         await self._keep("tested", _served(states), counts)
 
     async def verified(self, states: Iterable[TreeState]) -> Mapping[str, Verified]:

@@ -4,12 +4,14 @@ Rules:
 
 - Each trial is a process of its own, with a bound on its time, its memory and its output: an operator's trial delays no
   user's query, and one that explodes takes nothing with it. One runs at a time; the others wait.
-- It sees copies: the present files of all trees, and the same with the text in place. Nothing is written elsewhere.
-- The process (`oracle.server.wiring.trial_worker`) gets a request on its standard input, and answers with what it has
-  found, both as JSON.
+- It sees copies (`TrialGround`): the present files of all trees, and the same with the text in place. Nothing is
+  written elsewhere.
+- The process (`oracle.server.wiring.trial_worker`) gets on its standard input which function it calls, and
+  answers with what that has found, both as JSON.
 """
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -19,25 +21,24 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
-from bt_runtime import ReloadingTrees
+from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
+from bt_runtime.library.named import read_source
 from oracle.authoring.editor import NO_TREE
-from oracle.authoring.results import ScenarioFile, TreeVerification
 from oracle.authoring.saving import TreeFolderError
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
+from oracle.replay.histories.answers import queries_of, replay_query
+from oracle.runs.storage.archive import open_archive
 
 T = TypeVar("T")
 
 LONGEST_S = 60.0
 """Seconds that a trial may take."""
-MOST_MEGABYTES = 500
-"""Of a verification: it shares the machine with the service."""
-
 _WORKER: Final = "oracle.server.wiring.trial_worker"
 _OF_CALLERS: Final = frozenset(
     {"ORACLE_JWT_SECRET", "ORACLE_TOKENS", "ORACLE_OPERATORS", "ORACLE_OPENWEBUI_JWT_SECRET"}
@@ -45,71 +46,56 @@ _OF_CALLERS: Final = frozenset(
 _MOST_BYTES = 10_000_000
 _PART_BYTES = 65_536
 _MOST_WORDS = 1_000
-_SHARE = 0.6  # of a trial's time, for the exploration: the process has to start, and to tell its stories
 
-OLD: Final = "old"
-"""The folder of the present trees, below that of the copies."""
-NEW: Final = "new"
-"""The folder of the trees with the text in place, and of the scenarios."""
-SCENARIOS: Final = "scenarios"
+_OLD: Final = "old"  # the folder of the present trees, below that of the copies
+_NEW: Final = "new"  # the folder of the trees with the text in place
+_COMPARED: Final[TypeAdapter[tuple[Comparison, ...]]] = TypeAdapter(tuple[Comparison, ...])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayRequest:
-    """Replay recorded queries that named the tree `of`: the latest `runs`, or the one alone whose id is given."""
+@dataclass(frozen=True, slots=True)
+class TrialGround:
+    """What the function of a trial works on.
 
-    kind: Literal["replay"] = "replay"
-    folder: Path
-    of: str
-    runs: int
-    run_id: str | None
+    Args:
+        copies: the folder of the copies.
+        library: the operator's trees, with the text in place.
+        database: the address of the recorded runs.
+    """
 
+    copies: Path
+    library: TreeLibrary
+    database: str
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenariosRequest:
-    """Play the scenarios."""
+    @property
+    def folder(self) -> Path:
+        """The folder of the trees with the text in place."""
+        return self.copies / _NEW
 
-    kind: Literal["scenarios"] = "scenarios"
-    folder: Path
+    def tree(self, name: str, *, is_old: bool = False, samples: bool = False) -> TreeDefinition:
+        """A tree with the text in place, or as it is at present.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyRequest:
-    """Explore the tree `of` for up to `turns` turns, until there are too many states, seconds or megabytes."""
-
-    kind: Literal["verify"] = "verify"
-    folder: Path
-    of: str
-    turns: int
-    states: int
-    seconds: float
-    megabytes: int
-
-
-TrialRequest = Annotated[ReplayRequest | ScenariosRequest | VerifyRequest, Field(discriminator="kind")]
-REQUEST: Final[TypeAdapter[TrialRequest]] = TypeAdapter(TrialRequest)
-
-_REPLAYED: TypeAdapter[tuple[Comparison, ...]] = TypeAdapter(tuple[Comparison, ...])
-_SCENARIO_FILES: TypeAdapter[tuple[ScenarioFile, ...]] = TypeAdapter(tuple[ScenarioFile, ...])
-_VERIFICATION: TypeAdapter[TreeVerification] = TypeAdapter(TreeVerification)
+        Raises:
+            TreeFileError: it has mistakes.
+        """
+        folder = self.copies / _OLD if is_old else self.folder
+        source = read_source(folder / f"{name}.yaml", name=name)
+        return self.library.beside(folder).load_source(source, samples=samples)
 
 
 @dataclass(eq=False)
 class Trials:
-    """Compares trees on recorded runs, plays their scenarios, and verifies them.
+    """Tries texts of trees: on recorded runs, or as a feature does, such as by playing scenarios.
 
     Args:
         trees: the served trees, whose present files are copied for a trial.
         environment: settings of the process, added to the environment of this one.
         longest_s: seconds after which a trial is ended.
-        most_megabytes: how much memory the process of a verification may have when it stops exploring.
     """
 
     trees: ReloadingTrees
     _: KW_ONLY
     environment: Mapping[str, str]
     longest_s: float = LONGEST_S
-    most_megabytes: int = MOST_MEGABYTES
     _one: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1), init=False)
 
     async def compare(
@@ -128,55 +114,50 @@ class Trials:
             NotFoundError: there is none of this name.
             UserError: the text has mistakes, nothing is recorded, or it took too long.
         """
-        async with self._copies(name, text) as folder:
-            return await self._answer(ReplayRequest(folder=folder, of=of, runs=runs, run_id=run_id), _REPLAYED)
+        place = f"{__name__}:replay_recorded"
+        return await self.find(name, text, place, _COMPARED, of=of, runs=runs, run_id=run_id)
 
-    async def test(self, name: str, text: str) -> tuple[ScenarioFile, ...]:
-        """Play all scenarios with this text in place.
-
-        Raises:
-            NotFoundError: there is none of this name.
-            UserError: there are no scenarios, or it took too long.
-        """
-        if not any((folder / SCENARIOS).is_dir() for folder in self.trees.library.folders):
-            raise UserError(f"there are no scenarios; put them into {SCENARIOS!r} in the folder of trees", status=409)
-        async with self._copies(name, text) as folder:
-            return await self._answer(ScenariosRequest(folder=folder), _SCENARIO_FILES)
-
-    async def verify(self, name: str, text: str, *, of: str, turns: int, states: int) -> TreeVerification:
-        """Explore all behaviours of a tree with this text in place.
+    async def find(
+        self,
+        name: str,
+        text: str,
+        place: str,
+        results: TypeAdapter[T],
+        *,
+        beside: str = "",
+        **given: Any,  # noqa: ANN401  JSON data
+    ) -> T:
+        """What a function finds out in a process of its own, with a text of a tree in place.
 
         Args:
             name: of the tree whose text it would be.
             text: the whole text of the tree's file.
-            of: the tree that is explored: the same, or one that includes it.
-            turns: the most LLM turns of a run.
-            states: where the exploration stops. It also stops in time for an answer.
+            place: the function (`module:name`); it is called with a `TrialGround` and `given`, and returns what can be
+                written as JSON. What is wrong it raises as a `UserError`.
+            results: reads that.
+            beside: the name of folders beside the trees that are copied too.
+            **given: JSON data.
 
         Raises:
-            NotFoundError: there is none of this name.
-            UserError: the text has mistakes, or it took too long.
+            NotFoundError: there is no tree of this name.
+            UserError: the text has mistakes, the function has refused it, or it took too long.
         """
-        seconds, megabytes = self.longest_s * _SHARE, self.most_megabytes
-        async with self._copies(name, text) as folder:
-            request = VerifyRequest(
-                folder=folder, of=of, turns=turns, states=states, seconds=seconds, megabytes=megabytes
-            )
-            return await self._answer(request, _VERIFICATION)
+        async with self._copies(name, text, beside) as folder:
+            return await self._answer(folder, {"copies": str(folder), "place": place, "given": given}, results)
 
     @asynccontextmanager
-    async def _copies(self, name: str, text: str) -> AsyncIterator[Path]:
+    async def _copies(self, name: str, text: str, beside: str) -> AsyncIterator[Path]:
         """A folder of copies, for one trial at a time."""
         async with self._one:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="oracle-trial-"))
             try:
-                await asyncio.to_thread(self._furnish, folder, name, text)
+                await asyncio.to_thread(self._furnish, folder, name, text, beside)
                 yield folder
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    def _furnish(self, folder: Path, name: str, text: str) -> None:
-        """Copy the trees to `OLD`, and to `NEW` with the text in place and the scenarios next to them."""
+    def _furnish(self, folder: Path, name: str, text: str, beside: str) -> None:
+        """Copy the trees to `_OLD`, and to `_NEW` with the text in place and what lies beside them."""
         try:
             found = self.trees.read_files().found
         except OSError as error:
@@ -184,22 +165,21 @@ class Trials:
         if name not in found:
             raise NotFoundError(NO_TREE)
         texts = {each: source.text for each, source in found.items() if isinstance(source, TreeSource)}
-        for place, changed in ((OLD, texts), (NEW, {**texts, name: text})):
+        for place, changed in ((_OLD, texts), (_NEW, {**texts, name: text})):
             (folder / place).mkdir()
             for each, content in changed.items():
                 data = content.encode() if isinstance(content, str) else content
                 (folder / place / f"{each}.yaml").write_bytes(data)
         for source in reversed(self.trees.library.folders):  # the operator's files last: they take precedence
-            if (source / SCENARIOS).is_dir():
-                shutil.copytree(source / SCENARIOS, folder / NEW / SCENARIOS, dirs_exist_ok=True)
+            if beside and (source / beside).is_dir():
+                shutil.copytree(source / beside, folder / _NEW / beside, dirs_exist_ok=True)
 
-    async def _answer(self, request: TrialRequest, results: TypeAdapter[T]) -> T:
+    async def _answer(self, folder: Path, request: Mapping[str, Any], results: TypeAdapter[T]) -> T:
         """What the process of a trial has found."""
-        folder = request.folder
         process = await asyncio.create_subprocess_exec(
             # -P: a folder `oracle` where the service was started must not take the package's place.
             *(sys.executable, "-P", "-m", _WORKER),
-            env={**_harmless(), **self.environment, "ORACLE_TREES_DIR": str(folder / NEW)},
+            env={**_harmless(), **self.environment, "ORACLE_TREES_DIR": str(folder / _NEW)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -207,7 +187,7 @@ class Trials:
         )
         try:
             async with asyncio.timeout(self.longest_s):
-                output, problems = await _both(process, REQUEST.dump_json(request))
+                output, problems = await _both(process, json.dumps(request).encode())
         except TimeoutError:
             raise UserError(f"this took longer than {self.longest_s:g} s; try fewer runs", status=409) from None
         finally:
@@ -252,6 +232,14 @@ def _harmless() -> dict[str, str]:
 def _without(folder: Path, output: bytes) -> str:
     """The output with the names of the copies as they are in the operator's folder."""
     text = output.decode(errors="replace")
-    for copy in (OLD, NEW):
+    for copy in (_OLD, _NEW):
         text = text.replace(f"{folder / copy}{os.sep}", "")
     return text
+
+
+async def replay_recorded(ground: TrialGround, of: str, runs: int, run_id: str | None) -> list[Comparison]:
+    """Replay recorded queries on the present tree `of`, and with the text of a trial in place."""
+    old, new = ground.tree(of, is_old=True), ground.tree(of)
+    async with open_archive(ground.database) as archive:
+        records = await queries_of(archive, old.name, runs=runs, run_id=run_id)
+        return [await replay_query(each, archive, old, new, registry=ground.library.registry) for each in records]

@@ -88,8 +88,6 @@ _TREES: Final[Mapping[str, tuple[str, str]]] = {
     "list": ("oracle.cli.tree_folders:list_", "Print the file that serves each tree name."),
     "show": ("oracle.cli.tree_show:show", "Print a picture of the tree NAME, or of a tree file."),
     "check": ("oracle.cli.tree_check:check", "Check tree files, or all tree files of folders."),
-    "verify": ("oracle.cli.tree_verify:verify_", "Explore all behaviours of trees; prove or refute properties."),
-    "test": ("oracle.cli.tree_tests:test", "Play scenario files, without network and without waiting."),
     "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
     "judge": ("oracle.cli.tree_judge:judge", "Judge the recorded queries of the tree NAME by its rules."),
     "schema": ("oracle.cli.tree_show:schema", "Print the JSON Schema of tree files, for editors."),
@@ -110,7 +108,6 @@ _RUNS: Final[Mapping[str, tuple[str, str]]] = {
     "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they part, and why."),
     "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
     "import": ("oracle.cli.run_import:import_", "Keep an exported run of another installation, to look at."),
-    "scenario": ("oracle.cli.run_scenario:scenario", "Turn a recorded run into a scenario file."),
 }
 
 

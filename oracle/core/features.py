@@ -32,6 +32,8 @@ DEFAULT_FEATURES: Final = (
     "oracle.server.connect.ai_sdk",
     "oracle.server.connect.ag_ui",
     "oracle.features.mcp_server",
+    "oracle.features.scenarios",
+    "oracle.features.verifier",
     "oracle.features.language_server",
 )
 """The packages of the features that come with the product; each has its `FEATURE`."""

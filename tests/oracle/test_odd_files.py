@@ -10,7 +10,7 @@ import pytest
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_files
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.suites import Suite
+from oracle.features.scenarios.suites import Suite
 
 NOBODY = 65534
 

@@ -6,7 +6,7 @@ Only this package imports pygls, and only `oracle trees lsp` imports more of it 
 from oracle.core.features import Feature
 
 FEATURE = Feature(
-    name="language_server",
+    name="language-server",
     summary="Serves editors of tree files: mistakes, completion, descriptions, rename and fixes.",
     commands={
         "trees lsp": (

@@ -187,16 +187,6 @@ class TreeReplay(TreeWithText):
     run_id: Name | None = Field(default=None, description="This query alone.")
 
 
-class TreeProof(TreePresent):
-    """A tree, or a text of it, and how much of its behaviour is explored."""
-
-    of: TreeName | None = Field(
-        default=None, description="The tree that is explored with the text in place; the same if it is left out."
-    )
-    turns: int = Field(default=3, ge=1, le=10, description="The most LLM turns of a run.")
-    states: int = Field(default=5_000, ge=1, le=50_000, description="Where the exploration stops.")
-
-
 class TitleChange(RequestBody):
     """Another title."""
 

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from pydantic import Field, RootModel
 
 from oracle.authoring.counting import NodeAnswers
-from oracle.authoring.results import ScenarioFile
 from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody
 
@@ -213,13 +212,6 @@ class TreeComparison(ReplyBody):
     """Which recorded queries would have gone another way: the named one, then those of each tree, newest first."""
 
     runs: list[ReplayedRun]
-
-
-class TreeTest(ReplyBody):
-    """The scenarios, with the text in place."""
-
-    passed: bool
-    files: list[ScenarioFile]
 
 
 class TreeAnswersBody(ReplyBody):

@@ -15,14 +15,13 @@ from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.text import iso
 from oracle.authoring.counting import TreeAnswers
 from oracle.authoring.editor import NO_TREE, Save, TreeConflictError, TreeRefusedError, text_of, version_of
-from oracle.authoring.results import TreeVerification, is_served
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
 from oracle.runs.storage.archive import Archive
 from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
-from oracle.server.api.bodies import TreePresent, TreeProof, TreeReplay, TreeSave, TreeVersionNow
+from oracle.server.api.bodies import TreeReplay, TreeSave, TreeVersionNow
 from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import bounded
 from oracle.server.api.parts import ServiceParts
@@ -35,7 +34,6 @@ from oracle.server.api.tree_replies import (
     TreeEditList,
     TreeList,
     TreeRefusal,
-    TreeTest,
     TreeTextBody,
 )
 from oracle.server.api.waiting import while_present
@@ -81,39 +79,7 @@ async def compare_trees(request: Request, body: TreeReplay, parts: Parts, caller
     nothing to say.
     """
     runs = await while_present(request, _compared(body, parts, caller))
-    return _gone() if runs is None else json_answer({"runs": runs})
-
-
-@router.post("/test", summary="Play scenarios", response_model=TreeTest, responses=refusals(404, 409))
-async def try_scenarios(request: Request, body: TreePresent, parts: Parts, _: OperatorNow) -> Response:
-    """Play all scenario files, also with a text in place of a tree's file.
-
-    Lists show how they went with the present files.
-    """
-    state, states = parts.trees.state(body.name), parts.trees.trees.states()
-    text = _text(body, state)
-    found = await while_present(request, parts.trials().test(body.name, text))
-    if found is None:
-        return _gone()
-    if is_served(state, text):
-        await parts.results().note_tested(states, found)
-    files = [file.model_copy(update={"file": Path(file.file).name}) for file in found]
-    tested = TreeTest(passed=all(file.passed for file in files), files=files)
-    return json_answer(tested.model_dump(exclude_unset=True))
-
-
-@router.post("/verify", summary="Verify a tree", response_model=TreeVerification, responses=refusals(404, 409))
-async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: OperatorNow) -> Response:
-    """Explore all behaviours of a tree with a text in place, and prove or refute what must hold for every run."""
-    state, of = parts.trees.state(body.name), parts.trees.state(body.of or body.name)
-    text = _text(body, state)
-    exploration = parts.trials().verify(body.name, text, of=of.name, turns=body.turns, states=body.states)
-    found = await while_present(request, exploration)
-    if found is None:
-        return _gone()
-    if is_served(state, text) and of.error is None:
-        await parts.results().note_verified(of, found)
-    return json_answer(found.model_dump())
+    return Response(status_code=204) if runs is None else json_answer({"runs": runs})  # 204: the client has gone
 
 
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
@@ -197,19 +163,6 @@ async def restore_version(name: str, sha: str, body: TreeVersionNow, parts: Part
     """Save the text of a former version as a new one, with the same checks as any other."""
     text = await parts.trees.version_text(name, sha)
     return await _saved(parts, Save(name, text, body.version, caller.user_id, body.note, how="restored"), caller)
-
-
-def _gone() -> Response:
-    """Nobody gets it: the client has disconnected."""
-    return Response(status_code=204)
-
-
-def _text(body: TreePresent, state: TreeState) -> str:
-    """The text of a request, or else that of the present file."""
-    text = body.source if body.source is not None else text_of(state)
-    if text is None:
-        raise UserError(f"the file of the tree {state.name!r} cannot be read", status=409)
-    return text
 
 
 async def _compared(body: TreeReplay, parts: ServiceParts, caller: Caller) -> list[dict[str, Any]]:

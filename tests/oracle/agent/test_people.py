@@ -10,8 +10,9 @@ from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import TurnOutcome
-from oracle.authoring.scenarios import Player, from_yaml
 from oracle.core.chunks import Answered, ApprovalRequested, QuestionAsked, ToolReturned
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.playing import Player
 from tests.acceptance.harness import answers, calls, harness, says
 from trees import FOLDER
 

@@ -9,6 +9,8 @@ from oracle.agent.nodes import REGISTRY
 from oracle.authoring import trials as trials_module
 from oracle.authoring.trials import Trials
 from oracle.core.errors import NotFoundError, UserError
+from oracle.features.scenarios.calls import play_scenarios
+from oracle.features.verifier.calls import explore
 from oracle.runs.storage.store import open_store
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
@@ -56,7 +58,7 @@ def trials(folder, **options):
 
 async def test_without_scenarios_there_is_no_trial(folder):
     with pytest.raises(UserError, match="there are no scenarios; put them into 'scenarios' in the folder of trees"):
-        await trials(folder).test("some", TREE)
+        await play_scenarios(trials(folder), "some", TREE)
 
 
 async def test_a_trial_gets_no_keys_and_no_tokens(monkeypatch):
@@ -101,7 +103,7 @@ async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tm
 
 
 @pytest.mark.long("starts a process of its own")
-async def test_a_verification_beside_the_service_has_a_bound_on_its_memory_of_its_own(folder):
-    tried = trials(folder, most_megabytes=1)
-    found = await tried.verify("some", LOOPING, of="some", turns=3, states=5_000)
+async def test_a_verification_beside_the_service_has_a_bound_on_its_memory_of_its_own(folder, monkeypatch):
+    monkeypatch.setattr("oracle.features.verifier.calls.MOST_MEGABYTES", 1)
+    found = await explore(trials(folder), "some", LOOPING, of="some", turns=3, states=5_000)
     assert found.bounds.stopped_at == "1 MB"

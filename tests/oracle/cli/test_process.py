@@ -233,7 +233,7 @@ IMPORTS = (
         (["trees", "--help"], ["oracle.agent.answering", "oracle.runs.storage"]),
         (
             ["trees", "check"],
-            ["sqlalchemy", "prometheus_client", "oracle.authoring.scenarios", "oracle.authoring.verifying"],
+            ["sqlalchemy", "prometheus_client", "oracle.features.scenarios.model", "oracle.features.verifier.world"],
         ),
     ],
     ids=" ".join,

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from oracle.authoring.verifying.verify import Scope, verify
 from oracle.cli.progress import ProgressLine
-from tests.oracle.authoring.verifying.verified import shipped
+from oracle.features.verifier.verify import Scope, verify
+from tests.oracle.features.verifier.verified import shipped
 
 CLEAR = "\r\x1b[K"
 

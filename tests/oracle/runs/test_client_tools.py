@@ -16,8 +16,8 @@ from sqlalchemy import update
 from bt_runtime.text import iso
 from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.core.errors import UserError
+from oracle.features.scenarios.recorded import scenario_of
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.options import RunOptions

@@ -7,7 +7,7 @@ from bt_runtime.testing import FakeClock
 from oracle.agent.nodes import REGISTRY
 from tests.acceptance.harness import answers, calls, harness, says, signal_xml
 from tests.oracle.agent.nodes.running import run_nodes, statuses, tree_of, written
-from tests.oracle.authoring.scenarios.playing import played
+from tests.oracle.features.scenarios.playing import played
 
 GUARDS = ["cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"]
 MORE = says("Half." + signal_xml("need_turn", reason="more"))

@@ -8,7 +8,9 @@ from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.rules import names_of_turns
-from oracle.authoring.scenarios import Player, from_yaml, judge
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.playing import Player
 from prompts import load_segments
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, says, text_of
 from tests.oracle.agent.nodes.running import errors, run_nodes, tree_of, written

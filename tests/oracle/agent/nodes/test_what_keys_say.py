@@ -4,8 +4,9 @@ import pytest
 
 from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios import Player, from_yaml
 from oracle.core.chunks import ApprovalRequested, QuestionAsked
+from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.playing import Player
 from trees import FOLDER
 
 TREE = """\

@@ -9,9 +9,10 @@ from bt_runtime import TickRecord
 from oracle.agent.answering import Ask
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import TurnOutcome
-from oracle.authoring.scenarios import from_yaml, judge, to_yaml
-from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.classify import ResponseIntent, classify_query, classify_response
+from oracle.features.scenarios.files import from_yaml, to_yaml
+from oracle.features.scenarios.judging import judge
+from oracle.features.scenarios.recorded import scenario_of
 from oracle.replay.rebuilding import repeat
 from oracle.replay.recorded import read_run
 from oracle.runs.record.events import Opened
@@ -20,7 +21,7 @@ from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.store import Store, open_store
 from oracle.testing import FixedEncoder
 from tests.acceptance.harness import answers, calls, harness, says, signal_xml
-from tests.oracle.authoring.scenarios.playing import player
+from tests.oracle.features.scenarios.playing import player
 from tests.oracle.runs.running import managed
 
 QUESTION = "Frobnicate the quux, would you"

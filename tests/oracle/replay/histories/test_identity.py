@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios import Player, read_scenario_file
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.playing import Player
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.foreign import history_from_json

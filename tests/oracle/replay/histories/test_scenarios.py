@@ -8,18 +8,18 @@ from bt_runtime import Outcome, TickRecord
 from bt_runtime.testing import FakeClock
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcome_json import encode_outcome, outcome_kind
-from oracle.authoring.scenarios import read_scenario_file
-from oracle.authoring.scenarios.model import Scenario
-from oracle.authoring.scenarios.played import Played
-from oracle.authoring.scenarios.stage import Moments, StagedTools
 from oracle.classify import QueryClassification, classify_query
 from oracle.core.chunks import Done, Failed, write_chunk
 from oracle.decision import AgentConfig
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.model import Scenario
+from oracle.features.scenarios.played import Played
+from oracle.features.scenarios.stage import Moments, StagedTools
 from oracle.runs.record.events import KnownTool, Opened
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.trees import TreeVersion
-from tests.oracle.authoring.scenarios.playing import player
+from tests.oracle.features.scenarios.playing import player
 from tests.oracle.replay.histories import naive
 from tests.oracle.replay.histories.logs import Log
 from trees import FOLDER

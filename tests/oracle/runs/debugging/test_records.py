@@ -5,10 +5,10 @@ from io import StringIO
 import pytest
 
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.scenarios.recorded import scenario_of
 from oracle.cli.run_view.page import Sections, cause_of, run_page, tick_line, values_before
 from oracle.cli.run_view.screen import Screen
 from oracle.core.errors import UserError
+from oracle.features.scenarios.recorded import scenario_of
 from oracle.replay.exports.redaction import without_texts
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.foreign import history_from_json

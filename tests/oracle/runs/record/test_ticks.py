@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from bt_runtime import NodeError, Outcome, Status, TickRecord, TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.authoring.scenarios import Player, read_scenario_file
 from oracle.core.encoding import from_json
+from oracle.features.scenarios.files import read_scenario_file
+from oracle.features.scenarios.playing import Player
 from oracle.runs.record.ticks import (
     decode_statuses,
     decode_tick,

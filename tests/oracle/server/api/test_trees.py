@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from oracle.authoring.editor import Save
-from oracle.authoring.results import TreeVerification
+from oracle.features.scenarios.calls import TreeTest
+from oracle.features.verifier.calls import TreeVerification
 from oracle.server.api.tree_replies import (
     TreeCheck,
     TreeComparison,
@@ -19,7 +20,6 @@ from oracle.server.api.tree_replies import (
     TreeHover,
     TreeMistakes,
     TreePlaces,
-    TreeTest,
 )
 from tests.oracle.server.api.conftest import ALICE, HANGS, OLGA, OPERATOR, TOKENS, Service
 
@@ -583,7 +583,7 @@ async def test_a_trial_ends_when_its_client_goes(library, monkeypatch, trial):
             ended.set()
 
     await library.ask(tree="outer")
-    monkeypatch.setattr(library.parts.trials(), trial, hang)
+    monkeypatch.setattr(library.parts.trials(), "find", hang)
     body = {"name": "inner", "source": INNER, **({"of": "outer"} if trial == "verify" else {})}
     asking = asyncio.create_task(library.client.post(f"/api/trees/{trial}", json=body))
     await begun.wait()

@@ -1,0 +1,225 @@
+"""Plays a scenario: one query with the real control, tree, limits and conversation, and a scripted rest."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import Final
+
+from bt_runtime import Blackboard, BlackboardError, Outcome, ReloadingTrees, TickRecord, TreeLibrary
+from bt_runtime.testing import FakeClock
+from bt_runtime.text import did_you_mean
+from oracle.agent.answering import ActiveQuery, Ask, Oracle
+from oracle.agent.control.tree import TreeControl
+from oracle.agent.conversations.memory import MemoryConversations
+from oracle.agent.conversations.protocol import Exchange
+from oracle.agent.equipment import Equipment
+from oracle.agent.journal import NoJournal
+from oracle.agent.rules.recorded import Fact
+from oracle.classify import QueryClassification, classify_query
+from oracle.core.chunks import Chunk
+from oracle.core.errors import TreeAuthorError
+from oracle.features.scenarios.model import OutsideEvent, Scenario
+from oracle.features.scenarios.played import Played
+from oracle.features.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedPeople, StagedTools
+from oracle.llm.protocol import ModelFault
+from oracle.runs.readers import Readers
+from oracle.tools import ToolRegistry
+from prompts import SegmentLibrary, load_segments
+from signals import SignalRecord
+
+GRACE_S: Final = 60.0
+"""How long a query goes on without a reader; the default of the service."""
+
+_TIMESTAMP: Final = "2026-01-02T03:04:05.000+00:00"
+_STOPPING: Final = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
+_USER: Final = "local"
+_PATIENCE_S: Final = 20.0
+"""Real seconds after which a scenario counts as hanging."""
+
+
+class PlayError(TreeAuthorError):
+    """A scenario that cannot be played."""
+
+
+class _Record(NoJournal):
+    """Keeps the audit, and what happens in its order."""
+
+    def __init__(self) -> None:
+        self.signals: list[SignalRecord] = []
+        self.facts: list[Fact] = []
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> None:
+        self.facts.extend(outcomes)
+
+    def signal(self, record: SignalRecord) -> None:
+        self.signals.append(record)
+
+    def on_tick(self, record: TickRecord) -> None:
+        self.facts.append(record)
+
+
+class Player:
+    """Plays scenarios on the trees of a library; a tree is read once, and again when its file has changed.
+
+    Args:
+        trees: where they are found by name.
+        segments: of the prompt; `None`: those that ship.
+    """
+
+    def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
+        self.trees = ReloadingTrees(trees)
+        self.segments = segments or load_segments()
+
+    def play(self, scenario: Scenario) -> Played:
+        """Play a scenario in an event loop of its own; none may be running.
+
+        Raises:
+            PlayError: it never ends, or names a control that is no tree.
+            UserError, TreeFileError: there is no such tree, or it has mistakes.
+            UserError: the question cannot be asked.
+        """
+        loop = asyncio.SelectorEventLoop()  # `asyncio.run` would take twice the time, for the sake of Ctrl-C
+        try:
+            return loop.run_until_complete(self.play_async(scenario))
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+
+    async def play_async(self, scenario: Scenario) -> Played:
+        """`play` within a running event loop, which must be asyncio's own."""
+        clock = FakeClock()
+        moments = Moments(clock)
+        model = StagedModel(scenario, moments, clock.sleep)
+        tools = StagedTools(scenario, clock, moments)
+        numbers = count(1)
+        conversations = MemoryConversations(new_id=lambda: f"id-{next(numbers)}")
+        oracle = Oracle(
+            equipment=Equipment(
+                model=model,
+                tools=ToolRegistry(tools.tools()),
+                segments=self.segments,
+                clock=clock,
+                timestamp=lambda: _TIMESTAMP,
+                encoder=StagedEncoder(scenario, model),
+            ),
+            trees=self.trees,
+            conversations=conversations,
+            new_id=lambda: f"id-{next(numbers)}",
+        )
+        context_id = await _converse(scenario, conversations)
+        record = _Record()
+        people = StagedPeople(scenario, clock)
+
+        def emit(chunk: Chunk) -> None:
+            record.facts.append(chunk)
+            moments.emit(chunk)
+            people.emit(chunk)
+
+        ask = Ask(scenario.question, tree=scenario.tree, limits=scenario.limits, context_id=context_id)
+        query = await oracle.open(ask, emit=emit, observers=[record], journal=record)
+        if not isinstance(query.control, TreeControl) or query.tree is None:
+            raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
+        _check_deliveries(scenario, query.control.tree.blackboard)
+        people.deliver = query.control.deliver
+        await _run(query, query.control, scenario, moments, clock)
+        kept = await conversations.load(_USER, query.agent.query.context_id)
+        messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
+        return Played(
+            facts=tuple(record.facts),
+            tree=query.tree,
+            requests=tuple(model.requests),
+            tool_runs=tuple(tools.runs),
+            signals=tuple(record.signals),
+            blackboard={name: query.control.tree.blackboard[name] for name in query.control.tree.blackboard},
+            saved=messages[-1].content if messages and messages[-1].role == "assistant" else "",
+            turns_scripted=sum(turn.times for turn in scenario.model),
+            turns_played=model.played,
+            elapsed_s=clock.now(),
+        )
+
+
+async def _converse(scenario: Scenario, conversations: MemoryConversations) -> str | None:
+    """The conversation with the earlier queries; `None` if there are none."""
+    if not scenario.history:
+        return None
+    conversation = await conversations.create(_USER)
+    previous: QueryClassification | None = None
+    for number, earlier in enumerate(scenario.history, start=1):
+        previous = classify_query(earlier.question, previous=previous)
+        if earlier.query_type is not None:
+            previous = QueryClassification.of(earlier.query_type, confidence=1.0)
+        exchange = Exchange(
+            question=earlier.question,
+            answer=earlier.answer,
+            asked_at=_TIMESTAMP,
+            answered_at=_TIMESTAMP,
+            termination_reason="completed",
+            run_id=f"earlier-{number}",
+            classification=previous,
+            had_tool_errors=earlier.tool_errors,
+        )
+        await conversations.append(_USER, conversation.context_id, exchange)
+    return conversation.context_id
+
+
+async def _run(
+    query: ActiveQuery, control: TreeControl, scenario: Scenario, moments: Moments, clock: FakeClock
+) -> None:
+    """Run the query to its end, with the events from outside.
+
+    Raises:
+        PlayError: it does not end.
+    """
+    readers = Readers(grace_s=GRACE_S, clock=clock, on_deserted=lambda _: query.cancel())
+    run_id = query.agent.query.run_id
+    readers.join(run_id, "reader")
+    for event in scenario.events:
+        moments.at(event.moment, _action(event, query, control, readers, clock))
+    waiting = moments.start()
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            await query.run()
+    except TimeoutError:
+        raise PlayError(f"the scenario {scenario.name!r} does not end; it was given {_PATIENCE_S:g} s") from None
+    finally:
+        readers.forget(run_id)
+        for task in waiting:
+            task.cancel()
+        for task in waiting:
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _check_deliveries(scenario: Scenario, board: Blackboard) -> None:
+    """Check that the tree takes what is delivered.
+
+    Raises:
+        PlayError: a key that does not come from outside, or a value of another type.
+    """
+    for event in scenario.events:
+        if event.action != "delivery":
+            continue
+        if not board.is_deliverable(event.key):
+            hint = did_you_mean(event.key, filter(board.is_deliverable, board))
+            message = f"the tree {scenario.tree!r} has no key {event.key!r} that comes from outside ('from: delivery')"
+            raise PlayError(f"{message}; {hint}" if hint else message)
+        try:
+            board.check(event.key, event.value)
+        except BlackboardError as error:
+            raise PlayError(f"the delivery cannot be made: {error}") from None
+
+
+def _action(
+    event: OutsideEvent, query: ActiveQuery, control: TreeControl, readers: Readers, clock: FakeClock
+) -> Callable[[], object]:
+    run_id, state = query.agent.query.run_id, query.agent.state
+    actions: Mapping[str, Callable[[], object]] = {
+        "cancel": query.cancel,
+        "reader_leaves": lambda: readers.leave(run_id, "reader"),
+        "reader_returns": lambda: readers.join(run_id, "reader"),
+        "service_stops": lambda: query.abort(_STOPPING),
+        "delivery": lambda: control.deliver(event.key, event.value),
+        "deadline_passes": lambda: clock.advance(state.start_time + state.time_limit_s - clock.now()),
+    }
+    return actions[event.action]

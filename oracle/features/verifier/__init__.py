@@ -1,0 +1,20 @@
+"""Explores all behaviours of a tree before it runs, and proves or refutes what must hold for each run.
+
+`verify` drives the real tree, with the product's nodes, agent and floor, and lets everything happen that can: every
+kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/verifying.md`.
+"""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="verifier",
+    summary="Explores all behaviours of trees, and proves or refutes what must hold for each run.",
+    needs=("scenarios",),
+    calls=("oracle.features.verifier.calls:router",),
+    commands={
+        "trees verify": (
+            "oracle.features.verifier.command:verify_",
+            "Explore all behaviours of trees; prove or refute properties.",
+        )
+    },
+)
