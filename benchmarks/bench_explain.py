@@ -21,7 +21,7 @@ from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.core.chunks import Chunk, Done, write_chunk
 from oracle.replay.histories.explaining import Explainer
-from oracle.replay.rebuilding import rebuild_query
+from oracle.replay.recorded import rebuild_query
 from oracle.runs.record.events import Opened
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord

@@ -17,8 +17,7 @@ from benchmarks.parts import oracle_over, quiet
 from oracle.agent.answering import Ask
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import RecordedRun, read_run
+from oracle.replay.recorded import RecordedRun, read_run, repeat
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.record.record import Record

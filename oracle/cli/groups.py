@@ -107,7 +107,7 @@ _RUNS: Final[Mapping[str, tuple[str, str]]] = {
     "verify": ("oracle.cli.run_replay:verify", "Play the runs that wait for people on this version, before a deploy."),
     "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they part, and why."),
     "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
-    "import": ("oracle.cli.run_import:import_", "Keep an exported run of another installation, to look at."),
+    "import": ("oracle.cli.run_export:import_", "Keep an exported run of another installation, to look at."),
 }
 
 

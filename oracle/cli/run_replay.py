@@ -21,8 +21,7 @@ from oracle.cli.text import one_line
 from oracle.replay.comparing import Comparison, compare
 from oracle.replay.courses import visits_at
 from oracle.replay.histories.nodes import evaluation_facts
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import RecordedRun, UnreplayableError, read_run
+from oracle.replay.recorded import RecordedRun, UnreplayableError, read_run, repeat
 from oracle.runs.continuing import difference
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.errors import StoreUnavailableError, UnclearRunError

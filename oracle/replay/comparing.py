@@ -9,10 +9,9 @@ from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter
 
 from bt_runtime import Place, Registry, TreeDefinition
 from oracle.core.chunks import TerminationReason
-from oracle.replay.courses import Course, course_of
+from oracle.replay.courses import Course, Track, course_of, tracks
 from oracle.replay.playing import Effect, NodeResult, PlayedStep
 from oracle.replay.recorded import RecordedRun, UnreplayableError
-from oracle.replay.tracks import Track, tracks
 
 Verdict = Literal["same", "another_way", "differs", "unknown"]
 """`same`: the same nodes, the same effects. `another_way`: other nodes, the same effects. `differs`: the model, a tool

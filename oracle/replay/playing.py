@@ -27,8 +27,7 @@ from oracle.agent.tool_calls import calls_of
 from oracle.core.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
 from oracle.core.encoding import to_json
 from oracle.core.logs.configuring import quiet
-from oracle.replay.rebuilding import rebuild
-from oracle.replay.recorded import RecordedRun
+from oracle.replay.recorded import RecordedRun, rebuild
 from oracle.runs.repeating import RebuiltRun
 
 EffectKind = Literal["turn", "tools", "call", "work", "notice", "sentence", "error"]

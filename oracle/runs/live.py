@@ -1,8 +1,8 @@
-"""One run of this process, from its first chunk to the end of its row."""
+"""One run of this process, from its first chunk to the end of its row, and what is kept and logged of that end."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal
 
 import structlog
 
@@ -10,16 +10,14 @@ from bt_runtime import Clock
 from oracle.agent.answering import ActiveQuery
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.nodes.board import ANSWERS
-from oracle.core.chunks import Done, write_chunk
+from oracle.core.chunks import Done, Failed, TokenUsage, write_chunk
 from oracle.core.errors import InternalError
 from oracle.core.retry import Retry
 from oracle.llm.protocol import ModelFault
-from oracle.runs.ends import run_end
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
-from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.records import RunEnd, RunRecord, RunSummary
 from oracle.runs.storage.store import Store
-from oracle.runs.waiting import ended_within
 
 log = structlog.get_logger(__name__)
 
@@ -208,3 +206,69 @@ class LiveRun:
             await recorder.log.finish(write_chunk(done), end)
         except RunLostError:
             self.left_as = "lost"
+
+
+def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault | None, summary: RunSummary) -> RunEnd:
+    """The end of a run as its row keeps it.
+
+    Args:
+        done: the last chunk.
+        answer: the content chunks, joined.
+        failed: the last error chunk; `None` if there was none.
+        fault: what ended the query, as far as it is known.
+        summary: its figures.
+    """
+    return RunEnd(
+        termination_reason=done.termination_reason,
+        answer=answer,
+        turns=done.turns,
+        tokens_used=done.tokens_used,
+        tokens_estimated=done.tokens_estimated,
+        model_used=done.model_used,
+        error=_error(failed, fault),
+        summary=summary,
+        usage=done.usage or TokenUsage(),
+    )
+
+
+def log_end(done: Done, *, tree: str, **more: object) -> None:
+    """Log the end of a run."""
+    log.info(
+        "run.finished",
+        tree=tree,
+        reason=done.termination_reason,
+        turns=done.turns,
+        tokens=done.tokens_used,
+        model=done.model_used,
+        **more,
+    )
+
+
+def _error(failed: Failed | None, fault: ModelFault | None) -> Mapping[str, Any] | None:
+    """The JSON object `{error, error_type, cause?, detail?}`: for the user, and for operators."""
+    if failed is None:
+        return None
+    error: dict[str, Any] = {"error": failed.error, "error_type": failed.error_type}
+    if fault is not None and fault.error_type == failed.error_type and fault.cause:
+        error |= {"cause": fault.cause, "detail": dict(fault.detail)}
+    return error
+
+
+async def ended_within(tasks: Collection["asyncio.Future[Any]"], seconds: float, *, clock: Clock) -> bool:
+    """Wait until all tasks have ended or the time has passed; returns whether they have ended."""
+    until_s, change = clock.now() + seconds, asyncio.Event()
+
+    def wake(_: object) -> None:
+        change.set()
+
+    for task in tasks:
+        task.add_done_callback(wake)
+    try:
+        while not all(task.done() for task in tasks) and clock.now() < until_s:
+            change.clear()  # before the look at the tasks: the clock may have set it itself
+            if not all(task.done() for task in tasks):
+                await clock.wait(change, until_s=until_s)
+    finally:
+        for task in tasks:
+            task.remove_done_callback(wake)
+    return all(task.done() for task in tasks)

@@ -28,11 +28,9 @@ from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
 from oracle.runs.continuing import OWN_VERSION, Continuation, Continued
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
-from oracle.runs.ends import log_end
-from oracle.runs.following import Follower, NoFollower
-from oracle.runs.live import LiveRun
+from oracle.runs.live import LiveRun, ended_within, log_end
 from oracle.runs.opening import Opener
-from oracle.runs.options import RunOptions
+from oracle.runs.options import Follower, NoFollower, RunOptions
 from oracle.runs.readers import Attendance, Readers
 from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record
@@ -42,7 +40,6 @@ from oracle.runs.storage.errors import ConversationBusyError, StorageError, Stor
 from oracle.runs.storage.records import Claim, NewRun, Places, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.upkeep import Upkeep
-from oracle.runs.waiting import ended_within
 
 log = structlog.get_logger(__name__)
 

@@ -37,7 +37,7 @@ from oracle.core.chunks import (
     write_chunk,
 )
 from oracle.llm.protocol import ModelFault
-from oracle.runs.ends import run_end
+from oracle.runs.live import run_end
 from oracle.runs.record.events import append_chunk
 from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record

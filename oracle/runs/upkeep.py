@@ -23,9 +23,9 @@ import structlog
 from bt_runtime import Clock
 from oracle.core.chunks import Done
 from oracle.core.metrics import Metrics
-from oracle.core.retry import Retry
+from oracle.core.retry import Retry, pause
 from oracle.runs.continuing import NotContinuedError
-from oracle.runs.ends import log_end
+from oracle.runs.live import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.recovery import Recovery
@@ -33,7 +33,6 @@ from oracle.runs.storage.claims import GRACE_S, Sighting
 from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.records import NewRun, Places, RunRecord
 from oracle.runs.storage.store import Store
-from oracle.runs.waiting import repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,3 +326,13 @@ def _log_failure(error: Exception) -> None:
         log.warning("run.not_read", problem=str(error))
     else:
         log.error("run.not_recovered", exc_info=error)
+
+
+async def repeat(work: Callable[[], Awaitable[object]], *, every_s: float, clock: Clock, name: str) -> None:
+    """Run the work at intervals until cancelled; what it raises is logged."""
+    while True:
+        await pause(every_s, clock=clock)
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001  upkeep goes on after any failure of one round
+            log.warning("upkeep.failed", work=name, problem=f"{type(error).__name__}: {error}")

@@ -13,8 +13,7 @@ from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.core.chunks import Chunk, read_chunk
 from oracle.replay.histories.codec import keep_history, kept_history
-from oracle.replay.histories.model import DELETED, History
-from oracle.replay.histories.rows import run_facts
+from oracle.replay.histories.model import DELETED, History, run_facts
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.errors import StoreSetupError, UnclearRunError
 from oracle.runs.storage.records import RunRecord

@@ -47,7 +47,7 @@ def is_sampled(run_id: str, rate: float) -> bool:
 
 
 class Shadows:
-    """The shadows of the runs of one process (`oracle.runs.following.Follower`).
+    """The shadows of the runs of one process (`oracle.runs.options.Follower`).
 
     Args:
         stage: where a shadow runs.

@@ -12,8 +12,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.model import History
-from oracle.replay.histories.rows import run_facts
+from oracle.replay.histories.model import History, run_facts
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 

@@ -22,7 +22,7 @@ from oracle.replay.histories.differences import (
     ValueDifference,
 )
 from oracle.replay.histories.model import History, StatusName, TickFacts, TreeFacts, TurnFacts, VisitFacts
-from oracle.replay.histories.versions import definition_of
+from oracle.replay.histories.nodes import definition_of
 
 _ASKS: Final = ("messages to the model", "tools offered to the model", "notes to the model")
 """The effects of a turn that began; their values are `None` where the messages are not known."""

@@ -17,7 +17,6 @@ from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.core import chunks
 from oracle.replay.histories.calls import Calls, NumberedCalls
-from oracle.replay.histories.debugged import debug_facts
 from oracle.replay.histories.endings import ending
 from oracle.replay.histories.headlines import headline
 from oracle.replay.histories.model import (
@@ -29,16 +28,15 @@ from oracle.replay.histories.model import (
     NoticeFacts,
     TextFacts,
     TickFacts,
+    run_facts,
 )
-from oracle.replay.histories.people import seam_facts, take_decision, withdraw_pending
+from oracle.replay.histories.nodes import read_version
+from oracle.replay.histories.people import debug_facts, seam_facts, take_decision, withdraw_pending
 from oracle.replay.histories.repetition import Reasons, RepeatedRun, Work, WorkKind
-from oracle.replay.histories.rows import run_facts
 from oracle.replay.histories.ticks import ReadTexts, Ticks
 from oracle.replay.histories.turns import Turns, signal_action
-from oracle.replay.histories.versions import read_version
 from oracle.replay.histories.view import reasons_of, with_end_shown
-from oracle.replay.rebuilding import rebuild_query
-from oracle.replay.recorded import UnreplayableError
+from oracle.replay.recorded import UnreplayableError, rebuild_query
 from oracle.runs.record import events
 from oracle.runs.record.debug import Debugged
 from oracle.runs.storage.records import LogEntry, RunRecord

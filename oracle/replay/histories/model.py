@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from bt_runtime import CauseKind
 from oracle.core.chunks import Interrupt
-from oracle.runs.storage.records import Feedback, Kept, RunStatus
+from oracle.runs.storage.records import Feedback, Kept, RunRecord, RunStatus
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1
@@ -623,3 +623,29 @@ class History:
 
 PARTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug", "seams", "interrupts", "decisions")
 """The lists of a `History` whose items belong to ticks."""
+
+
+def run_facts(record: RunRecord) -> RunFacts:
+    """The facts of a run's row."""
+    error = record.error or {}
+    return RunFacts(
+        id=record.id,
+        user_id=record.user_id,
+        context_id=record.context_id,
+        question=str(record.input.get("question", "")),
+        status=record.status,
+        created_at=record.created_at,
+        finished_at=record.finished_at,
+        tree=record.tree,
+        tree_version=record.tree_sha,
+        model=record.model_used,
+        turns=record.turns or 0,
+        tokens_used=record.tokens_used or 0,
+        tokens_estimated=bool(record.tokens_estimated),
+        termination_reason=record.termination_reason,
+        error=error.get("error"),
+        limits=dict(record.limits),
+        kept=record.kept,
+        feedback=record.feedback,
+        shadow_of=record.shadow_of,
+    )

@@ -1,11 +1,23 @@
 """Nodes, expressions and visits as facts, with their places in the files."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, Status, TreeDefinition, Visit
+from bt_runtime import (
+    Evaluation,
+    ExpressionUse,
+    NodeDefinition,
+    Registry,
+    Status,
+    TreeDefinition,
+    TreeFileError,
+    TreeNotFoundError,
+    Visit,
+)
 from bt_runtime.drawing.rendering.labels import children_of, label_of
+from bt_runtime.library.named import read_sources
 from oracle.core.encoding import from_json, to_json
-from oracle.replay.histories.layout import source_rows
 from oracle.replay.histories.model import (
     ClauseFacts,
     EvaluationFacts,
@@ -17,7 +29,7 @@ from oracle.replay.histories.model import (
     TreeFacts,
     VisitFacts,
 )
-from oracle.replay.histories.view import with_verdict
+from oracle.replay.histories.view import source_rows, with_verdict
 from oracle.runs.storage.trees import TreeVersion
 
 STATUS_NAMES: Mapping[Status, StatusName] = {
@@ -164,3 +176,58 @@ def _values(visit: Visit) -> Iterator[object]:
         yield evaluation.value
         for operand in evaluation.operands:
             yield operand.value
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """A version of a tree.
+
+    Args:
+        facts: what is known of it; `None`: nothing.
+        definition: that can be run; `None`: it cannot.
+        problem: why not; empty if it can.
+    """
+
+    facts: TreeFacts | None = None
+    definition: TreeDefinition | None = None
+    problem: str = ""
+
+
+def read_version(version: TreeVersion | None, *, registry: Registry) -> ReadVersion:
+    """Read a version with the kinds of today; never raises."""
+    if version is None:
+        return ReadVersion(problem="its version of the tree is not in the store any more")
+    try:
+        return _read(version.sha, version.name, version.nodes, tuple(version.source.items()), registry)
+    except TypeError as error:  # of a damaged row
+        return ReadVersion(problem=f"its version of the tree cannot be read any more: {error}")
+
+
+@lru_cache(maxsize=16)
+def _read(
+    sha: str, name: str, nodes: tuple[str, ...], source: tuple[tuple[str, str], ...], registry: Registry
+) -> ReadVersion:
+    """The same; kept, because most runs that are looked at have one of few versions."""
+    version = TreeVersion(sha, name, nodes, dict(source))
+    try:
+        definition = read_sources(version.source, name=version.name, registry=registry)
+        facts = tree_facts(definition, registry=registry)
+    except (TreeFileError, TreeNotFoundError) as error:
+        problem = str(error).partition("\n")[0]
+    except Exception as error:  # noqa: BLE001  of a damaged row
+        problem = type(error).__name__
+    else:
+        if definition.paths == version.nodes:
+            return ReadVersion(facts, definition)
+        problem = "it has other nodes when it is read today"
+    return ReadVersion(
+        stored_tree_facts(version), problem=f"its version of the tree cannot be read any more: {problem}"
+    )
+
+
+def definition_of(tree: TreeFacts, *, registry: Registry) -> TreeDefinition | None:
+    """A version of a tree as a history has it; `None` if it cannot be read."""
+    sources = {file.removesuffix(".yaml"): text for file, text in tree.files.items()}
+    return read_version(
+        TreeVersion(tree.version, tree.name, tuple(node.path for node in tree.nodes), sources), registry=registry
+    ).definition

@@ -1,11 +1,12 @@
-"""What a run has asked people and what has become of it, and where another worker has gone on."""
+"""What came from outside: what people were asked and decided, what operators did by the debugger, other workers."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, get_args
 
 from bt_runtime.text.phrases import clipped, listed
-from oracle.replay.histories.model import DecisionFacts, History, SeamFacts, UnderWayFacts
+from oracle.replay.histories.model import DebugFacts, DecisionFacts, History, SeamFacts, UnderWayFacts
+from oracle.runs.record.debug import DebugEventKind, Debugged
 from oracle.runs.record.events import Resumed
 
 _DECIDED: Final[Mapping[str, str]] = {
@@ -71,3 +72,40 @@ def answers_sentence(answers: Mapping[str, object]) -> str:
         said.append(f"{who} {decided}" if decided else "nobody answered in time")
     sentence = listed(said)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence.startswith(("nobody", "a person")) else f"{sentence}."
+
+
+def debug_facts(event: Debugged, *, tick: int, at_s: float) -> DebugFacts | None:
+    """An event of the log; `None` for one that only keeps the run paused for longer.
+
+    Args:
+        event: the event.
+        tick: the one that comes next.
+        at_s: from the start of the query.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    if event.what not in get_args(DebugEventKind):
+        raise ValueError(f"a debugger does not do {event.what!r}")
+    if event.what == "renewed":
+        return None
+    more = event.more
+    hit: dict[str, Any] = more.get("hit") or {}
+    found = DebugFacts(
+        tick,
+        at_s,
+        event.what,
+        by=event.by,
+        path=more.get("path") or hit.get("path"),
+        key=more.get("key"),
+        value=more.get("value"),
+        result=more.get("result"),
+        why=more.get("why") or hit.get("kind"),
+        paused_s=more.get("paused_s"),
+    )
+    words = (found.by, found.path, found.key, found.result, found.why)
+    if not all(word is None or isinstance(word, str) for word in words) or not isinstance(
+        found.paused_s, int | float | None
+    ):
+        raise ValueError("the parts of this event are of other types")
+    return found

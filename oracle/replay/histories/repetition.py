@@ -1,6 +1,6 @@
 """Repeats a recorded run tick by tick on the version of the tree that ran, and says how each came to its result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,10 +8,12 @@ from bt_runtime import BTError, Replaying, TickRecord, Trace, TreeDefinition, de
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.tool_calls import RunTools
+from oracle.agent.run import AgentRun
+from oracle.agent.turn import notes_for
 from oracle.core.logs.configuring import quiet
+from oracle.llm.protocol import Message
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts
-from oracle.replay.histories.requests import Requested
 from oracle.replay.recorded import UnreplayableError
 from oracle.runs.repeating import RebuiltRun
 
@@ -130,3 +132,38 @@ class RepeatedRun:
 def _first_line(error: Exception) -> str:
     first = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {first}"[:500]
+
+
+class Requested:
+    """The requests of a run that is repeated; each has the messages that those before it did not have."""
+
+    def __init__(self, agent: AgentRun) -> None:
+        self._agent = agent
+        self._sent: Sequence[Message] = ()
+
+    def by(self, node: LlmTurn) -> RequestFacts:
+        """What a node asks for, at the end of the tick in which it does."""
+        agent, settings = self._agent, node.settings
+        plan, messages = agent.plan(settings.model), agent.transcript.messages
+        known = _in_common(self._sent, messages)
+        if settings.visible:
+            self._sent = messages
+        return RequestFacts(
+            segments=tuple(use.id for use in agent.prompt.segments if use.included) if agent.prompt else (),
+            tools=agent.offered,
+            tool_choice="auto" if settings.visible and settings.tools else "none",
+            notes=notes_for(agent, plan, visible=settings.visible, hint=node.hint()),
+            messages=tuple(messages[known:]),
+            max_tokens=plan.max_tokens,
+            wrap_up=plan.wrap_up,
+        )
+
+
+def _in_common(sent: Sequence[Message], messages: Sequence[Message]) -> int:
+    """How many messages are the same at the beginning of both; a message is replaced when something is added to it."""
+    count = 0
+    for before, now in zip(sent, messages, strict=False):
+        if before is not now:
+            break
+        count += 1
+    return count

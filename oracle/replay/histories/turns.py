@@ -7,7 +7,6 @@ from typing import Any
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.replay.histories.model import RequestFacts, SignalFacts, TurnFacts
-from oracle.replay.histories.requests import recorded_request
 from signals import BlockReading
 
 _OF_EVERY_SIGNAL = frozenset({"type", "confidence", "raw_xml", "timestamp"})
@@ -223,3 +222,26 @@ def _signal(reading: BlockReading) -> SignalFacts:
         return SignalFacts(declared, malformed=True, raw=reading.raw_xml, problem=problem)
     fields = signal.model_dump(mode="json", exclude=set(_OF_EVERY_SIGNAL), exclude_none=True)
     return SignalFacts(signal.type, signal.confidence, fields, raw=reading.raw_xml)
+
+
+def recorded_request(record: RequestRecord, known: RequestFacts | None) -> RequestFacts:
+    """The request behind its record.
+
+    Args:
+        record: the request as it was recorded.
+        known: what a repetition of the run knows: the messages and the notes, whose texts are not recorded twice.
+    """
+    known = known or RequestFacts()
+    return RequestFacts(
+        segments=record.segments,
+        prompt_sha=record.prompt or None,
+        tools=record.tools,
+        tool_choice=record.tool_choice,
+        notes=known.notes or ((record.hint,) if record.hint else ()),
+        messages=known.messages,
+        max_tokens=record.max_tokens,
+        wrap_up=record.wrap_up,
+        recorded=True,
+        total_messages=record.messages,
+        thinking_tokens=record.thinking_tokens,
+    )

@@ -26,9 +26,8 @@ from oracle.runs.storage.conversation_pages import (
 )
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
-from oracle.runs.storage.erasing import delete_events
+from oracle.runs.storage.erasing import delete_events, forget_conversation, forget_run, locked_state
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
-from oracle.runs.storage.forgetting import forget_conversation, forget_run, locked_state
 from oracle.runs.storage.interrupts import grant_, granted_actions
 from oracle.runs.storage.schema import Json, conversation, message, run
 from oracle.runs.storage.seeding import Told, begin_told

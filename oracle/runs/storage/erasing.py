@@ -1,10 +1,12 @@
-"""Deletes the texts of runs; their rows keep the figures.
+"""Deletes the texts of runs, because their user wants it or because of their age; their rows keep the figures.
 
 Rules:
 
 - A run is first marked as forgotten, in one small write; from then on its texts are not shown.
 - Then its events are deleted, a portion at a time, so that a long deletion does not delay live commits.
 - What shadows a run goes with it. One that is under way is removed altogether, so that nothing more of it is written.
+- What a user forgets, a conversation or a run, is marked in one transaction; the events of the runs that it returns are
+  to be deleted after it.
 - If the process dies between the two, `forgotten_with_events` finds the rest; retention deletes it.
 """
 
@@ -12,11 +14,14 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from oracle.runs.storage.features import take_from_features
+from oracle.agent.conversations.titles import title_of
+from oracle.runs.storage.errors import ConversationBusyError
+from oracle.runs.storage.features import FEATURES, take_from_features
 from oracle.runs.storage.parts import Loss
-from oracle.runs.storage.schema import event, run
+from oracle.runs.storage.run_pages import find_run
+from oracle.runs.storage.schema import conversation, event, message, run
 from oracle.runs.storage.writer import Writer
 
 PORTION = 1000
@@ -96,3 +101,63 @@ async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
     mark = partial(mark_forgotten, run_ids=run_ids, at=at, loss="pruned")
     marked = await writer.write(mark, is_alone=True)
     await delete_events(writer, marked)
+
+
+_THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))
+_STATE = select(conversation.c.state).where(_THEIRS).with_for_update()
+
+
+def forget_conversation(connection: Connection, *, user_id: str, context_id: str, at: float) -> Sequence[str] | None:
+    """Delete a conversation, and mark its runs; `None`: the user has none of that name.
+
+    Raises:
+        ConversationBusyError: it is answering a query.
+    """
+    if locked_state(connection, user_id, context_id) is None:
+        return None
+    runs = run.c.context_id == context_id
+    if connection.scalar(select(run.c.id).where(runs, run.c.status != "finished")) is not None:
+        raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
+    connection.execute(delete(message).where(message.c.conversation_id == context_id))
+    connection.execute(delete(conversation).where(conversation.c.id == context_id))
+    for feature in FEATURES:
+        feature.with_conversation(connection, context_id)
+    run_ids = list(connection.scalars(select(run.c.id).where(runs)))
+    return mark_forgotten(connection, run_ids, at=at)
+
+
+def forget_run(connection: Connection, *, user_id: str, run_id: str, at: float) -> Sequence[str] | None:
+    """Mark a run, and take its question and answer out of its conversation; `None`: the user has none of that id.
+
+    What the next query would inherit goes too, and a title that was made of the question. A conversation in which
+    nothing was said goes altogether.
+
+    Raises:
+        ConversationBusyError: the run has not ended, or is the first of a conversation that is answering a query.
+    """
+    found = find_run(connection, run_id, user_id=user_id)
+    if found is None:
+        return None
+    context_id = found.context_id
+    locked_state(connection, user_id, context_id)
+    if found.status != "finished":
+        raise ConversationBusyError(f"the run {run_id!r} has not ended")
+    asked = select(message.c.content).where(message.c.conversation_id == context_id, message.c.role == "user")
+    asked = asked.order_by(message.c.n).limit(1)
+    gone = connection.scalar(asked.where(message.c.run_id == run_id))
+    connection.execute(delete(message).where(message.c.conversation_id == context_id, message.c.run_id == run_id))
+    first = connection.scalar(asked)
+    if first is None:
+        return forget_conversation(connection, user_id=user_id, context_id=context_id, at=at) or ()
+    this = conversation.c.id == context_id
+    title = connection.scalar(select(conversation.c.title).where(this))
+    if gone is not None and title == title_of(gone):
+        title = title_of(first)
+    connection.execute(update(conversation).where(this).values(title=title, state={}))
+    return mark_forgotten(connection, [run_id], at=at)
+
+
+def locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
+    """The state of the user's conversation, locked against other workers until the end of this transaction."""
+    state: dict[str, Any] | None = connection.scalar(_STATE, {"context_id": context_id, "of_user": user_id})
+    return state

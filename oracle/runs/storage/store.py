@@ -16,7 +16,6 @@ from oracle.runs.storage.client_runs import ClientRuns
 from oracle.runs.storage.commands import Commands
 from oracle.runs.storage.conversations import StoredConversations
 from oracle.runs.storage.database import Database, read_url
-from oracle.runs.storage.health import StoreHealth
 from oracle.runs.storage.interrupts import InterruptTable
 from oracle.runs.storage.keys import ServiceKeys
 from oracle.runs.storage.log import EventLog
@@ -31,7 +30,7 @@ from oracle.runs.storage.trees import TreeEdits, TreeTrials, TreeVersions
 from oracle.runs.storage.usage import UsageTable
 from oracle.runs.storage.user_settings import UserSettings
 from oracle.runs.storage.webhooks import Webhooks
-from oracle.runs.storage.writer import PATIENCE_S, CommitFigures, Writer
+from oracle.runs.storage.writer import PATIENCE_S, CommitFigures, StoreHealth, Writer
 
 T = TypeVar("T")
 

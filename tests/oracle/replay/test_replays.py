@@ -10,8 +10,7 @@ from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Content, Failed, SystemNotice
 from oracle.llm.protocol import ModelFault
 from oracle.replay.courses import course_of
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import UnreplayableError, read_run
+from oracle.replay.recorded import UnreplayableError, read_run, repeat
 from oracle.runs.options import RunOptions
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.storage.archive import Archive

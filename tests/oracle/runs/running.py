@@ -15,10 +15,9 @@ from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
 from oracle.runs.debugging.debugger import Debugger
-from oracle.runs.following import Follower
 from oracle.runs.live import LiveRun
 from oracle.runs.manager import RunManager
-from oracle.runs.options import RunOptions
+from oracle.runs.options import Follower, RunOptions
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store
 from oracle.tools import Tool, ToolResult

@@ -18,8 +18,7 @@ from oracle.agent.client_tools import ClientTool, client_answer
 from oracle.agent.nodes import REGISTRY
 from oracle.core.errors import UserError
 from oracle.features.scenarios.recorded import scenario_of
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.options import RunOptions
 from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.interrupts import Answerer, Delivery, interrupt

@@ -1,7 +1,8 @@
 import asyncio
 
 from bt_runtime.testing import FakeClock
-from oracle.runs.waiting import ended_within, repeat
+from oracle.runs.live import ended_within
+from oracle.runs.upkeep import repeat
 
 
 async def never() -> None:

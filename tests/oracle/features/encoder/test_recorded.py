@@ -13,8 +13,7 @@ from oracle.classify import ResponseIntent, classify_query, classify_response
 from oracle.features.scenarios.files import from_yaml, to_yaml
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.recorded import scenario_of
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.record.events import Opened
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.storage.archive import Archive, open_archive

@@ -14,8 +14,7 @@ from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player
 from oracle.features.scenarios.recorded import scenario_of
 from oracle.llm.protocol import ModelFault, Usage
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.runs.storage.store import Store

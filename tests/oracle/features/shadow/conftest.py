@@ -15,7 +15,7 @@ from oracle.core.metrics import Metrics
 from oracle.features.shadow.controls import shadow_control
 from oracle.features.shadow.rehearsing import Stage
 from oracle.features.shadow.running import Shadows
-from oracle.runs.following import Follower
+from oracle.runs.options import Follower
 from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
 from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedModel, ScriptedTurn

@@ -7,7 +7,7 @@ from bt_runtime.library.named import read_sources
 from bt_runtime.record.recording import TickInput
 from bt_runtime.runtime.stepper import tick_tree
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.rebuilding import rebuild_query
+from oracle.replay.recorded import rebuild_query
 from oracle.runs.record.events import Opened
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord

@@ -9,7 +9,6 @@ import pytest
 
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.foreign import history_from_json
-from oracle.replay.histories.layout import MOST_ROWS, source_rows
 from oracle.replay.histories.model import (
     ClauseFacts,
     EvaluationFacts,
@@ -25,7 +24,7 @@ from oracle.replay.histories.model import (
 )
 from oracle.replay.histories.naming import shown_value
 from oracle.replay.histories.steps import steps_of
-from oracle.replay.histories.view import Marks, with_verdict
+from oracle.replay.histories.view import MOST_ROWS, Marks, source_rows, with_verdict
 from tests.oracle.cli.histories_made import stuck_once
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.replay.courses import course_of
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.debugging.commands import DebugRefusedError
 from oracle.runs.live import LiveRun
 from oracle.runs.record.ticks import encode_tick

@@ -10,8 +10,7 @@ from bt_runtime import PausableClock
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.nodes import REGISTRY
 from oracle.llm.protocol import ModelRequest
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError
 from oracle.runs.debugging.debugger import COMMAND, RELOAD
 from oracle.runs.options import RunOptions

@@ -11,8 +11,7 @@ from bt_runtime import Outcome
 from oracle.agent.nodes import REGISTRY
 from oracle.core.chunks import Closing, Content
 from oracle.replay.histories.explaining import Explainer
-from oracle.replay.rebuilding import repeat
-from oracle.replay.recorded import read_run
+from oracle.replay.recorded import read_run, repeat
 from oracle.runs.record.events import (
     ChunkSent,
     ClosingBegun,
