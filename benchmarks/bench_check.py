@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import trees
 from bt_runtime import TreeDefinition, TreeLibrary
-from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.files import warnings_of
 from oracle.agent.nodes import REGISTRY
 
 NODES = 400

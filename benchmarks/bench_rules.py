@@ -11,7 +11,7 @@ from itertools import count
 
 from benchmarks.parts import oracle_over, quiet
 from bt_runtime import HostAction, TreeDefinition
-from bt_runtime.language.expressions.expression import compile_expression
+from bt_runtime.language.expressions.compiler import compile_expression
 from bt_runtime.library.named import read_tree
 from oracle.agent.answering import Ask
 from oracle.agent.journal import NoJournal

@@ -34,7 +34,7 @@ _HOMES = {
     "NodeSettings Slot TreeUse Use",
     "bt_runtime.language.registry": "Registry",
     "bt_runtime.language.rule": "Event EventPattern EventType Rule",
-    "bt_runtime.language.rules.monitor": "Monitor Monitors",
+    "bt_runtime.language.monitors": "Monitor Monitors",
     "bt_runtime.library.named": "TreeLibrary",
     "bt_runtime.library.reloading": "ReloadingTrees TreeState",
     "bt_runtime.nodes.base": "Action Condition Decorator Guard Node",

@@ -35,9 +35,9 @@ from bt_runtime.language.kind import (
     TreeUse,
     Use,
 )
+from bt_runtime.language.monitors import Monitor, Monitors
 from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import Event, EventPattern, EventType, Rule
-from bt_runtime.language.rules.monitor import Monitor, Monitors
 from bt_runtime.library.named import TreeLibrary
 from bt_runtime.library.reloading import ReloadingTrees, TreeState
 from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node

@@ -7,8 +7,7 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.analysis.files import check_files
-from bt_runtime.analysis.judging import codes_of
+from bt_runtime.analysis.files import check_files, codes_of
 from oracle.agent.nodes import REGISTRY
 
 PAGE = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks.tree_mutants.mutating import Mutant
 from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
-from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.files import warnings_of
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.rules.recorded import events_of
 from oracle.core.errors import UserError

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from bt_runtime.text.yaml_reader import LOADER
-from bt_runtime.text.yaml_scalars import resolve
+from bt_runtime.text.yaml_reader import LOADER, resolve
 
 Span = tuple[int, int]
 """Start and end in the text, in characters."""

@@ -1,19 +1,138 @@
-"""The check of tree files: their mistakes, and the warnings about their trees."""
+"""The check of trees and their files: mistakes, warnings, and changes that remove them.
 
+Warnings do not keep a tree from running, so they are made where a tree is edited (the command line, the editor, the
+service's check), never where a query loads one.
+
+A warning is taken back by a comment on its line (`codes`).
+"""
+
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
-from bt_runtime.analysis.judging import judged
+from bt_runtime.analysis import keys, limits, reaching, values, writes
+from bt_runtime.analysis.codes import BASIC, NOT_JUDGED, Code, Judged, by_name, silenced, silences_in
+from bt_runtime.analysis.flow import flow_of, flows_of_parts
+from bt_runtime.analysis.host import Budget, OverBudgetError, host_of
 from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.errors import TreeFileError
-from bt_runtime.language.reading.fixes import with_fixes
 from bt_runtime.language.reading.loading import Loading, TreeSource
+from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import TreeLibrary, files_in
-from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
+from bt_runtime.text import Edit, Fix, Mistake, Place, Suggestion, brief, format_mistakes, in_order, visible
+from bt_runtime.text.mistakes import LINE_BREAK
 from bt_runtime.text.phrases import counted
 from bt_runtime.text.yaml_repair import readable_part
+
+_WORD_GOES_ON = re.compile(r"(?<=\w)\w")
+
+
+def with_fixes(mistakes: Iterable[Mistake], sources: Mapping[str, str]) -> list[Mistake]:
+    """The mistakes with a fix for each hint that can be followed without thought.
+
+    A hint has no fix where something else stands at the place than it says, because the text was folded, escaped or
+    comes from an argument.
+
+    Args:
+        mistakes: the mistakes of one file or of several.
+        sources: the text of each file by its name.
+    """
+    lines: dict[str, list[str]] = {}
+    fixed: list[Mistake] = []
+    for mistake in mistakes:
+        file = mistake.place.file
+        if not mistake.fixes and isinstance(mistake.hint, Suggestion) and file in sources:
+            if file not in lines:
+                lines[file] = LINE_BREAK.split(sources[file])
+            fix = _fix(mistake.place, mistake.hint, lines[file])
+            fixed.append(replace(mistake, fixes=(fix,), end=fix.edits[0].end) if fix else mistake)
+        else:
+            fixed.append(mistake)
+    return fixed
+
+
+def _fix(place: Place, hint: Suggestion, lines: list[str]) -> Fix | None:
+    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    at = place.column - 1
+    quote = line[at : at + 1]
+    written = hint.written
+    if quote in {"'", '"'} and line.startswith(f"{written}{quote}", at + 1):
+        written = f"{quote}{written}{quote}"
+    elif not line.startswith(written, at) or _WORD_GOES_ON.match(line, at + len(written)):
+        return None
+    end = Place(place.file, place.line, place.column + len(written))
+    title = f"Replace {brief(hint.written)} by {brief(hint.instead)}"
+    return Fix(title, (Edit(place, end, hint.instead),))
+
+
+_MODULES = (reaching, limits, keys, values, writes)
+"""The checks of the flow of control; a new one is a new module, and its name here."""
+
+
+def _flow_warnings(tree: TreeDefinition, registry: Registry, budget: Budget) -> Iterator[Mistake]:
+    """What the flow of control shows, by the judges of the runtime and those of the host, as far as the budget goes."""
+    judges = (*(module.judge for module in _MODULES), *host_of(registry).judges)
+    parts = flows_of_parts(tree, registry=registry, budget=budget)
+    try:
+        for flow in chain((flow_of(tree, registry=registry, budget=budget),), parts):
+            yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
+    except OverBudgetError:
+        message = (
+            "this tree is too large for all of its control to be judged: there may be faults that no warning names"
+        )
+        hint = "give parts of it files of their own (internal: true); each is judged by itself"
+        yield Mistake(tree.root.place, message, hint, tree.root.path, code=NOT_JUDGED.name, severity="warning")
+
+
+def _without_consequences(found: list[Mistake]) -> Iterator[Mistake]:
+    """The warnings but those that another one explains: a key that is read too early, a loop that does not end."""
+    explained = {mistake.path for mistake in found if mistake.code == "key-read-early"}
+    untils = {mistake.path for mistake in found if mistake.code in _OF_UNTIL}
+    is_endless = any(mistake.code in {"until-never-changes", "until-never-true"} for mistake in found)
+    for mistake in found:
+        is_told = (
+            (mistake.path in explained and mistake.code.startswith("condition-always"))
+            or (mistake.path in untils and mistake.code in {"until-never-true", "wait-over-at-once"})
+            or (is_endless and mistake.code == "stop-ignored")
+        )
+        if not is_told:
+            yield mistake
+
+
+_OF_UNTIL = frozenset(
+    {"until-never-changes", "key-never-written", "key-read-early", "never-equal", "always-false", "always-true"}
+    | {"operation-fails", "null-operand", "loop-never-runs"}
+)
+"""Warnings that say why an `until` does not change."""
+
+
+def codes_of(registry: Registry) -> Mapping[str, Code]:
+    """All codes by name, those of the host among them."""
+    return by_name(chain(BASIC, *(module.CODES for module in _MODULES), host_of(registry).codes))
+
+
+def warnings_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> tuple[Mistake, ...]:
+    """All warnings about a tree, those of the trees that it includes among them, sorted by place.
+
+    Args:
+        tree: a tree that was read without an error.
+        registry: its kinds, and the checks of the host.
+        budget: bounds the check, and can end it; `None`: the bounds that hold for every check.
+    """
+    return judged(tree, registry=registry, budget=budget).warnings
+
+
+def judged(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Judged:
+    """All warnings about a tree, and which silences of its files were used."""
+    left = budget or Budget()
+    found = in_order(_flow_warnings(tree, registry, left))
+    known = codes_of(registry)
+    silences = [each for file, text in tree.texts.items() for each in silences_in(text, file=file, known=known)]
+    result = silenced(found, silences, known=known, own_file=tree.file)
+    return Judged(in_order(result.warnings), result.used)
 
 
 @dataclass(frozen=True, slots=True)

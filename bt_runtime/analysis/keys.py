@@ -20,8 +20,7 @@ from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON
 from bt_runtime.language.definition import Declaration, NodeDefinition
 from bt_runtime.language.expressions.domains import of_value
-from bt_runtime.language.flow import LeafFlow
-from bt_runtime.language.kind import DeliveryUse, Key, Kind
+from bt_runtime.language.kind import DeliveryUse, Key, Kind, LeafFlow
 from bt_runtime.text import Mistake, Place, brief
 
 CODES = (

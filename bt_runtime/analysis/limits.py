@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.flow import Flow, number_of, said, warning
 from bt_runtime.analysis.reaching import is_inverted_guard
-from bt_runtime.analysis.warnings import number_of, said, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 

@@ -15,8 +15,7 @@ from bt_runtime.analysis.walk import Walk, WrittenKeys
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import NULL, Domain, of_value
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
-from bt_runtime.language.flow import HERE, Case
-from bt_runtime.language.kind import is_literal
+from bt_runtime.language.kind import HERE, Case, is_literal
 
 _PLAIN_CASE = re.compile(r"[\w .-]*")
 WAITING = (Case("success"), Case("waiting"))

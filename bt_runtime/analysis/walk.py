@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 
-from bt_runtime.analysis.budget import Budget
 from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
-from bt_runtime.analysis.host import HostChecks, Transfer
+from bt_runtime.analysis.host import Budget, HostChecks, Transfer
 from bt_runtime.analysis.states import ACTED, NOWHERE, REASON, STOPPED_BY, EndStates, Partition, State, States
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
-from bt_runtime.language.flow import HERE, Case, GuardFlow, LeafFlow, Possible
-from bt_runtime.language.kind import Key, KeyUse
+from bt_runtime.language.kind import HERE, Case, GuardFlow, Key, KeyUse, LeafFlow, Possible
 from bt_runtime.language.registry import Registry
 
 _SOME_REASON = Domain(texts=TextSet(filled=True))

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from bt_runtime.language.explanation import Stepped, Words, of_step
-from bt_runtime.language.flow import Case, leaf
 from bt_runtime.language.kind import (
     NOTIFIES,
+    Case,
     ExpressionText,
     ExpressionUse,
     Facts,
@@ -16,8 +16,10 @@ from bt_runtime.language.kind import (
     NodeSettings,
     TemplateText,
     Use,
+    filled,
+    keys_in,
+    leaf,
 )
-from bt_runtime.language.templates import filled, keys_in
 from bt_runtime.nodes.base import Children, Condition, Node
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import (

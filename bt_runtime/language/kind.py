@@ -1,20 +1,116 @@
-"""The description of a node kind: its settings, its children, the blackboard keys that it uses.
+"""The description of a node kind: its settings, its children, the blackboard keys that it uses, and its flow.
 
 A `Kind` has three readers: the reader of tree files (which settings and children may a node have?), the builder (which
 class makes it?) and the palette in the documentation (what does it do?). It depends on neither YAML nor py_trees.
+
+How it ends and what it changes then is its `flow`, which checker and verifier read. A leaf lists its cases:
+
+    @node("stop", flow=leaf(Case("success", stops=True)))
+    @node("offer_more", flow=leaf(Case("success", facts={"offered": "all"}), Case("failure")))
+
+Where that takes code, as with children or expressions, the flow is a function (`bt_runtime.analysis.host.Transfer`).
+The checker has those of the kinds of the runtime, by their names. Of a kind without a flow nothing is known: it may
+have any result and change anything, so nothing wrong is said about trees with it.
 """
 
 import inspect
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NewType, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from bt_runtime.language.templates import keys_in
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def keys_in(template: str) -> tuple[str, ...]:
+    """The blackboard keys that a text shows, each once, in their order."""
+    return tuple(dict.fromkeys(_PLACEHOLDER.findall(template)))
+
+
+def filled(template: str, values: Mapping[str, object], *, show: Callable[[object], str] = str) -> str:
+    """The text with the values in place.
+
+    Args:
+        show: how a value is written in place of its name.
+        template: the author's text; braces around anything but a name stay as they are.
+        values: by key; every key of `keys_in` is there.
+    """
+    return _PLACEHOLDER.sub(lambda match: show(values[match[1]]), template)
+
+
+Possible = Any
+"""What a key may hold: a tuple of values, a `Key` whose values those are, or `None` for any value of the key's type.
+
+The checker itself also gives a `bt_runtime.language.expressions.domains.Domain`.
+"""
+HERE = "here"
+"""The value of a fact that stands for the path of the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One way in which a leaf can end.
+
+    Args:
+        result: `waiting`: what is known while it waits, and after a halt.
+        writes: the keys that it has written then, each with what it may hold.
+        adds: what it has added to keys that are counters.
+        facts: the facts of the host that it has changed; `None`: any value.
+        when: the case is possible only if each of these keys holds one of these values.
+        when_facts: the case is possible only if these facts have one of these values.
+        stops: it has written the reason to stop, if there was none.
+        fault: it fails because something outside of the tree has failed, or by an error: not an ordinary result.
+    """
+
+    result: Literal["success", "failure", "waiting"]
+    writes: Mapping[str, Possible] = field(default_factory=dict)
+    adds: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, str | None] = field(default_factory=dict)
+    when: Mapping[str, Possible] = field(default_factory=dict)
+    when_facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    stops: bool = False
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeafFlow:
+    """The flow of a leaf.
+
+    Args:
+        cases: its cases, given its settings.
+    """
+
+    cases: Callable[[Any], Sequence[Case]]
+
+
+def leaf(*cases: Case) -> LeafFlow:
+    """The flow of a leaf that has the same cases whatever its settings."""
+    return LeafFlow(lambda _settings: cases)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFlow:
+    """The flow of a guard that compares something with a limit.
+
+    It cannot trip where one with the same limit, or a lower one, has passed in the same tick.
+
+    Args:
+        fact: the fact of the host that says which limit was found unreached.
+        writes: the keys that it has written when it has passed or tripped, as in `Case`.
+        limit: its setting that is a limit of its own: a number, an expression, of which nothing is known, or null for
+            the one that the host has; `None`: it has no such setting.
+        counter: the key that is below its own limit where it has passed.
+    """
+
+    fact: str
+    writes: Mapping[str, Possible] = field(default_factory=dict)
+    limit: str | None = None
+    counter: str | None = None
+
 
 Category = Literal["composite", "decorator", "condition", "guard", "action"]
 KeyType = Literal["int", "float", "str", "bool", "list", "map", "any"]
@@ -264,7 +360,7 @@ class Kind:
         waits: may return RUNNING by itself, not only because a child does.
         acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
         factory: the class; not used here.
-        flow: how it ends, and what it changes: a `LeafFlow` or `GuardFlow` of `bt_runtime.language.flow`, or a function
+        flow: how it ends, and what it changes: a `LeafFlow` or `GuardFlow` of `bt_runtime.language.kind`, or a function
             (`bt_runtime.analysis.host.Transfer`); `None`: the checker has it by the kind's name, or it is not known.
         facts: what else is known of it.
     """

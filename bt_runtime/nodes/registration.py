@@ -13,8 +13,7 @@ from py_trees.composites import Composite
 from py_trees.decorators import Decorator as StockDecorator
 
 from bt_runtime.language.errors import KindError
-from bt_runtime.language.flow import GuardFlow, LeafFlow
-from bt_runtime.language.kind import UNDECLARED, Category, Facts, Kind, NodeSettings, Slot
+from bt_runtime.language.kind import UNDECLARED, Category, Facts, GuardFlow, Kind, LeafFlow, NodeSettings, Slot
 from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node, specialised
 from bt_runtime.nodes.behaviours import behaviour_name, is_behaviour
 from bt_runtime.record.status import FAILURE, SUCCESS, Status
@@ -51,7 +50,7 @@ def node(  # noqa: PLR0913  what a kind declares
         shorthand: the setting or slot that a bare value fills.
         waits: may return RUNNING by itself; by default true for an `Action`.
         acts: has an effect that must not be repeated unintentionally; by default true for the category `action`.
-        flow: how it ends, and what it changes (`bt_runtime.language.flow`); by default nothing is known.
+        flow: how it ends, and what it changes (`bt_runtime.language.kind`); by default nothing is known.
         facts: what else is known of it, for judges and proofs; by default only the roles of the base class.
 
     Raises:

@@ -6,8 +6,8 @@ from math import inf
 from typing import Any
 
 from bt_runtime.language.errors import ExpressionError
+from bt_runtime.language.expressions.compiler import Expression, Lookup, compile_expression
 from bt_runtime.language.expressions.evaluation import TracedExpression
-from bt_runtime.language.expressions.expression import Expression, Lookup, compile_expression
 from bt_runtime.language.kind import has_type
 from bt_runtime.nodes.base import Node
 from bt_runtime.text import brief

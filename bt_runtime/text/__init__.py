@@ -15,8 +15,16 @@ from bt_runtime.text.mistakes import (
     in_order,
     place_at,
 )
-from bt_runtime.text.shown import brief, iso, visible
-from bt_runtime.text.sizes import CHARACTERS_PER_TOKEN, estimate_tokens, extent, size_of, without_long
+from bt_runtime.text.phrases import (
+    CHARACTERS_PER_TOKEN,
+    brief,
+    estimate_tokens,
+    extent,
+    iso,
+    size_of,
+    visible,
+    without_long,
+)
 from bt_runtime.text.suggestions import Suggestion, closest, did_you_mean, listing, near
 
 __all__ = [

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bt_runtime.text.shown import visible
+from bt_runtime.text.phrases import visible
 
 MOST_MISTAKES = 100
 """How many mistakes are reported."""

@@ -4,12 +4,16 @@ Values are built from the parser's events, one by one, so that bounds hold befor
 
 - One document of plain data in UTF-8: at most 1 MB, 100 levels deep, 20 000 values, where aliases count as often as
   they are used. So an alias bomb is refused before it expands.
-- Scalars by the core schema of YAML 1.2 (see `yaml_scalars`); numbers fit into JSON.
+- Scalars by the core schema of YAML 1.2; numbers fit into JSON.
 - Keys are text and unique in a mapping; a key that YAML reads as anything else needs quotes.
 - Aliases repeat a complete value. Tags are refused, and so are merge keys `<<`, which are YAML 1.1.
 - Reading continues after a mistake where possible, so that the rest of the file is checked as well.
+
+Plain scalars have their values by the core schema of YAML 1.2, not PyYAML's YAML 1.1: `on`, `yes` and `NO` are text,
+`12:30:00` is text and not 45 000 seconds, `2024-01-01` is text, and octal is `0o17`.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,9 +24,65 @@ from typing import Any
 import yaml
 
 from bt_runtime.text.mistakes import Mistake, Place, place_at
-from bt_runtime.text.shown import brief
+from bt_runtime.text.phrases import brief
 from bt_runtime.text.suggestions import Suggestion
-from bt_runtime.text.yaml_scalars import Scalar, resolve
+
+_INT = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"0o[0-7]+")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_CONSTANTS: dict[str, bool | None] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+_LARGEST_INT = 2**63 - 1
+_LONGEST_NUMBER = 60
+
+Scalar = str | int | float | bool | None
+
+
+def resolve(text: str) -> Scalar:
+    """The value of a plain scalar.
+
+    Raises:
+        ValueError: for a number that other readers of JSON cannot represent: beyond 64 bits, infinite, not a number.
+    """
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INT.fullmatch(text):
+        return _int(text, 10)
+    if _OCTAL.fullmatch(text):
+        return _int(text[2:], 8)
+    if _HEXADECIMAL.fullmatch(text):
+        return _int(text[2:], 16)
+    if _FLOAT.fullmatch(text):
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError("the number is too large")
+        return value
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError("only finite numbers can be used")
+    return text
+
+
+def _int(digits: str, base: int) -> int:
+    value = int(digits, base) if len(digits) <= _LONGEST_NUMBER else _LARGEST_INT + 1
+    if not -_LARGEST_INT <= value <= _LARGEST_INT:
+        raise ValueError("the number is too large for 64 bits")
+    return value
+
 
 YAML_ENDINGS = (".yaml", ".yml")
 LARGEST_FILE_BYTES = 1_000_000

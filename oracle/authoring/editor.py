@@ -33,7 +33,7 @@ from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.trees import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 
 if TYPE_CHECKING:  # a service loads the checker with the first text that is checked
-    from bt_runtime.analysis.budget import Budget
+    from bt_runtime.analysis.host import Budget
 
 log = structlog.get_logger(__name__)
 
@@ -211,7 +211,7 @@ class TreeEditor:
 
     async def _judged(self, judge: Callable[..., T]) -> T:
         """Judge in a thread, a few at a time, with a `budget` that says whether the work may go on."""
-        budget: Budget = imported("bt_runtime.analysis.budget:Budget")()
+        budget: Budget = imported("bt_runtime.analysis.host:Budget")()
         async with self._checking:
             try:
                 return await asyncio.to_thread(judge, budget=budget)
@@ -324,7 +324,7 @@ class TreeEditor:
         return CheckedText(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
 
     def _warnings_of(self, tree: TreeDefinition, *, budget: "Budget") -> tuple[Mistake, ...]:
-        judge: Callable[..., tuple[Mistake, ...]] = imported("bt_runtime.analysis.judging:warnings_of")
+        judge: Callable[..., tuple[Mistake, ...]] = imported("bt_runtime.analysis.files:warnings_of")
         return judge(tree, registry=self.trees.library.registry, budget=budget)
 
     def _with(self, name: str, source: TreeSource) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:

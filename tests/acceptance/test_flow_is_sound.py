@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 
 import trees
 from bt_runtime import TreeFileError, TreeLibrary
-from bt_runtime.analysis.budget import OverBudgetError
+from bt_runtime.analysis.files import warnings_of
 from bt_runtime.analysis.flow import flow_of
-from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.host import OverBudgetError
 from bt_runtime.language.reading.loading import TreeSource
 from oracle.agent.nodes import REGISTRY
 from tests.acceptance import wild

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.expressions.analysis import analyse, refine
+from bt_runtime.language.expressions.compiler import compile_expression
 from bt_runtime.language.expressions.domains import (
     ANY,
     NOTHING,
@@ -19,7 +20,6 @@ from bt_runtime.language.expressions.domains import (
     of_value,
     of_values,
 )
-from bt_runtime.language.expressions.expression import compile_expression
 
 DOMAINS = {
     "turn": Domain(numbers=Numbers(0, math.inf, whole=True)),

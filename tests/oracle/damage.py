@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from bt_runtime.analysis.judging import codes_of
+from bt_runtime.analysis.files import codes_of
 from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 

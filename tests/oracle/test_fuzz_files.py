@@ -21,8 +21,7 @@ from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editing.diagnosing import diagnose, fixes_for
 from oracle.authoring.editing.lines import Lines
-from oracle.authoring.editing.renaming import RenameError, rename
-from oracle.authoring.editing.symbols import definition, references
+from oracle.authoring.editing.symbols import RenameError, definition, references, rename
 from oracle.features.scenarios.files import ScenarioFileError, from_yaml
 from tests.oracle.damage import damaged, scenarios, trees, words
 from trees import FOLDER

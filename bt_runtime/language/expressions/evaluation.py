@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.explanation import Clause, Evaluation, Operand
-from bt_runtime.language.expressions.compiler import Compiler, Read
-from bt_runtime.language.expressions.expression import Lookup
+from bt_runtime.language.expressions.compiler import Compiler, Lookup, Read
 from bt_runtime.language.expressions.syntax import parse, span_of
 from bt_runtime.language.kind import Value
 

@@ -15,6 +15,7 @@ A rule names exactly one template. An event is its type with a name (`tool: vaul
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from bt_runtime.language.monitors import Monitor
 from bt_runtime.language.reading.event_patterns import PatternReader, RuleScope
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.registry import NAME
@@ -29,7 +30,6 @@ from bt_runtime.language.rule import (
     Rule,
     Template,
 )
-from bt_runtime.language.rules.monitor import Monitor
 from bt_runtime.text import Mistake, Place, brief, did_you_mean
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
 from bt_runtime.language.kind import ActionUse, CallUse, Kind, NodeSettings, Slot, TreeUse, Use, Value, keyed_slot
 from bt_runtime.language.reading.header import Header
-from bt_runtime.language.reading.placeholders import Filler
-from bt_runtime.language.reading.settings import broken_kind, locate, read_settings
-from bt_runtime.language.reading.shorthand import mapping_target, slot_named
-from bt_runtime.language.reading.uses import UseChecker, UseScope
+from bt_runtime.language.reading.settings import broken_kind, locate, mapping_target, read_settings, slot_named
+from bt_runtime.language.reading.uses import Filler, UseChecker, UseScope
 from bt_runtime.language.registry import Registry, setting_names
 from bt_runtime.text import Mistake, Place, brief, closest, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode

@@ -2,18 +2,61 @@
 
 pydantic reports "Input should be a valid integer [type=int_type]" with a location of its own; authors get "'attempts'
 must be a whole number, not 'three'" at the value in their file.
+
+Where the value of a node does not name settings it has a shorthand form; the editor's completion asks the same
+functions.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, get_origin
 
 from pydantic import PydanticUserError, ValidationError
 
-from bt_runtime.language.kind import ExpressionText, KeyType, Kind, Location, NodeSettings, Value, in_words
+from bt_runtime.language.kind import ExpressionText, KeyType, Kind, Location, NodeSettings, Slot, Value, in_words
 from bt_runtime.language.registry import setting_names
-from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
+from bt_runtime.text import Mistake, Place, Suggestion, brief, closest, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
+
+
+def slot_named(kind: Kind, name: str | None) -> Slot | None:
+    """The kind's slot of that name."""
+    return next((slot for slot in kind.slots if slot.name == name), None)
+
+
+def own_names(kind: Kind) -> frozenset[str]:
+    """Every key that a mapping of the kind's settings may have."""
+    return frozenset({"name", *setting_names(kind), *(slot.name for slot in kind.slots)})
+
+
+def mapping_target(kind: Kind, keys: Collection[str], kinds: Collection[str]) -> str | None:
+    """The setting or slot that a whole mapping sets; `None` if its keys are settings.
+
+    Args:
+        kind: the kind of the node whose value is a mapping.
+        keys: the keys of the mapping, in the order of the file.
+        kinds: the names of all kinds.
+    """
+    own = own_names(kind)
+    if not keys or not own.isdisjoint(keys):
+        return None
+    if takes_mapping(kind, kind.shorthand):
+        return kind.shorthand
+    slots = [slot.name for slot in kind.slots if not slot.many]
+    child = kind.shorthand if slot_named(kind, kind.shorthand) else (slots[0] if len(slots) == 1 else None)
+    first = next(iter(keys))
+    is_kind = first in kinds or (closest(first, own) is None and closest(first, kinds))
+    return child if len(keys) == 1 and is_kind else None
+
+
+def takes_mapping(kind: Kind, setting: str | None) -> bool:
+    """Whether the value of a setting is a mapping."""
+    for name, info in kind.settings.model_fields.items():
+        if setting is not None and setting == (info.alias or name):
+            origin = get_origin(info.annotation) or info.annotation
+            return isinstance(origin, type) and issubclass(origin, Mapping)
+    return False
+
 
 Fill = Callable[[YamlNode], Value]
 """Gives the plain value of a setting."""

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, field_validator
 
 from bt_runtime import Node, NodeSettings
-from bt_runtime.language.templates import filled
+from bt_runtime.language.kind import filled
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.notices import quoted
 from oracle.agent.people import People, Terms

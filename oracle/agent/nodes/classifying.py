@@ -3,7 +3,7 @@
 import structlog
 
 from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.flow import Case, leaf
+from bt_runtime.language.kind import Case, leaf
 from bt_runtime.text.phrases import counted, value_of
 from oracle.agent.gathering.sufficiency import REASONS
 from oracle.agent.nodes.base import AgentNode

@@ -8,9 +8,7 @@ from pydantic import Field
 
 from bt_runtime import Facts, Kind, NodeSettings, NoSettings, Status, Stepped, Words, node
 from bt_runtime.kinds.leaves import Notify, NotifySettings
-from bt_runtime.language.flow import Case, leaf
-from bt_runtime.language.kind import TemplateText
-from bt_runtime.language.templates import filled
+from bt_runtime.language.kind import Case, TemplateText, filled, leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent import notices
 from oracle.agent.closing import explain_stop

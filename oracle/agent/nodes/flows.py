@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bt_runtime.language.flow import HERE, Case, Possible
-from bt_runtime.language.kind import Key
+from bt_runtime.language.kind import HERE, Case, Key, Possible
 from oracle.agent.nodes.board import AGENT_KEYS
 
 LAGGING: Mapping[str, None] = dict.fromkeys(

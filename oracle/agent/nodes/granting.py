@@ -15,9 +15,7 @@ import structlog
 from pydantic import Field
 
 from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
-from bt_runtime.language.flow import HERE, Case, leaf
-from bt_runtime.language.kind import TemplateText
-from bt_runtime.language.templates import filled, keys_in
+from bt_runtime.language.kind import HERE, Case, TemplateText, filled, keys_in, leaf
 from bt_runtime.text.phrases import clipped, counted, joined
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import GRANTING

@@ -6,8 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, NodeSettings, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.flow import GuardFlow
-from bt_runtime.language.kind import ExpressionText
+from bt_runtime.language.kind import ExpressionText, GuardFlow
 from bt_runtime.nodes.scope import number_of
 from bt_runtime.text.phrases import clipped, counted, number
 from oracle.agent.nodes.base import AgentGuard, StateGuard

@@ -7,8 +7,7 @@ import structlog
 from pydantic import Field
 
 from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.language.flow import LeafFlow
-from bt_runtime.language.kind import TemplateText
+from bt_runtime.language.kind import LeafFlow, TemplateText
 from bt_runtime.text.phrases import clipped, counted, listed, seconds
 from oracle.agent.encoded import with_encoding
 from oracle.agent.nodes.base import AgentAction

@@ -7,8 +7,7 @@ from pydantic import Field, model_validator
 
 from bt_runtime import Facts, KeyUse, Status, Stepped, Use, Words, node
 from bt_runtime.kinds.action import CallAction
-from bt_runtime.language.flow import Case, LeafFlow
-from bt_runtime.language.kind import KeyType, TemplateText
+from bt_runtime.language.kind import Case, KeyType, LeafFlow, TemplateText
 from bt_runtime.nodes.base import Decorator
 from bt_runtime.nodes.wording import says
 from bt_runtime.text.phrases import clipped

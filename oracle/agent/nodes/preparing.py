@@ -6,8 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime import ActionUse, Facts, Figure, NodeSettings, NoSettings, Status, Stepped, Use, Words, node
-from bt_runtime.language.flow import HERE, Case, leaf
-from bt_runtime.language.kind import TemplateText
+from bt_runtime.language.kind import HERE, Case, TemplateText, leaf
 from bt_runtime.text.phrases import clipped, counted, joined, listed
 from oracle.agent import notices
 from oracle.agent.nodes.base import AgentNode

@@ -8,10 +8,9 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.language.expressions.expression import Expression, compile_expression
-from bt_runtime.language.flow import Case, leaf
-from bt_runtime.language.kind import TemplateText
-from bt_runtime.language.rules.matching import AnyName
+from bt_runtime.language.expressions.compiler import Expression, compile_expression
+from bt_runtime.language.kind import Case, TemplateText, leaf
+from bt_runtime.language.monitors import AnyName
 from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import clipped, counted, listed
 from oracle.agent.client_tools import ask_client, client_result

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
-from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.flow import Flow, warning
 from bt_runtime.analysis.states import REASON
-from bt_runtime.analysis.warnings import warning
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.flow import HERE, LeafFlow
-from bt_runtime.language.kind import ExpressionUse
+from bt_runtime.language.kind import HERE, ExpressionUse, LeafFlow
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_MODEL
 

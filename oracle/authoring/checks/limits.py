@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
-from bt_runtime.analysis.flow import Flow
-from bt_runtime.analysis.warnings import number_of, said, steps_of, warning
+from bt_runtime.analysis.flow import Flow, number_of, said, steps_of, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TIME, LIMITS_TOKENS, LIMITS_TURNS, SEES_CANCEL, WORK

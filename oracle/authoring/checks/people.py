@@ -7,15 +7,13 @@ from bt_runtime import Rule
 from bt_runtime.analysis.accesses import own_keys
 from bt_runtime.analysis.codes import Code
 from bt_runtime.analysis.conditions import names_in
-from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.flow import Flow, said, steps_of, warning
 from bt_runtime.analysis.keys import at_declaration
 from bt_runtime.analysis.states import EndStates, States
 from bt_runtime.analysis.transfers import child_of, decided_by, merged
 from bt_runtime.analysis.walk import Walk
-from bt_runtime.analysis.warnings import said, steps_of, warning
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.flow import Case
-from bt_runtime.language.kind import CALLS_HOST, NOTIFIES
+from bt_runtime.language.kind import CALLS_HOST, NOTIFIES, Case
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_PERSON, RUNS_CALLS, SPEAKS, WORK
 from oracle.agent.rules.vocabulary import IS_APPROVED

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.flow import Flow
+from bt_runtime.analysis.flow import Flow, said, warning
 from bt_runtime.analysis.states import State
-from bt_runtime.analysis.warnings import said, warning
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import NOTHING
 from bt_runtime.language.expressions.syntax import parse

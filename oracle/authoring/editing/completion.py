@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from bt_runtime.language.kind import Kind, Slot
-from bt_runtime.language.reading.shorthand import slot_named
+from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
 from oracle.authoring.editing import describing
@@ -17,14 +17,15 @@ from oracle.authoring.editing.grammar import (
     KindValue,
     NodesValue,
     NodeValue,
+    Role,
     SettingValue,
+    choices,
     only_child,
     setting_value,
     shorthand_value,
 )
 from oracle.authoring.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Item, Part
 from oracle.authoring.editing.lines import Lines
-from oracle.authoring.editing.roles import Role, choices
 
 _TAIL = re.compile(r"[\w-]*")
 _COLON = re.compile(r"\s*:(?=\s|$)")

@@ -12,7 +12,7 @@ from bt_runtime.drawing.palette import code, type_words
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import Key, Kind, argument_meanings
 from bt_runtime.language.reading.header import Header
-from bt_runtime.language.reading.shorthand import slot_named
+from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from oracle.authoring.editing.desk import Context, Desk, context_of_word
 from oracle.authoring.editing.grammar import KindValue, NodeValue, SettingValue, setting_value, shorthand_value

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bt_runtime.analysis.files import check_text
-from bt_runtime.language.reading.fixes import with_fixes
+from bt_runtime.analysis.files import check_text, with_fixes
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.text import MOST_MISTAKES, Edit, Fix, Mistake, Place, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Document, read_yaml

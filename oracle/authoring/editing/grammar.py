@@ -1,17 +1,162 @@
 """What belongs to a place of a tree file, found from the keys above it.
 
 The same steps are taken by the tolerant scanner's paths and by the values of a file that can be read.
+
+What a setting refers to (expressions, keys, trees, tools, parameters) a kind says only about settings that have values
+(`NodeSettings.uses`). So settings are made from a word that nothing else contains, and what refers to that word is what
+the setting is. This holds for kinds of every package.
 """
 
-from collections.abc import Collection
+import types
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal, Union, get_args, get_origin
 
-from bt_runtime.language.kind import Kind, Location, Slot
-from bt_runtime.language.reading.shorthand import mapping_target, own_names, slot_named, takes_mapping
+from bt_runtime.language.kind import (
+    ActionUse,
+    DeliveryUse,
+    ExpressionUse,
+    KeyUse,
+    Kind,
+    Location,
+    NodeSettings,
+    Slot,
+    TreeUse,
+    Use,
+)
+from bt_runtime.language.reading.settings import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.language.registry import Registry
 from oracle.authoring.editing.header import ROOT, Part
-from oracle.authoring.editing.roles import EACH, KEYS, Role, below, roles_of
+
+Role = Literal[
+    "expression",
+    "read-key",
+    "write-key",
+    "delivery-key",
+    "template",
+    "tree",
+    "action",
+    "tree-arguments",
+    "tree-outputs",
+    "action-arguments",
+]
+EACH = "*"
+"""Stands for every key of a mapping and every item of a list in a location."""
+
+_WORD = "zz_any_word"
+_KEY = "zz_any_key"
+"""Stands for the keys of mappings."""
+_TEMPLATE = f"{{{_WORD}}}"
+
+
+@lru_cache(maxsize=256)
+def roles_of(settings: type[NodeSettings]) -> Mapping[Location, frozenset[Role]]:
+    """The roles of a kind's settings by location; a location that ends in `KEYS` means the keys of a mapping."""
+    found: dict[Location, set[Role]] = {}
+    for use in _uses(settings, _WORD):
+        for at, role in _roles(use, settings):
+            found.setdefault(at, set()).add(role)
+    for use in _uses(settings, _TEMPLATE):
+        if isinstance(use, KeyUse) and use.key == _WORD:
+            found.setdefault(_general(use.at), set()).add("template")
+    return {at: frozenset(roles) for at, roles in found.items()}
+
+
+KEYS = "<keys>"
+"""The last part of a location that means the keys of a mapping, not its values."""
+
+
+def _roles(use: Use, settings: type[NodeSettings]) -> list[tuple[Location, Role]]:
+    if isinstance(use, ExpressionUse):
+        return [(_general(use.at), "expression")] if use.text == _WORD else []
+    if isinstance(use, KeyUse):
+        role: Role = "write-key" if use.access == "write" else "read-key"
+        if use.key == _KEY:
+            return [((*_general(use.at[:-1]), KEYS), role)]
+        return [(_general(use.at), role)] if use.key == _WORD else []
+    if isinstance(use, DeliveryUse):
+        return [(_general(use.at), "delivery-key")]
+    if isinstance(use, TreeUse):
+        outputs: list[tuple[Location, Role]] = [((*use.outputs_at, KEYS), "tree-outputs")] if use.outputs_at else []
+        mappings = [name for name, field in _fields(settings) if _is_mapping(field) and (name,) != use.outputs_at]
+        arguments: list[tuple[Location, Role]] = [((name, KEYS), "tree-arguments") for name in mappings]
+        return [(_general(use.at), "tree"), *outputs, *arguments]
+    if isinstance(use, ActionUse):
+        return [(_general(use.at), "action")]
+    return [(_general(use.at), "action"), ((*_general(use.arguments_at), KEYS), "action-arguments")]
+
+
+def _general(at: Location) -> Location:
+    return tuple(EACH if isinstance(part, int) or part in {_WORD, _KEY, _TEMPLATE} else part for part in at)
+
+
+def _uses(settings: type[NodeSettings], word: str) -> list[Use]:
+    values = {name: _filled(annotation, word) for name, annotation in _fields(settings)}
+    try:
+        made = settings.model_construct(**{name: value for name, value in values.items() if value is not None})
+        return list(made.uses())
+    except Exception:  # noqa: BLE001  a kind of another package may expect settings that are valid
+        return []
+
+
+def _fields(settings: type[NodeSettings]) -> list[tuple[str, Any]]:
+    return [(field.alias or name, field.annotation) for name, field in settings.model_fields.items()]
+
+
+def _filled(annotation: Any, word: str) -> Any:  # noqa: ANN401  any annotation
+    """A value of the annotated type with the word in it; `None` where it has no place for one."""
+    for part in _parts(annotation):
+        if part is str or part is Any or getattr(part, "__supertype__", None) is str:
+            return word
+        if _is_mapping(part):
+            inner = _filled((get_args(part) or (str, Any))[1], word)
+            return {_KEY: word if inner is None else inner}
+        origin = get_origin(part)
+        if isinstance(origin, type) and issubclass(origin, Sequence):
+            inner = _filled(get_args(part)[0], word)
+            return None if inner is None else (inner,)
+    return None
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """The members of a union, texts first; else the annotation itself."""
+    if get_origin(annotation) in {types.UnionType, Union}:
+        return tuple(sorted(get_args(annotation), key=lambda part: part is not str))
+    return (annotation,)
+
+
+def _is_mapping(annotation: Any) -> bool:  # noqa: ANN401
+    origin = get_origin(annotation) or annotation
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def below(annotation: Any, step: str | int) -> Any:  # noqa: ANN401
+    """The annotation of an entry or item of a value; `None` if it has none."""
+    for part in _parts(annotation):
+        origin, arguments = get_origin(part), get_args(part)
+        if isinstance(step, str) and _is_mapping(part):
+            return arguments[1] if len(arguments) > 1 else Any
+        if isinstance(step, int) and isinstance(origin, type) and issubclass(origin, Sequence):
+            return arguments[0] if arguments else Any
+        fields = getattr(part, "model_fields", None)
+        if isinstance(step, str) and fields is not None:
+            return next((each.annotation for name, each in fields.items() if step in {name, each.alias}), None)
+    return None
+
+
+def choices(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """The values that an annotation lists; true and false for a bool; none for others."""
+    found: list[Any] = []
+    for part in _parts(annotation):
+        if part is bool:
+            found += [True, False]
+        elif get_origin(part) is Literal:
+            found += get_args(part)
+        elif hasattr(part, "__metadata__"):
+            found += choices(get_args(part)[0])
+    return tuple(found)
+
 
 Step = str | int
 _GUARDS = "guards"

@@ -21,6 +21,7 @@ from oracle.authoring.editing.grammar import (
     KindValue,
     NameValue,
     NodeValue,
+    Role,
     SettingValue,
     setting_value,
     shorthand_value,
@@ -28,7 +29,6 @@ from oracle.authoring.editing.grammar import (
 )
 from oracle.authoring.editing.header import TREE_NAME, Part, file_part
 from oracle.authoring.editing.lines import LARGEST_TEXT, Lines
-from oracle.authoring.editing.roles import Role
 
 Sort = Literal["key", "parameter", "name", "argument", "output", "tree", "node", "kind", "setting", "tool"]
 

@@ -24,8 +24,7 @@ from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editing.diagnosing import Diagnosis, diagnose, fixes_for
 from oracle.authoring.editing.occurrences import Occurrence
-from oracle.authoring.editing.renaming import RenameError, rename, renamed_at
-from oracle.authoring.editing.symbols import definition, references
+from oracle.authoring.editing.symbols import RenameError, definition, references, rename, renamed_at
 from oracle.features.language_server import wire
 from oracle.features.language_server.coordinates import Coordinates
 from oracle.features.language_server.open_files import Checks, OpenFile, OpenFiles

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, build
 from bt_runtime.kinds.guarded import UnderGuards
-from bt_runtime.language.flow import LeafFlow
-from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime.language.kind import CALLS_HOST, LeafFlow
 from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.text import Place
 from oracle.agent.nodes import REGISTRY

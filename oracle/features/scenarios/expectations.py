@@ -1,4 +1,4 @@
-"""Statements about a played scenario: how they name nodes, how they are compared, and what differs.
+"""What a scenario can state about its end, by name; only what is stated is compared.
 
 A plain text must be equal. A mapping states parts: `{contains: a}` or `{contains: [a, b]}` (in this order), `lacks`
 (one or several), `starts`, `ends`.

@@ -1,4 +1,4 @@
-"""From the text of a scenario file to scenarios, or to all of its mistakes.
+"""Scenario files: read to scenarios or to all of their mistakes, and written.
 
 ```yaml
 tree: oracle                      # the tree of these scenarios, unless one names another; optional
@@ -24,8 +24,7 @@ from pydantic import ConfigDict, create_model
 from bt_runtime.language.kind import Kind, NodeSettings
 from bt_runtime.language.reading.settings import read_settings
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order
-from bt_runtime.text.yaml_reader import YamlNode, read_yaml
-from bt_runtime.text.yaml_scalars import resolve
+from bt_runtime.text.yaml_reader import YamlNode, read_yaml, resolve
 from oracle.core.errors import TreeAuthorError
 from oracle.core.yaml_records import file_text
 from oracle.features.scenarios.expectations import EXPECTATIONS

@@ -1,4 +1,6 @@
-"""How the parts of a scenario may be written in a file, as types that pydantic validates.
+"""A scenario as data: what the model, the tools and the outside do, and what must happen.
+
+A scenario can be made in Python and written with `to_yaml`; `oracle.features.scenarios.files` makes it from a file.
 
 A part has often a short form beside its long one: `need_turn` for `need_turn: {reason: …}`, a text for a turn that says
 it. `read_as` gives a field such forms, and `one_of` is a mapping with one entry, whose key says what its value is.

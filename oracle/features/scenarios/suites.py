@@ -1,4 +1,4 @@
-"""Scenario files and folders: found, played and judged together."""
+"""Scenario files and folders: found, played and judged together, and rewritten to what happened."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence

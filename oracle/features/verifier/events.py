@@ -1,7 +1,8 @@
-"""What a model can do in a turn, and tools in a call: the outcomes that a tree can distinguish, each once.
+"""What can happen to a run while it waits: a request ends, the user cancels, or the time is over.
 
-A reply is a scripted turn. It is played through the product's own reader of responses, so that its outcome is a real
-one. What no expression, guard or rule of the tree can distinguish is represented by one reply.
+The ends of turns and calls are the outcomes that a tree can distinguish, each once. A reply is a scripted turn. It is
+played through the product's own reader of responses, so that its outcome is a real one. What no expression, guard or
+rule of the tree can distinguish is represented by one reply.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

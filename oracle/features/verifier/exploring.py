@@ -1,4 +1,7 @@
-"""States that need not be expanded, because one that was has shown what they do.
+"""Breadth-first exploration of all behaviours of a tree: every state once, the shortest way to each.
+
+States of equal identity are one state. From each, every event that can happen is played, and each property is checked
+after it. So the first violation of a property is one of the shortest.
 
 Two states that differ only in how many tokens are used, and in values on the blackboard, do the same if none of the
 events of the first has led to anything by those: no node has read them, and nothing that can still be ticked does. This

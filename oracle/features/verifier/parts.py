@@ -1,7 +1,10 @@
-"""The state of a live run, stored and restored in place.
+"""The parts around a run that is explored: tools and a store whose results are chosen, and what notes what was read.
 
-The objects of a run refer to each other, and to bound methods of each other, so they cannot be copied one by one. The
-run stays the same object; what changes in it is stored as plain values and put back.
+Everything that decides is the product's own; these take the place of what is slow or outside.
+
+`Memory` stores and restores the state of a live run in place: the objects of a run refer to each other, and to bound
+methods of each other, so they cannot be copied one by one. The run stays the same object; what changes in it is stored
+as plain values and put back.
 """
 
 import asyncio

@@ -1,6 +1,12 @@
 """The properties that every tree must have, and its rules, as checks of a run after each event.
 
 A check looks at one world. It returns what is wrong, as a sentence, or an empty text.
+
+What the events that are tried cannot decide is a doubt; a property that depends on it is not proven:
+
+- A rule's condition about arguments of tools is decided if arguments that make it true, and others that make it false,
+  are tried. They are made of the constants of the condition.
+- A condition about texts or numbers that the model, a tool or the outside chooses freely is not decided.
 """
 
 import ast
@@ -12,7 +18,7 @@ from typing import Any, Final
 from bt_runtime import EventPattern, ExpressionError, Rule, TreeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
-from bt_runtime.language.rules.matching import condition_of
+from bt_runtime.language.monitors import condition_of
 from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.agent.rules.vocabulary import IS_APPROVED
 from oracle.core.chunks import Closing, Content, Done, Failed

@@ -16,8 +16,8 @@ from pathlib import PurePath
 from typing import Final, Self
 
 from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime.analysis.codes import silences_in
 from bt_runtime.analysis.flow import flow_of
-from bt_runtime.analysis.silences import silences_in
 from oracle.features.verifier.events import Cancelled, Event, Replied, SaveEnded, TimePassed
 from oracle.features.verifier.exploring import Exploration
 from oracle.features.verifier.identity import Ahead

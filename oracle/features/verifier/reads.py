@@ -1,7 +1,14 @@
-"""What a tree can distinguish: the blackboard keys that its expressions read, and what they are compared with.
+"""What of a run can matter: what a tree can distinguish, and what is still read before it is replaced.
 
 What no node can distinguish need not be explored twice. What a node's code reads in addition to its settings is among
-the facts that its kind declares; of a tree with a kind that declares none, nothing is proven (`doubts`).
+the facts that its kind declares; of a tree with a kind that declares none, nothing is proven (`properties`).
+
+A turn that succeeds replaces everything that the blackboard says about the turn before. So what is known of the turn
+before matters only to nodes that can be ticked until then: those after the node that waits, those that a guard leads
+to, and those that follow if the turn fails. The answer errs on the side of more nodes.
+
+`no_progress` and `error_limit` compare the latest calls with those that follow. Before the last round it matters only
+how each round that can follow would be judged; histories that are judged alike are one.
 """
 
 import ast
@@ -12,10 +19,9 @@ from itertools import product
 from typing import Any
 
 from bt_runtime import NodeDefinition, Status, TreeDefinition
-from bt_runtime.language.expressions.expression import compile_expression
+from bt_runtime.language.expressions.compiler import compile_expression
 from bt_runtime.language.expressions.syntax import parse
-from bt_runtime.language.flow import LeafFlow
-from bt_runtime.language.kind import DeliveryUse, ExpressionUse, KeyUse
+from bt_runtime.language.kind import DeliveryUse, ExpressionUse, KeyUse, LeafFlow
 from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.nodes.context import Requester
 from oracle.agent.nodes.roles import ASKS_MODEL, REFUSES_CALLS, RUNS_CALLS

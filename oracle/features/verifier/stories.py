@@ -1,4 +1,4 @@
-"""A counterexample as a scenario: the same turns, tools and interruptions, for `oracle trees test`.
+"""A counterexample as a story: what happened, step by step, and which nodes acted; and as a scenario.
 
 Some events have no form in a scenario: a conversation that cannot be saved, an error in the service, and interruptions
 in the very moment in which something ends. The scenario says so then, and goes on without them.

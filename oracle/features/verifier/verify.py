@@ -1,4 +1,4 @@
-"""The result of a verification: a verdict on each property, the figures, and the bounds that it holds within."""
+"""Verifies one tree: explores all behaviours within bounds, judges its properties, and reports the verdicts."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from bt_runtime import (
     TreeNotFoundError,
     Visit,
 )
-from bt_runtime.drawing.rendering.labels import children_of, label_of
+from bt_runtime.drawing.labels import children_of, label_of
 from bt_runtime.library.named import read_sources
 from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.model import (

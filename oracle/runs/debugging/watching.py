@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import structlog
 
 from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinition
-from bt_runtime.language.expressions.expression import Expression
+from bt_runtime.language.expressions.compiler import Expression
 from oracle.runs.debugging.commands import WrongCommandError, compile_condition
 from oracle.runs.record.debug import BreakpointHit
 from oracle.runs.storage.breakpoints import Breakpoint

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from bt_runtime.analysis.judging import codes_of
+from bt_runtime.analysis.files import codes_of
 from oracle.authoring.editing.desk import Desk
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError

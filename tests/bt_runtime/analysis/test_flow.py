@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 
 from bt_runtime import Decorator, NoSettings, Status, node
-from bt_runtime.analysis.budget import Budget, OverBudgetError
+from bt_runtime.analysis.files import warnings_of
 from bt_runtime.analysis.flow import Flow, flow_of
-from bt_runtime.analysis.host import HostChecks, Transfer
-from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.host import Budget, HostChecks, OverBudgetError, Transfer
 from bt_runtime.analysis.states import EndStates
 from bt_runtime.language.expressions.domains import of_values
-from bt_runtime.language.flow import Case, leaf
+from bt_runtime.language.kind import Case, leaf
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of

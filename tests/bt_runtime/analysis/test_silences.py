@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.analysis.codes import Code, by_name
+from bt_runtime.analysis.codes import Code, Judged, by_name, silenced, silences_in
 from bt_runtime.analysis.files import CheckedFile, CheckReport, check_files
-from bt_runtime.analysis.silences import Judged, silenced, silences_in
 from bt_runtime.library.named import TreeLibrary
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY

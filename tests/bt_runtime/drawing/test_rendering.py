@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bt_runtime.drawing.labels import tree_data
 from bt_runtime.drawing.rendering import FORMATS, render
-from bt_runtime.drawing.rendering.data import tree_data
 from bt_runtime.library.named import read_tree
 from tests.bt_runtime.sample_kinds import ORACLE, REGISTRY
 

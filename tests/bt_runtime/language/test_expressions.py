@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions.expression import compile_expression
+from bt_runtime.language.expressions.compiler import compile_expression
 from bt_runtime.language.expressions.operations import FUNCTIONS
 
 VALUES = {

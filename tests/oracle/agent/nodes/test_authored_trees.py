@@ -12,9 +12,9 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
-from bt_runtime.analysis.budget import Budget, OverBudgetError
 from bt_runtime.analysis.files import check_files
 from bt_runtime.analysis.flow import flow_of
+from bt_runtime.analysis.host import Budget, OverBudgetError
 from oracle.agent.nodes import REGISTRY
 from tests.support.shares import some
 

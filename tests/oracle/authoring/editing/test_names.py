@@ -6,8 +6,7 @@ import pytest
 
 from oracle.authoring.editing.describing import hover
 from oracle.authoring.editing.occurrences import Occurrence
-from oracle.authoring.editing.renaming import RenameError, rename
-from oracle.authoring.editing.symbols import definition, references
+from oracle.authoring.editing.symbols import RenameError, definition, references, rename
 from tests.oracle.authoring.editing.desks import cut, desk_in
 
 TREE = """\

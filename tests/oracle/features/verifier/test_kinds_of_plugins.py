@@ -1,7 +1,7 @@
 """Kinds of other packages are proven, refuted and judged by what they declare, like the shipped ones."""
 
 from bt_runtime import DeliveryUse, Facts, KeyUse, Node, NodeSettings, Status, Words, node
-from bt_runtime.analysis.judging import warnings_of
+from bt_runtime.analysis.files import warnings_of
 from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.llm_turn import LlmTurn, LlmTurnSettings

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from bt_runtime.drawing.rendering.labels import (
+from bt_runtime.drawing.labels import (
     SYMBOLS,
     Label,
     Statuses,

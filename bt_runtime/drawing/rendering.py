@@ -1,6 +1,13 @@
-"""The formats of text: an outline for terminals and logs, Graphviz's DOT language, Mermaid for Markdown pages."""
+"""Pictures of a tree: text, Mermaid, DOT, SVG and JSON, optionally with the statuses of a run.
 
-from bt_runtime.drawing.rendering.labels import SYMBOLS, Statuses, children_of, edges_of, label_of, status_of
+Names and settings are untrusted, so every format escapes them in its own way.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
+
+from bt_runtime.drawing.labels import SYMBOLS, Statuses, children_of, edges_of, label_of, render_json, status_of
+from bt_runtime.drawing.svg import render_svg
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.text import visible
 
@@ -132,3 +139,34 @@ def _shape(node: NodeDefinition) -> str:
 def _coded(text: str) -> str:
     """All but letters, digits and harmless signs as Mermaid's `#code;`: quotes, brackets, HTML, Markdown."""
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"#{ord(sign)};" for sign in text)
+
+
+Format = Literal["text", "mermaid", "dot", "svg", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_RENDERERS: Mapping[str, Callable[[TreeDefinition, Statuses | None], str]] = {
+    "text": render_text,
+    "mermaid": render_mermaid,
+    "dot": render_dot,
+    "svg": render_svg,
+    "json": render_json,
+}
+
+__all__ = ["FORMATS", "Format", "render"]
+
+
+def render(tree: TreeDefinition, format: Format = "text", statuses: Statuses | None = None) -> str:  # noqa: A002
+    """A picture of a tree.
+
+    Args:
+        tree: the tree to draw.
+        format: one of `FORMATS`.
+        statuses: SUCCESS, FAILURE, RUNNING or INVALID by node path; a node that is not in it is INVALID.
+
+    Raises:
+        ValueError: for an unknown format.
+    """
+    renderer = _RENDERERS.get(format)
+    if renderer is None:
+        raise ValueError(f"there is no picture format {format!r}; formats are {', '.join(FORMATS)}")
+    return renderer(tree, statuses)
