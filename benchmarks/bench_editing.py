@@ -17,11 +17,11 @@ from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_text
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.completion import complete
-from oracle.authoring.editing.describing import hover
-from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import diagnose
-from oracle.authoring.editing.symbols import references
+from oracle.features.editing.completion import complete
+from oracle.features.editing.describing import hover
+from oracle.features.editing.desk import Desk
+from oracle.features.editing.diagnosing import diagnose
+from oracle.features.editing.symbols import references
 from trees import FOLDER
 
 AIM_MS = 100.0

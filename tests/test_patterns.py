@@ -30,8 +30,8 @@ ROOT = Path(__file__).parents[1]
 
 BOUNDED = {
     "bt_runtime.language.expressions.syntax._TEXT": LONGEST_EXPRESSION,
-    "oracle.authoring.editing.expressions._TEXTS": LONGEST_EXPRESSION,
-    "oracle.authoring.editing.occurrences._IN_EXPRESSION": LONGEST_EXPRESSION,
+    "oracle.features.editing.expressions._TEXTS": LONGEST_EXPRESSION,
+    "oracle.features.editing.occurrences._IN_EXPRESSION": LONGEST_EXPRESSION,
     "oracle.tools.code_query._LOOKS_LIKE_REGEX": MAX_QUERY_CHARS,
     "oracle.tools.code_query._QUESTION": MAX_QUERY_CHARS,
     "oracle.tools.code_query._REGEX_SYNTAX": MAX_QUERY_CHARS,

@@ -34,6 +34,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.mcp_server",
     "oracle.features.scenarios",
     "oracle.features.verifier",
+    "oracle.features.editing",
     "oracle.features.language_server",
 )
 """The packages of the features that come with the product; each has its `FEATURE`."""

@@ -16,12 +16,12 @@ from bt_runtime import TreeLibrary, render
 from bt_runtime.analysis.files import CheckReport, check_text
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.completion import complete
-from oracle.authoring.editing.describing import hover
-from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import diagnose, fixes_for
-from oracle.authoring.editing.lines import Lines
-from oracle.authoring.editing.symbols import RenameError, definition, references, rename
+from oracle.features.editing.completion import complete
+from oracle.features.editing.describing import hover
+from oracle.features.editing.desk import Desk
+from oracle.features.editing.diagnosing import diagnose, fixes_for
+from oracle.features.editing.lines import Lines
+from oracle.features.editing.symbols import RenameError, definition, references, rename
 from oracle.features.scenarios.files import ScenarioFileError, from_yaml
 from tests.oracle.damage import damaged, scenarios, trees, words
 from trees import FOLDER

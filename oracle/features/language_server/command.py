@@ -27,8 +27,8 @@ def lsp() -> int:
     output = _take_standard_output()
     settings = settings_for()
     with collector_paused():
+        from oracle.features.editing.desk import editing_desk  # noqa: PLC0415
         from oracle.features.language_server.server import serve  # noqa: PLC0415  its library is large
-        from oracle.server.wiring.editing import editing_desk  # noqa: PLC0415
 
         desk = editing_desk(settings)
     return serve(desk, input_=sys.stdin.buffer, output=output)

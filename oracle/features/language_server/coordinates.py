@@ -13,7 +13,7 @@ from typing import Final
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from bt_runtime.text import Place
-from oracle.authoring.editing.lines import Lines
+from oracle.features.editing.lines import Lines
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 

@@ -13,8 +13,8 @@ from pygls.uris import to_fs_path
 
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
-from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import Diagnosis, diagnose
+from oracle.features.editing.desk import Desk
+from oracle.features.editing.diagnosing import Diagnosis, diagnose
 from trees import FOLDER
 
 _TREE: Final = re.compile(r"^(?:tree|root)[ \t]*:|tree\.schema\.json", re.MULTILINE)

@@ -19,12 +19,12 @@ from pygls.lsp.server import LanguageServer
 from bt_runtime.language.errors import TreeFileError
 from bt_runtime.library.named import read_source
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.authoring.editing.completion import complete
-from oracle.authoring.editing.describing import hover
-from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.diagnosing import Diagnosis, diagnose, fixes_for
-from oracle.authoring.editing.occurrences import Occurrence
-from oracle.authoring.editing.symbols import RenameError, definition, references, rename, renamed_at
+from oracle.features.editing.completion import complete
+from oracle.features.editing.describing import hover
+from oracle.features.editing.desk import Desk
+from oracle.features.editing.diagnosing import Diagnosis, diagnose, fixes_for
+from oracle.features.editing.occurrences import Occurrence
+from oracle.features.editing.symbols import RenameError, definition, references, rename, renamed_at
 from oracle.features.language_server import wire
 from oracle.features.language_server.coordinates import Coordinates
 from oracle.features.language_server.open_files import Checks, OpenFile, OpenFiles
@@ -94,7 +94,7 @@ class TreesServer(LanguageServer):
         return each if each is not None and each.is_bounded and self.files.is_tree(each) else None
 
     def ask(self, about: Callable[..., T], params: Any, **more: Any) -> T | None:  # noqa: ANN401  messages differ
-        """What a function of `oracle.authoring.editing` says about the position of a message; `None` without a tree.
+        """What a function of `oracle.features.editing` says about the position of a message; `None` without a tree.
 
         Raises:
             JsonRpcException: the request was right, and is refused.

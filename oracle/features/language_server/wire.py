@@ -1,4 +1,4 @@
-"""What `oracle.authoring.editing` answers, as the protocol's messages."""
+"""What `oracle.features.editing` answers, as the protocol's messages."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,8 +8,8 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from bt_runtime.text import Edit, Fix, Mistake, Place
-from oracle.authoring.editing.completion import Completion
-from oracle.authoring.editing.diagnosing import FileMistake
+from oracle.features.editing.completion import Completion
+from oracle.features.editing.diagnosing import FileMistake
 from oracle.features.language_server.coordinates import Coordinates
 
 SOURCE: Final = "oracle trees"

@@ -36,7 +36,6 @@ _FURTHER: Final = (
     "whole_runs",
     "conversations",
     "agent_settings",
-    "editing",
     "trees",
     "people",
     "me",

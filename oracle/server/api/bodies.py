@@ -134,34 +134,13 @@ class TreeSave(TreeVersionNow):
     source: Text = Field(description="The whole text of the file; it is kept exactly.")
 
 
-class _TreeFile(RequestBody):
+class TreeFile(RequestBody):
     """A text of a tree's file."""
 
     source: Text = Field(description="The whole text of a tree file.")
     name: TreeName | None = Field(
         default=None, description="The tree whose file it would be: the trees that include it are checked with it."
     )
-
-
-class TextToCheck(_TreeFile):
-    """A text to be checked."""
-
-    __qualname__ = "TreeText"  # its name in `/openapi.json`
-    model_config = ConfigDict(title="TreeText")
-
-
-class TreeCursor(_TreeFile):
-    """A text that is being typed, and where."""
-
-    line: int = Field(ge=1, le=1_000_000, description="Of the cursor, from 1.")
-    column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
-
-
-class TreeWord(_TreeFile):
-    """A text that is being typed, and a place in it."""
-
-    line: int = Field(ge=1, le=1_000_000, description="From 1.")
-    column: int = Field(ge=1, le=1_000_000, description="Of a character of the word, from 1.")
 
 
 class TreeWithText(RequestBody):

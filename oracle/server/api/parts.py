@@ -24,7 +24,6 @@ from oracle.server.settings.prices import Prices
 
 if TYPE_CHECKING:  # a service loads them with the first call that uses them
     from oracle.authoring.counting import AnswerCounts
-    from oracle.authoring.editing.desk import Desk
     from oracle.authoring.results import TrialResults
     from oracle.authoring.trials import Trials
     from oracle.replay.histories.sharing import Passes
@@ -34,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """The parts of one service; `trials`, `answers`, `results`, `desk` and `passes` are made at their first call.
+    """The parts of one service; `trials`, `answers`, `results` and `passes` are made at their first call.
 
     Args:
         oracle: checks questions.
@@ -42,7 +41,6 @@ class ServiceParts:
         trials: say what a text of a tree would change.
         answers: counts what nodes have answered.
         results: keep what trials have last said.
-        desk: says what can be typed in a tree file.
         store: keeps runs, conversations, settings and versions.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         passes: explain recorded runs; closed at the end of the process.
@@ -58,7 +56,6 @@ class ServiceParts:
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
         load: says whether the process keeps up.
-        typing: lets one text be completed at a time, because that takes processor time.
         progress: counts the turns of runs under way.
         comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
         streams: open streams; closed at the end of the process.
@@ -72,7 +69,6 @@ class ServiceParts:
     trials: "Callable[[], Trials]"
     answers: "Callable[[], AnswerCounts]"
     results: "Callable[[], TrialResults]"
-    desk: "Callable[[], Desk]"
     store: Store
     runs: RunManager
     passes: "Callable[[], Passes]"
@@ -88,7 +84,6 @@ class ServiceParts:
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)
     load: LoopLoad = field(default_factory=LoopLoad)
-    typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     progress: TurnCounts = field(default_factory=TurnCounts)
     streams: OpenStreams = field(default_factory=OpenStreams)

@@ -149,58 +149,6 @@ class TreeConflict(ReplyBody):
     )
 
 
-class TreeCheck(ReplyBody):
-    """The result of a check."""
-
-    ok: bool = Field(description="There are no mistakes; there may be warnings.")
-    mistakes: list[TreeMistake]
-    warnings: list[TreeMistake]
-
-
-class TreeCompletion(ReplyBody):
-    """Something that can be typed at a position."""
-
-    label: str = Field(description="What a list shows.")
-    kind: str = Field(description="What it is: a node kind, a setting, a key, a value, …")
-    detail: str
-    doc: str = Field(description="Markdown.")
-    line: int = Field(description="With the next three: the text that it replaces.")
-    column: int
-    end_line: int
-    end_column: int
-    insert: str = Field(description="What takes its place.")
-    snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
-
-
-class TreeCompletions(ReplyBody):
-    """What can be typed at a position, the likeliest first."""
-
-    items: list[TreeCompletion]
-
-
-class TreeHover(ReplyBody):
-    """What a word of a tree file means."""
-
-    markdown: str | None = Field(description="Null if there is nothing to say about it.")
-
-
-class TreePlace(ReplyBody):
-    """A place in a tree file; line and column count from 1, the end is behind the last character."""
-
-    tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
-    file: str = Field(description="The name of the file: `follow_signal.yaml`.")
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-class TreePlaces(ReplyBody):
-    """Where a name is declared."""
-
-    places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedRun(Comparison):
     """A recorded query on the present tree and on the text."""

@@ -98,7 +98,6 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             trials=_later("oracle.authoring.trials:Trials", trees, environment=_environment(settings)),
             answers=_later("oracle.authoring.counting:AnswerCounts", store, trees),
             results=_later("oracle.authoring.results:TrialResults", store.tree_trials),
-            desk=_later("oracle.server.wiring.editing:editing_desk", settings, tools),
             store=store,
             runs=RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id, versions=versions),
             passes=cache(lambda: late.enter_context(closing(make_passes()))),

@@ -14,8 +14,8 @@ from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
 from oracle.cli.setup import settings_for
+from oracle.features.editing.desk import editing_desk
 from oracle.features.language_server.server import serve
-from oracle.server.wiring.editing import editing_desk
 
 PATIENCE_S = 10.0
 

@@ -24,7 +24,6 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.authoring.counting import AnswerCounts
-from oracle.authoring.editing.desk import Desk
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.results import TrialResults
 from oracle.authoring.trials import Trials
@@ -191,7 +190,6 @@ async def running_service(
             trials=cache(lambda: Trials(served, environment=environment)),
             answers=cache(lambda: AnswerCounts(store, served)),
             results=cache(lambda: TrialResults(store.tree_trials)),
-            desk=cache(lambda: Desk(library)),
             store=store,
             runs=runs,
             passes=lambda: passes,

@@ -10,16 +10,13 @@ from typing import Any
 import pytest
 
 from oracle.authoring.editor import Save
+from oracle.features.editing.calls import TreeCheck, TreeCompletions, TreeHover, TreePlaces
 from oracle.features.scenarios.calls import TreeTest
 from oracle.features.verifier.calls import TreeVerification
 from oracle.server.api.tree_replies import (
-    TreeCheck,
     TreeComparison,
-    TreeCompletions,
     TreeConflict,
-    TreeHover,
     TreeMistakes,
-    TreePlaces,
 )
 from tests.oracle.server.api.conftest import ALICE, HANGS, OLGA, OPERATOR, TOKENS, Service
 

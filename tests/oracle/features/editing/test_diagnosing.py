@@ -7,9 +7,9 @@ import pytest
 
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.diagnosing import Diagnosis, FileMistake, diagnose, fixes_for, silence
-from oracle.authoring.editing.lines import Lines
-from tests.oracle.authoring.editing.desks import desk_in
+from oracle.features.editing.diagnosing import Diagnosis, FileMistake, diagnose, fixes_for, silence
+from oracle.features.editing.lines import Lines
+from tests.oracle.features.editing.desks import desk_in
 
 WRONG = "tree: part\ninternal: true\nroot:\n  sequence:\n    - condition: turns > 1\n"
 

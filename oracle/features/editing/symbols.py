@@ -13,9 +13,9 @@ from bt_runtime.language.registry import NAME, RESERVED
 from bt_runtime.library.named import read_source
 from bt_runtime.text import Edit, Place, brief, visible
 from bt_runtime.text.yaml_reader import Document, read_yaml
-from oracle.authoring.editing.desk import Desk
-from oracle.authoring.editing.occurrences import Occurrence, occurrences
 from oracle.core.errors import TreeAuthorError
+from oracle.features.editing.desk import Desk
+from oracle.features.editing.occurrences import Occurrence, occurrences
 from trees import FOLDER
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from bt_runtime.text import Place
 from bt_runtime.text.yaml_reader import DEEPEST
-from oracle.authoring.editing.lines import LARGEST_TEXT, Lines
+from oracle.features.editing.lines import LARGEST_TEXT, Lines
 
 Path = tuple[str | int, ...]
 

@@ -10,10 +10,10 @@ from bt_runtime.language.kind import Kind, Slot
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
-from oracle.authoring.editing import describing
-from oracle.authoring.editing.desk import Context, Desk, context_at
-from oracle.authoring.editing.expressions import expression_items, placeholder_items
-from oracle.authoring.editing.grammar import (
+from oracle.features.editing import describing
+from oracle.features.editing.desk import Context, Desk, context_at
+from oracle.features.editing.expressions import expression_items, placeholder_items
+from oracle.features.editing.grammar import (
     KindValue,
     NodesValue,
     NodeValue,
@@ -24,8 +24,8 @@ from oracle.authoring.editing.grammar import (
     setting_value,
     shorthand_value,
 )
-from oracle.authoring.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Item, Part
-from oracle.authoring.editing.lines import Lines
+from oracle.features.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Item, Part
+from oracle.features.editing.lines import Lines
 
 _TAIL = re.compile(r"[\w-]*")
 _COLON = re.compile(r"\s*:(?=\s|$)")

@@ -5,8 +5,8 @@ from pathlib import Path
 from bt_runtime import TreeLibrary
 from bt_runtime.language.kind import HostAction
 from oracle.agent.nodes import REGISTRY
-from oracle.authoring.editing.completion import Completion, complete
-from oracle.authoring.editing.desk import Desk
+from oracle.features.editing.completion import Completion, complete
+from oracle.features.editing.desk import Desk
 from oracle.llm.protocol import ToolDefinition
 from trees import FOLDER
 

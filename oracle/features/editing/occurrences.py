@@ -16,7 +16,7 @@ from bt_runtime.language.kind import Kind
 from bt_runtime.language.registry import RESERVED, Registry
 from bt_runtime.text import Place
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
-from oracle.authoring.editing.grammar import (
+from oracle.features.editing.grammar import (
     Expected,
     KindValue,
     NameValue,
@@ -27,8 +27,8 @@ from oracle.authoring.editing.grammar import (
     shorthand_value,
     step,
 )
-from oracle.authoring.editing.header import TREE_NAME, Part, file_part
-from oracle.authoring.editing.lines import LARGEST_TEXT, Lines
+from oracle.features.editing.header import TREE_NAME, Part, file_part
+from oracle.features.editing.lines import LARGEST_TEXT, Lines
 
 Sort = Literal["key", "parameter", "name", "argument", "output", "tree", "node", "kind", "setting", "tool"]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
-from oracle.authoring.editing import describing
-from oracle.authoring.editing.desk import Context
-from oracle.authoring.editing.grammar import KindValue, SettingValue, shorthand_value
-from oracle.authoring.editing.header import Item
+from oracle.features.editing import describing
+from oracle.features.editing.desk import Context
+from oracle.features.editing.grammar import KindValue, SettingValue, shorthand_value
+from oracle.features.editing.header import Item
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$|(?<![\w.])$")
 _TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")

@@ -2,21 +2,27 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bt_runtime import TreeLibrary
+from bt_runtime.analysis.files import codes_of
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.kind import KEY_TYPES, Key, KeyType
 from bt_runtime.language.reading.header import Header, read_header
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.language.registry import Registry
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.authoring.editing.grammar import Expected, step
-from oracle.authoring.editing.header import file_part
-from oracle.authoring.editing.lines import Lines
-from oracle.authoring.editing.scanning import Spot, declarations, spot_at
+from oracle.features.editing.grammar import Expected, step
+from oracle.features.editing.header import file_part
+from oracle.features.editing.lines import Lines
+from oracle.features.editing.scanning import Spot, declarations, spot_at
 from oracle.llm.protocol import ToolDefinition
+from oracle.server.settings.fields import Settings
+from oracle.server.settings.reading import SettingsError
+from oracle.server.wiring.agent import build_tools, tree_library
+from oracle.tools import ToolRegistry, ToolSetupError
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +155,23 @@ def context_of_word(desk: Desk, lines: Lines, file: Path, line: int, column: int
     """The context at the end of the word that a position touches."""
     rest = _WORD_AFTER.match(lines[line], max(column - 1, 0))
     return context_at(desk, lines, file, line, rest.end() + 1 if rest else column)
+
+
+def editing_desk(settings: Settings, library: TreeLibrary | None = None) -> Desk:
+    """The desk over the operator's trees and tools.
+
+    Args:
+        settings: the operator's.
+        library: the trees; `None`: those of the settings.
+
+    Raises:
+        SettingsError: the operator's folder of trees is none.
+    """
+    tools: ToolRegistry | None = None
+    with suppress(ToolSetupError, SettingsError):  # they are reported where the tools are made
+        tools = build_tools(settings, has_web_search=False)
+    offered = [tool.name for tool in tools.tools if not tool.is_server_side] if tools is not None else []
+    definitions = tools.definitions(offered) if tools is not None else ()
+    library = tree_library(settings, tools) if library is None else library
+    codes = {name: code.summary for name, code in codes_of(library.registry).items() if code.severity == "warning"}
+    return Desk(library, {tool.name: tool for tool in definitions}, codes)

@@ -14,10 +14,10 @@ from bt_runtime.language.kind import Key, Kind, argument_meanings
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
-from oracle.authoring.editing.desk import Context, Desk, context_of_word
-from oracle.authoring.editing.grammar import KindValue, NodeValue, SettingValue, setting_value, shorthand_value
-from oracle.authoring.editing.header import Part
-from oracle.authoring.editing.lines import Lines
+from oracle.features.editing.desk import Context, Desk, context_of_word
+from oracle.features.editing.grammar import KindValue, NodeValue, SettingValue, setting_value, shorthand_value
+from oracle.features.editing.header import Part
+from oracle.features.editing.lines import Lines
 from oracle.llm.protocol import ToolDefinition
 
 _LONGEST = 4_000

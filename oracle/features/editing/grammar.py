@@ -27,7 +27,7 @@ from bt_runtime.language.kind import (
 )
 from bt_runtime.language.reading.settings import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.language.registry import Registry
-from oracle.authoring.editing.header import ROOT, Part
+from oracle.features.editing.header import ROOT, Part
 
 Role = Literal[
     "expression",

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.authoring.editing.describing import hover
-from oracle.authoring.editing.occurrences import Occurrence
-from oracle.authoring.editing.symbols import RenameError, definition, references, rename
-from tests.oracle.authoring.editing.desks import cut, desk_in
+from oracle.features.editing.describing import hover
+from oracle.features.editing.occurrences import Occurrence
+from oracle.features.editing.symbols import RenameError, definition, references, rename
+from tests.oracle.features.editing.desks import cut, desk_in
 
 TREE = """\
 tree: mine

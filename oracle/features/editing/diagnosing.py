@@ -13,11 +13,11 @@ from bt_runtime.analysis.files import check_text, with_fixes
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.text import MOST_MISTAKES, Edit, Fix, Mistake, Place, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Document, read_yaml
-from oracle.authoring.editing.desk import Desk, names_in
-from oracle.authoring.editing.lines import Lines
-from oracle.authoring.editing.occurrences import occurrences
-from oracle.authoring.editing.scanning import spot_at
-from oracle.authoring.editing.symbols import Files
+from oracle.features.editing.desk import Desk, names_in
+from oracle.features.editing.lines import Lines
+from oracle.features.editing.occurrences import occurrences
+from oracle.features.editing.scanning import spot_at
+from oracle.features.editing.symbols import Files
 
 
 @dataclass(frozen=True, slots=True)

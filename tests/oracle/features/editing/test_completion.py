@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.language.rule import TEMPLATES
-from tests.oracle.authoring.editing.desks import accepted, completed
+from tests.oracle.features.editing.desks import accepted, completed
 
 HEAD = """\
 tree: mine
