@@ -36,7 +36,7 @@ console-tests: .venv/dev # what the tests of the console need, and those of its 
 	$(WEB) browser --if-possible
 
 check: lint console-tests ## what CI runs: the linters and all tests; some twenty minutes on two cores
-	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile whole --cpu-limit 3 -m "not soak"
+	$(BIN)/pytest --numprocesses auto --dist worksteal --quiet --hypothesis-profile check --cpu-limit 3 -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear .venv/lowest
@@ -69,8 +69,8 @@ eval: install ## what only a real model can show, and what it costs; needs ANTHR
 screenshots: .venv/dev ## pictures of every page of the console in every state, in build/screenshots (ARGS="--only chat-*"; ARGS=--documents: those of docs/pictures)
 	$(BIN)/python -m tests.web.screenshots $(ARGS)
 
-soak: .venv/dev ## the long forms of fuzz, load and fault tests
-	$(BIN)/pytest --numprocesses auto --quiet -m soak
+soak: .venv/dev ## the long forms of fuzz, load and fault tests, and more examples of each property
+	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole -m "soak or hypothesis"
 
 docs: .venv/dev ## write the generated parts of docs/ anew
 	$(BIN)/python docs/generate.py

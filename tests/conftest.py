@@ -12,10 +12,12 @@ from hypothesis import HealthCheck, settings
 gc.disable()  # until all tests are collected
 pytest_plugins = ["tests.support.cost", "pytester"]
 
-# `make test` tries a few examples of each property, `make check` as many as hypothesis does by itself. A busy machine
-# and a large example are no mistakes of the code. The rest is as hypothesis has it, with its own settings for CI.
+# `make test` tries a few examples of each property, `make check` more, and `make soak` as many as hypothesis does by
+# itself (in CI always the same ones). A busy machine and a large example are no mistakes of the code. The rest is as
+# hypothesis has it, with its own settings for CI.
 _OURS = settings(settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("whole", _OURS)
+settings.register_profile("check", _OURS, max_examples=40)
 settings.register_profile("brief", _OURS, max_examples=20)
 settings.load_profile("brief")
 

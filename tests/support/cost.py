@@ -3,8 +3,8 @@
 A test that takes more than `QUICK_S` of CPU (its own and that of processes it has waited for; not its fixtures') bears
 the mark `long` with a reason, `@pytest.mark.long("starts a service of its own")`. One without it is named at the end of
 the run. With `--cpu-limit SECONDS` one that takes more than that fails: the same work costs more on a busy machine, and
-the first test of a process loads what the others find loaded, so a limit leaves room. With the profile `whole` those
-that try more with it, properties and what asks for `some` of its cases, are not measured.
+the first test of a process loads what the others find loaded, so a limit leaves room. Except with the profile `brief`
+those that try more without it, properties and what asks for `some` of its cases, are not measured.
 """
 
 import resource
@@ -48,7 +48,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     if taken <= QUICK_S or item.get_closest_marker("long") or item.get_closest_marker("soak"):
         return
     grows = shares.asked > asked or is_hypothesis_test(getattr(item, "obj", None))
-    if grows and settings.get_current_profile_name() == "whole":
+    if grows and settings.get_current_profile_name() != "brief":
         return
     item.user_properties.append(("unmarked_cpu_s", taken))
     limit = item.config.getoption("--cpu-limit")
