@@ -34,7 +34,7 @@ def run(*words, cwd, code=0):
 def fresh(tmp_path_factory):
     """An environment with copies of both packages; Oracle and what it needs are borrowed from this one."""
     folder = tmp_path_factory.mktemp("fresh")
-    run(sys.executable, "-m", "venv", folder / "venv", cwd=ROOT)
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=ROOT)
     python = folder / "venv" / "bin" / "python"
     own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=ROOT).strip())
     # Oracle is installed here as editable, by a path file that a borrowed folder does not pass on.
@@ -42,7 +42,7 @@ def fresh(tmp_path_factory):
     for name in ("plugin_template", "deep_researcher"):
         copy = shutil.copytree(EXAMPLES / name, folder / name)
         offline = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
-        run(python, "-m", "pip", "install", *offline, copy, cwd=folder)
+        run(sys.executable, "-m", "pip", "--python", python, "install", *offline, copy, cwd=folder)
     (folder / "project").mkdir()
     (folder / "project" / "login.py").write_text('"""How users log in: with a password."""\n')
     return SimpleNamespace(oracle=(python, "-m", "oracle"), folder=folder / "project", installed=own)

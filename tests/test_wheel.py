@@ -79,9 +79,10 @@ def wheel(missing, tmp_path_factory):
 def installed(wheel, tmp_path_factory):
     """A virtual environment with the wheel in it; what it depends on is borrowed from this one."""
     folder = tmp_path_factory.mktemp("installed") / "venv"
-    run(sys.executable, "-m", "venv", folder, cwd=ROOT)
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=ROOT)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=ROOT)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=ROOT)
     own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=ROOT).strip())
     # The path files of a folder that is itself named in a path file are not read: this checkout stays out of sight.
     (own / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
