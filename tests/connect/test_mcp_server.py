@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import mcp_types as types
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.auth import TokenStorage
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import streamable_http_client
@@ -53,30 +53,6 @@ class Progress:
         self.told.append(message or "")
         if not self.run.done():
             self.run.set_result(self.told[0].removeprefix("run "))
-
-
-@BOTH
-async def test_an_answer_is_the_native_one(stage: Stage, mode: str) -> None:
-    stage.desk.play(*SEARCH)
-    progress = Progress()
-    async with connected(stage, mode=mode) as client:
-        given = {"question": "Where is retry?"}
-        found = (await client.call_tool("ask", given, progress_callback=progress)).structured_content
-    assert found["answer"] == await stage.answer(found["run_id"])
-    assert found["tokens_used"] == (await stage.done(found["run_id"]))["tokens_used"]
-    assert [each.split(" ")[0] for each in progress.told] == ["run", "search_code"]
-
-
-async def test_a_cancel_ends_the_run(stage: Stage) -> None:
-    stage.desk.play(HANGS)
-    progress = Progress()
-    async with connected(stage) as client:
-        asking = asyncio.create_task(client.call_tool("ask", {"question": "Why?"}, progress_callback=progress))
-        run_id = await progress.run
-        await stage.desk.wait_request()
-        asking.cancel()
-        await asyncio.wait([asking])
-        assert (await stage.done(run_id))["termination_reason"] == "user_cancelled"
 
 
 @BOTH
@@ -121,15 +97,6 @@ async def test_an_approval_is_taken_by_another_worker(stage: Stage) -> None:
     assert '{"path":"form.md","body":"A"}' in asked[0].message
     assert asked[0].requested_schema["properties"]["decision"]["enum"] == ["approve", "refuse"]
     assert (await stage.done(found["run_id"]))["termination_reason"] == "completed"
-
-
-async def test_users_are_apart(stage: Stage) -> None:
-    stage.desk.play(*SEARCH)
-    async with connected(stage) as alice, connected(stage, user="bob") as bob:
-        found = (await alice.call_tool("ask", {"question": "Where?"})).structured_content
-        assert (await bob.call_tool("ask", {"run_id": found["run_id"]})).is_error
-        with pytest.raises(MCPError, match="Resource not found"):
-            await bob.read_resource(f"oracle://conversations/{found['context_id']}")
 
 
 class NoTokens(TokenStorage):

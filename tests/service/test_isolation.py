@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from tests.acceptance.scripts import ACTION_QUESTION, VAULT_QUESTION, answers, calls, hangs, says
+from tests.acceptance.scripts import ACTION_QUESTION, VAULT_QUESTION, answers, calls, says
 from tests.service.provider import Desk
 from tests.service.server import Client, Connect, Server
 from tests.service.users import TOKENS, bearer_of
@@ -63,30 +63,6 @@ async def assert_hidden(attacker: Client, run_id: str, context_id: str) -> None:
         seen, wanted = await sent(attacker, theirs), await sent(attacker, never)
         assert seen.status_code == 404, (theirs, seen.status_code)
         assert shape(seen, run_id, context_id) == shape(wanted, nothing), theirs
-
-
-async def test_a_finished_run_and_its_conversation_are_hidden_from_others(
-    alice: Client, bob: Client, guarded_desk: Desk
-) -> None:
-    guarded_desk.play(answers(SECRET))
-    heard = await alice.ask()
-    await assert_hidden(bob, heard.run_id, heard.done["context_id"])
-    assert await alice.kept_answer(heard.done["context_id"]) == SECRET
-    assert len(guarded_desk.requests) == 1
-
-
-async def test_a_run_under_way_is_hidden_from_others_and_goes_on(
-    alice: Client, bob: Client, guarded_desk: Desk
-) -> None:
-    guarded_desk.play(answers("First."), hangs(says(SECRET)))
-    context_id = (await alice.ask()).done["context_id"]
-    async with alice.stream(context_id=context_id) as stream:
-        await stream.until_content(SECRET)
-        await assert_hidden(bob, stream.run_id, context_id)
-        assert (await alice.run(stream.run_id))["status"] == "running"
-        await alice.cancel(stream.run_id)
-        await stream.rest()
-    assert stream.reason == "user_cancelled"
 
 
 async def test_what_was_forgotten_is_hidden_from_everybody(alice: Client, bob: Client, guarded_desk: Desk) -> None:

@@ -44,15 +44,6 @@ async def test_each_field_has_its_bounds_its_default_and_who_may_cap_it(start):
     assert fields["max_iterations"]["tree"] == 30
 
 
-async def test_any_subset_can_be_set_and_the_rest_stays(service):
-    first = (await service.client.put(PATH, json={"max_iterations": 7})).json()
-    assert {name: first[name] for name in DEFAULTS} == DEFAULTS | {"max_iterations": 7}
-    second = (await service.client.put(PATH, json={"timeout_seconds": 30})).json()
-    assert {name: second[name] for name in DEFAULTS} == DEFAULTS | {"max_iterations": 7, "timeout_seconds": 30}
-    assert (await service.client.get(PATH)).json() == second
-    assert (await service.client.put(PATH, json={})).json() == second
-
-
 async def test_a_whole_number_may_be_written_with_a_fraction_of_nothing(service):
     response = await service.client.put(
         PATH, content=b'{"max_iterations": 6.0}', headers={"Content-Type": "application/json"}
@@ -100,31 +91,6 @@ async def test_all_wrong_values_are_reported_together(service):
     response = await service.client.put(PATH, json={"max_iterations": 0, "timeout_seconds": 1, "nope": 1})
     told = {mistake["loc"][-1] for mistake in response.json()["detail"]}
     assert told == {"max_iterations", "timeout_seconds", "nope"}
-
-
-async def test_a_reset_brings_the_defaults_back(service):
-    await service.client.put(PATH, json=CAMEL)
-    told = (await service.client.post(f"{PATH}/reset")).json()
-    assert told == (await service.client.get(PATH)).json()
-    del told["fields"]
-    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}, "tree": "oracle"}
-
-
-async def test_a_ceiling_caps_what_holds_and_not_what_is_kept(start):
-    service = await start(max_iterations=10, max_timeout_seconds=60)
-    told = (await service.client.put(PATH, json={"max_iterations": 40})).json()
-    assert told["max_iterations"] == 40
-    assert told["effective"] == DEFAULTS | {"max_iterations": 10, "timeout_seconds": 60}
-    assert told["capped"] == {
-        "max_iterations": {"limit": 10, "by": "operator"},
-        "timeout_seconds": {"limit": 60, "by": "operator"},
-    }
-
-
-async def test_the_tree_caps_the_turns_and_is_named(service):
-    told = (await service.client.put(PATH, json={"max_iterations": 40})).json()
-    assert told["effective"]["max_iterations"] == 30
-    assert told["capped"] == {"max_iterations": {"limit": 30, "by": "tree"}}
 
 
 async def test_what_another_tree_allows_is_told_for_that_tree(start, tmp_path):

@@ -104,37 +104,6 @@ async def test_without_a_valid_token_every_call_is_refused(guarded, headers):
         assert streamed.run_id not in response.text
 
 
-async def test_settings_need_a_token_as_well(guarded):
-    path = "/api/settings/agent-config"
-    for method, call in (("GET", path), ("PUT", path), ("POST", f"{path}/reset")):
-        assert (await guarded.client.request(method, call, json={"max_iterations": 3})).status_code == 401
-
-
-async def test_each_user_has_own_settings(guarded):
-    await guarded.client.put("/api/settings/agent-config", json={"max_iterations": 3}, headers=ALICE)
-    of_alice = await guarded.client.get("/api/settings/agent-config", headers=ALICE)
-    of_bob = await guarded.client.get("/api/settings/agent-config", headers=BOB)
-    assert (of_alice.json()["max_iterations"], of_bob.json()["max_iterations"]) == (3, 15)
-    await guarded.client.post("/api/settings/agent-config/reset", headers=BOB)
-    assert (await guarded.client.get("/api/settings/agent-config", headers=ALICE)).json()["max_iterations"] == 3
-
-
-async def test_a_token_in_the_address_or_a_cookie_is_none(guarded):
-    token = ALICE["Authorization"].removeprefix("Bearer ")
-    for place in ("token", "access_token", "authorization", "Authorization"):
-        for value in (token, ALICE["Authorization"]):
-            assert (await guarded.client.get("/api/runs", params={place: value})).status_code == 401
-            assert (await guarded.client.get("/api/runs", headers={"Cookie": f"{place}={value}"})).status_code == 401
-
-
 async def test_two_headers_with_tokens_are_none(guarded):
     headers = [("Authorization", ALICE["Authorization"]), ("Authorization", BOB["Authorization"])]
     assert (await guarded.client.get("/api/runs", headers=headers)).status_code == 401
-
-
-async def test_no_spelling_of_an_address_goes_round_the_guard(guarded):
-    await guarded.ask(headers=ALICE)
-    for path in ("//api/runs", "/api//runs", "/api/runs/", "/API/runs", "/./api/runs", "/%61pi/runs", "/x/../api/runs"):
-        response = await guarded.client.get(path)
-        assert response.status_code in (401, 404), path
-        assert "alice" not in response.text

@@ -92,15 +92,6 @@ def decision(response: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
     return {"type": "mcp_approval_response", "approval_request_id": asked, "approve": True, **fields}
 
 
-async def test_a_question_is_answered_whole_and_again_by_its_id(serve):
-    service = await serve()
-    response = await create(service, metadata={"team": "a"})
-    assert (response["status"], text_of(response)) == ("completed", "Hello there.")
-    assert response["metadata"] == {"team": "a"}
-    assert response["usage"]["total_tokens"] > 0
-    assert (await get(service, response["id"])).json() == response
-
-
 async def test_a_stream_is_read_again_behind_every_event(serve):
     service = await serve()
     frames = await stream(service)
@@ -134,30 +125,6 @@ async def test_what_is_no_response_is_not_found(serve, name):
     for path in (f"{name}/cancel", f"{name}/input_items"):
         method = "POST" if "cancel" in path else "GET"
         assert (await service.client.request(method, f"{PATH}/{path}")).status_code == 404
-
-
-async def test_another_users_response_does_not_exist(serve):
-    service = await serve(tokens=TOKENS)
-    response = await create(service, headers=ALICE)
-    assert (await get(service, response["id"], headers=BOB)).status_code == 404
-    body = {"model": "oracle", "input": "?", "previous_response_id": response["id"]}
-    assert (await service.client.post(PATH, json=body, headers=BOB)).status_code == 404
-    assert (await service.client.delete(f"{PATH}/{response['id']}", headers=BOB)).status_code == 404
-    assert (await service.client.post(f"{PATH}/{response['id']}/cancel", headers=BOB)).status_code == 404
-    assert (await get(service, response["id"])).status_code == 401
-    assert (await get(service, response["id"], headers=ALICE)).status_code == 200
-
-
-async def test_in_the_background_it_is_there_at_once_and_goes_on_alone(serve):
-    service = await serve([HANGS])
-    response = await create(service, background=True)
-    assert response["status"] in ("queued", "in_progress")
-    assert response["background"] is True
-    stopped = checked((await service.client.post(f"{PATH}/{response['id']}/cancel")).json())
-    assert (stopped["id"], stopped["status"]) == (response["id"], "cancelled")
-    again = await service.client.post(f"{PATH}/{response['id']}/cancel")
-    assert again.json() == stopped
-    assert (await get(service, response["id"])).json() == stopped
 
 
 async def test_a_response_that_has_ended_is_not_cancelled(serve):
@@ -239,24 +206,6 @@ async def test_the_question_is_the_input_item(serve):
     [question] = listed["data"]
     assert (question["role"], question["content"]) == ("user", [{"type": "input_text", "text": "Hello?"}])
     assert (listed["first_id"], listed["last_id"], listed["has_more"]) == (question["id"], question["id"], False)
-
-
-async def test_an_approval_is_given_and_the_same_run_goes_on(serve, tmp_path):
-    service = await serve([WRITES, HELLO], tokens=TOKENS)
-    asking = await create(service, "hello", model="approval", headers=ALICE)
-    assert asking["status"] == "completed", asking
-    assert item("mcp_approval_request", asking)["name"] == "vault_write"
-    going_on = await create(
-        service, [decision(asking)], previous_response_id=asking["id"], model="approval", headers=ALICE
-    )
-    assert (going_on["status"], text_of(going_on)) == ("completed", "Hello there.")
-    assert going_on["previous_response_id"] == asking["id"]
-    assert item("mcp_call", going_on)["status"] == "completed"
-    assert (await get(service, asking["id"], headers=ALICE)).json() == asking
-    assert (await get(service, going_on["id"], headers=ALICE)).json() == going_on
-    again = await create(service, [decision(asking)], model="approval", headers=ALICE)
-    assert again == going_on
-    assert len((await service.client.get("/api/runs", headers=ALICE)).json()["runs"]) == 1
 
 
 async def test_the_streams_before_and_after_a_decision_are_the_same_later(serve):
