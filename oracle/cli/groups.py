@@ -89,7 +89,6 @@ _TREES: Final[Mapping[str, tuple[str, str]]] = {
     "show": ("oracle.cli.tree_show:show", "Print a picture of the tree NAME, or of a tree file."),
     "check": ("oracle.cli.tree_check:check", "Check tree files, or all tree files of folders."),
     "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
-    "judge": ("oracle.cli.tree_judge:judge", "Judge the recorded queries of the tree NAME by its rules."),
     "schema": ("oracle.cli.tree_show:schema", "Print the JSON Schema of tree files, for editors."),
 }
 

@@ -35,6 +35,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.scenarios",
     "oracle.features.verifier",
     "oracle.features.editing",
+    "oracle.features.judging",
     "oracle.features.language_server",
 )
 """The packages of the features that come with the product; each has its `FEATURE`."""

@@ -28,10 +28,11 @@ from oracle.llm.anthropic_faults import (
     key_fault,
 )
 from oracle.llm.anthropic_refusals import Refusals
-from oracle.llm.anthropic_request import DEFAULT_MODEL, drop_cache_marks, request_body, without_thinking
+from oracle.llm.anthropic_request import drop_cache_marks, request_body, without_thinking
 from oracle.llm.anthropic_retry import Attempts, RetryPolicy, retry_after_s
 from oracle.llm.anthropic_turn import ProviderTurn
 from oracle.llm.blocks import without_thinking_blocks
+from oracle.llm.claude import DEFAULT_MODEL
 from oracle.llm.load import OnLoad
 from oracle.llm.marked_notes import with_marked_notes
 from oracle.llm.protocol import (

@@ -13,9 +13,6 @@ from oracle.llm.protocol import ModelRequest
 from oracle.llm.thinking import ThinkingSettings
 from oracle.llm.tool_names import wire_name
 
-DEFAULT_MODEL: Final = "claude-sonnet-5-5"
-"""The default model. It is defined here because the settings need it without importing the SDK."""
-
 WEB_SEARCH_TYPE = "web_search_20250305"
 """The basic web search, available on every model and platform. Later types run code on the results, in containers."""
 

@@ -7,6 +7,10 @@ of each model.
 
 import re
 from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+"""The model that answers unless another one is named; the settings need it without what sends requests."""
 
 Version = tuple[int, int]
 

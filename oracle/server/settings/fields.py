@@ -21,7 +21,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from oracle.core.features import settings_without_effect
 from oracle.decision import AgentConfig, bounds
-from oracle.llm.anthropic_request import DEFAULT_MODEL
+from oracle.llm.claude import DEFAULT_MODEL
 from oracle.llm.thinking import MIN_THINKING_TOKENS
 from oracle.server.settings.tokens import MIN_SECRET_BYTES, Tokens
 

@@ -7,7 +7,7 @@ import pytest
 import trees
 from bt_runtime import EventPattern, Rule, TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.replay.judging.runs import Judge
+from oracle.features.judging.judging import Judge
 from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.store import Store, open_store
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, says

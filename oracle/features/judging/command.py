@@ -11,7 +11,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.replay.judging.runs import Judge, Judgment, Violation
+from oracle.features.judging.judging import Judge, Judgment, Violation
 from oracle.runs.storage.archive import Archive
 from oracle.server.wiring.agent import tree_library
 

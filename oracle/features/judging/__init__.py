@@ -1,0 +1,14 @@
+"""Judges recorded runs by the rules of a tree: `judging` applies them to a record, `command` prints what came of it."""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="judging",
+    summary="Judges recorded queries by the rules of a tree.",
+    commands={
+        "trees judge": (
+            "oracle.features.judging.command:judge",
+            "Judge the recorded queries of the tree NAME by its rules.",
+        )
+    },
+)

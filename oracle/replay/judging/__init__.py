@@ -1,1 +1,0 @@
-"""Recorded runs, judged by the rules of a tree."""
