@@ -7,131 +7,66 @@ subtrees are checked by the reader; the schema accepts whatever the reader accep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.language.kind import KEY_TYPES, Kind, Slot, argument_meanings
-from bt_runtime.language.reading.declared_rules import MOST_RULES, MOST_TIMES
-from bt_runtime.language.reading.header import TREE_NAME
-from bt_runtime.language.registry import NAME, Registry
-from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
+from bt_runtime.language.kind import Kind, Slot, argument_meanings
+from bt_runtime.language.reading.grammar import Part, file_part
+from bt_runtime.language.registry import Registry
 
 Schema = dict[str, Any]
 
 _NODE: Schema = {"$ref": "#/$defs/node"}
-_EVENT: Schema = {"$ref": "#/$defs/event"}
-_COUNTED_EVENT: Schema = {"$ref": "#/$defs/event.counted"}
 _PLACEHOLDER: Schema = {"type": "string", "pattern": r"\$\{"}
-_OF_KEYS: Schema = {
-    "from": {"const": "delivery", "description": "Its value comes from outside while the tree runs."},
-    "private": {"type": "boolean", "description": "Each inclusion of this tree has a copy of its own."},
-}
 _NESTED = ("items", "additionalProperties", "contains", "not")
 _NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
 def tree_schema(registry: Registry) -> Schema:
     """The schema (2020-12) of the tree files that may use these kinds."""
-    definitions: Schema = {"node": _node_schema(registry), "rule": _rule_schema(), **_event_schemas(registry)}
+    definitions: Schema = {"node": _node_schema(registry)}
+    whole = _part_schema(file_part(registry), definitions)
     for kind in registry.kinds.values():
         definitions |= _kind_schemas(kind)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Behavior tree",
-        "type": "object",
-        "properties": {
-            "tree": {
-                "type": "string",
-                "pattern": f"^{TREE_NAME.pattern}$",
-                "description": "Its name, equal to that of the file.",
-            },
-            "description": {"type": ["string", "null"], "description": "One sentence about it."},
-            "internal": {"type": "boolean", "description": "A part of other trees, not run by itself."},
-            "blackboard": _declarations("Keys that its nodes read and write.", _OF_KEYS),
-            "parameters": _declarations("Values that a tree which includes this one may set."),
-            "rules": {
-                "type": ["array", "null"],
-                "description": "Sentences that hold for every run: verified, judged on recordings, enforced.",
-                "items": {"$ref": "#/$defs/rule"},
-                "maxItems": MOST_RULES,
-            },
-            "root": {**_NODE, "description": "The topmost node."},
-        },
-        "required": ["tree", "root"],
-        "additionalProperties": False,
+        **whole,
         "$defs": definitions,
     }
 
 
-def _declarations(description: str, more: Schema | None = None) -> Schema:
-    key_type = {"enum": list(KEY_TYPES)}
-    whole = {
-        "type": "object",
-        "properties": {"type": key_type, "default": {}, "description": {"type": "string"}, **(more or {})},
-        "required": ["type"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": ["object", "null"],
-        "description": description,
-        "propertyNames": {"pattern": f"^{NAME.pattern}$"},
-        "additionalProperties": {"anyOf": [key_type, whole]},
-    }
+def _part_schema(part: Part, definitions: Schema) -> Schema:
+    """A value above the nodes; one that stands in many places is added to the definitions."""
+    if not part.shared:
+        return _form_of(part, definitions)
+    if part.shared not in definitions:
+        definitions[part.shared] = _form_of(part, definitions)
+    return {"$ref": f"#/$defs/{part.shared}"}
 
 
-def _rule_schema() -> Schema:
-    """A rule: a name, a sentence, and one of the templates."""
-    return {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "pattern": f"^{NAME.pattern}$", "description": "Unique in a tree."},
-            "text": {"type": "string", "minLength": 1, "description": "The sentence, for people."},
-            "after": {**_EVENT, "description": "The rule holds for what comes after the first of these events."},
-            "enforce": {"enum": list(ENFORCEMENTS), "description": "What happens if a run breaks the rule."},
-            **{template: _template_schema(template) for template in TEMPLATES},
-        },
-        "required": ["name", "text"],
-        "oneOf": [{"required": [template]} for template in TEMPLATES],
-        "additionalProperties": False,
-    }
+def _form_of(part: Part, definitions: Schema) -> Schema:
+    forms: list[Schema] = []
+    if part.is_open:
+        forms.append({"type": "string"})
+    elif part.words and (part.keys or part.item or not part.form):
+        forms.append({"enum": list(part.words)})
+    if part.item is not None:
+        forms.append({"type": "array", "items": _part_schema(part.item, definitions)})
+    if part.declaration is not None:
+        forms.append({"type": "object", "additionalProperties": _part_schema(part.declaration, definitions)})
+    variants = part.variants.values()
+    is_one = all(each.keys.keys() <= part.keys.keys() for each in variants)
+    forms += [_mapping_schema(each, definitions) for each in ([part] if is_one else variants) if each.keys]
+    whole = forms[0] if len(forms) == 1 else {"anyOf": forms} if forms else {}
+    return {**whole, **part.form}
 
 
-def _template_schema(template: Template) -> Schema:
-    if template in COUNTED:
-        return _COUNTED_EVENT if template == "at_most" else {"anyOf": [_EVENT, _COUNTED_EVENT]}
-    if template in UNARY:
-        return _EVENT
-    if template in SYMMETRIC:
-        return {"type": "array", "items": _EVENT, "minItems": 2, "maxItems": 2}
-    return {
-        "type": "object",
-        "properties": {"first": _EVENT, "then": _EVENT},
-        "required": ["first", "then"],
-        "additionalProperties": False,
-    }
-
-
-def _event_schemas(registry: Registry) -> Schema:
-    """An event, and one with the number of times that it happens."""
-    times = {"times": {"type": "integer", "minimum": 1, "maximum": MOST_TIMES}}
-    types = registry.events.values()
-    bare = {"enum": [event.name for event in types]}
-    return {
-        "event": {
-            "description": "A type of events with a name, a list of names, or 'any'.",
-            "anyOf": [bare, *(_event_schema(event, {}) for event in types)],
-        },
-        "event.counted": {"anyOf": [_event_schema(event, times) for event in types]},
-    }
-
-
-def _event_schema(event: EventType, extra: Schema) -> Schema:
-    name: Schema = {"type": "string"} if event.names is None else {"enum": [*event.names, "any"]}
-    names = {"anyOf": [name, {"type": "array", "items": name, "minItems": 1}], "description": event.description}
-    choices = {field: {"enum": list(values)} for field, values in event.choices.items()}
-    return {
-        "type": "object",
-        "properties": {event.name: names, **choices, "where": {"type": "string"}, **extra},
-        "required": [event.name],
-        "additionalProperties": False,
-    }
+def _mapping_schema(part: Part, definitions: Schema) -> Schema:
+    properties = {}
+    for name, word in part.keys.items():
+        described = {"description": word.doc} if word.doc else {}
+        properties[name] = {**_part_schema(word.below or Part(), definitions), **described}
+    one_of = {"oneOf": [{"required": [name]} for name in part.variants]} if part.variants else {}
+    required = list(part.required)
+    return {"type": "object", "properties": properties, "required": required, **one_of, "additionalProperties": False}
 
 
 def _node_schema(registry: Registry) -> Schema:

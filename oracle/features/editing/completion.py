@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from bt_runtime.language.kind import Kind, Slot
+from bt_runtime.language.reading.grammar import DEFAULT, FLAG, NAME_OF_TREE, TYPES, Part
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
@@ -14,17 +15,18 @@ from oracle.features.editing import describing
 from oracle.features.editing.desk import Context, Desk, context_at
 from oracle.features.editing.expressions import expression_items, placeholder_items
 from oracle.features.editing.grammar import (
+    Item,
     KindValue,
     NodesValue,
     NodeValue,
     Role,
     SettingValue,
     choices,
+    items_of,
     only_child,
     setting_value,
     shorthand_value,
 )
-from oracle.features.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Item, Part
 from oracle.features.editing.lines import Lines
 
 _TAIL = re.compile(r"[\w-]*")
@@ -120,12 +122,12 @@ def _in_part(context: Context, part: Part) -> Iterator[Item]:
     spot = context.spot
     if part.declares:
         yield from _declared(context, part)
-    elif part is TREE_NAME:
+    elif part is NAME_OF_TREE:
         yield Item(context.file.stem, "value")
     elif part is DEFAULT and spot.scalars and spot.scalars[-1].get("type") == "bool":
-        yield from FLAG.items((), is_key=False, is_value=True)
+        yield from items_of(FLAG, (), is_key=False, is_value=True)
     else:
-        yield from part.items(_present(context), is_key=spot.at == "key", is_value=spot.at == "value")
+        yield from items_of(part, _present(context), is_key=spot.at == "key", is_value=spot.at == "value")
 
 
 def _present(context: Context) -> Mapping[str, str]:

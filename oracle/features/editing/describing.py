@@ -11,12 +11,12 @@ from typing import Any
 from bt_runtime.drawing.palette import code, type_words
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import Key, Kind, argument_meanings
+from bt_runtime.language.reading.grammar import Part
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from oracle.features.editing.desk import Context, Desk, context_of_word
 from oracle.features.editing.grammar import KindValue, NodeValue, SettingValue, setting_value, shorthand_value
-from oracle.features.editing.header import Part
 from oracle.features.editing.lines import Lines
 from oracle.llm.protocol import ToolDefinition
 

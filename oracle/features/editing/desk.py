@@ -10,12 +10,12 @@ from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import codes_of
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.kind import KEY_TYPES, Key, KeyType
+from bt_runtime.language.reading.grammar import file_part
 from bt_runtime.language.reading.header import Header, read_header
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.language.registry import Registry
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.features.editing.grammar import Expected, step
-from oracle.features.editing.header import file_part
 from oracle.features.editing.lines import Lines
 from oracle.features.editing.scanning import Spot, declarations, spot_at
 from oracle.llm.protocol import ToolDefinition

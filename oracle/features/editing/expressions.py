@@ -7,8 +7,7 @@ from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from oracle.features.editing import describing
 from oracle.features.editing.desk import Context
-from oracle.features.editing.grammar import KindValue, SettingValue, shorthand_value
-from oracle.features.editing.header import Item
+from oracle.features.editing.grammar import Item, KindValue, SettingValue, shorthand_value
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$|(?<![\w.])$")
 _TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")

@@ -8,7 +8,7 @@ the setting is. This holds for kinds of every package.
 """
 
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
@@ -25,9 +25,9 @@ from bt_runtime.language.kind import (
     TreeUse,
     Use,
 )
+from bt_runtime.language.reading.grammar import ROOT, Part
 from bt_runtime.language.reading.settings import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.language.registry import Registry
-from oracle.features.editing.header import ROOT, Part
 
 Role = Literal[
     "expression",
@@ -310,3 +310,65 @@ def only_child(kind: Kind) -> bool:
     if shorthand is not None:
         return not shorthand.many
     return sum(not slot.many for slot in kind.slots) == 1 and not takes_mapping(kind, kind.shorthand)
+
+
+ItemKind = Literal[
+    "field",
+    "node",
+    "setting",
+    "slot",
+    "value",
+    "type",
+    "key",
+    "parameter",
+    "function",
+    "word",
+    "tree",
+    "tool",
+    "argument",
+    "code",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that can be typed.
+
+    Args:
+        label: the text that lists show.
+        kind: the kind of thing, which an editor shows as an icon.
+        insert: the text, if it is not the label.
+        snippet: the text with tab stops, if it has any.
+        order: lower ones come first.
+        typed: what of it is typed already, if that is not the whole scalar.
+        is_key: it is the key of a mapping; where the colon is there, only its name is inserted.
+    """
+
+    label: str
+    kind: ItemKind
+    detail: str = ""
+    doc: str = ""
+    insert: str = ""
+    snippet: str | None = None
+    order: int = 0
+    typed: str | None = None
+    is_key: bool = False
+
+
+def items_of(part: Part, present: Collection[str], *, is_key: bool, is_value: bool) -> Iterator[Item]:
+    """What can be typed in a value above the nodes.
+
+    Args:
+        part: the value.
+        present: the keys that are there.
+        is_key: only a key of it can be typed.
+        is_value: only a value on the line of its key can be typed.
+    """
+    for name, word in part.with_keys(present).keys.items() if not is_value else ():
+        if name not in present:
+            snippet = word.snippet or None
+            yield Item(
+                name, word.kind, doc=word.doc, insert=f"{name}: ", snippet=snippet, order=word.order, is_key=True
+            )
+    for name, word in part.words.items() if not is_key else ():
+        yield Item(name, word.kind, doc=word.doc, order=word.order)

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.language.kind import Kind
+from bt_runtime.language.reading.grammar import NAME_OF_TREE, Part, file_part
 from bt_runtime.language.registry import RESERVED, Registry
 from bt_runtime.text import Place
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
@@ -27,7 +28,6 @@ from oracle.features.editing.grammar import (
     shorthand_value,
     step,
 )
-from oracle.features.editing.header import TREE_NAME, Part, file_part
 from oracle.features.editing.lines import LARGEST_TEXT, Lines
 
 Sort = Literal["key", "parameter", "name", "argument", "output", "tree", "node", "kind", "setting", "tool"]
@@ -134,7 +134,7 @@ class _Finder:
             yield self._whole(node, "kind", text)
         elif isinstance(expected, NameValue):
             yield self._whole(node, "node", text, access="declare")
-        elif expected is TREE_NAME:
+        elif expected is NAME_OF_TREE:
             yield self._whole(node, "tree", text, access="declare")
         elif isinstance(expected, SettingValue):
             yield from self._setting(node, text, expected)

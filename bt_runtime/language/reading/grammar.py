@@ -1,53 +1,18 @@
-"""What stands above the nodes of a tree file: the fields of its header, declarations and rules, and what each means."""
+"""What stands above the nodes of a tree file: the fields of its header, declarations and rules, and what each means.
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, Self
+The JSON Schema of tree files and the completion and descriptions of editors are made from this table.
+"""
 
-from bt_runtime.language.registry import Registry
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Self
+
+from bt_runtime.language.reading.declared_rules import MOST_RULES, MOST_TIMES
+from bt_runtime.language.reading.header import TREE_NAME
+from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
 
-ItemKind = Literal[
-    "field",
-    "node",
-    "setting",
-    "slot",
-    "value",
-    "type",
-    "key",
-    "parameter",
-    "function",
-    "word",
-    "tree",
-    "tool",
-    "argument",
-    "code",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing that can be typed.
-
-    Args:
-        label: the text that lists show.
-        kind: the kind of thing, which an editor shows as an icon.
-        insert: the text, if it is not the label.
-        snippet: the text with tab stops, if it has any.
-        order: lower ones come first.
-        typed: what of it is typed already, if that is not the whole scalar.
-        is_key: it is the key of a mapping; where the colon is there, only its name is inserted.
-    """
-
-    label: str
-    kind: ItemKind
-    detail: str = ""
-    doc: str = ""
-    insert: str = ""
-    snippet: str | None = None
-    order: int = 0
-    typed: str | None = None
-    is_key: bool = False
+WordKind = Literal["field", "node", "value", "type", "key", "word"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +26,10 @@ class Part:
         variants: what it is once it has one of these keys.
         declares: what the names are that are its keys.
         declaration: what stands behind each of these names.
+        is_open: the words are proposals; any text will do.
+        required: the keys that it must have.
+        form: what JSON Schema says of it besides; of a value without keys and items that alone.
+        shared: its name among the definitions of a schema, if it stands in many places.
     """
 
     keys: Mapping[str, "PartWord"] = field(default_factory=dict)
@@ -69,6 +38,10 @@ class Part:
     variants: Mapping[str, "Part"] = field(default_factory=dict)
     declares: Literal["", "key", "parameter"] = ""
     declaration: "Part | None" = None
+    is_open: bool = False
+    required: tuple[str, ...] = ()
+    form: Mapping[str, Any] = field(default_factory=dict)
+    shared: str = ""
 
     def step(self, part: str | int, siblings: Collection[str]) -> "Part | None":
         """What is one step below; `None` if nothing is known of it."""
@@ -76,32 +49,16 @@ class Part:
             return self.item
         if self.declares:
             return self.declaration
-        word = self._with(siblings).keys.get(part)
+        word = self.with_keys(siblings).keys.get(part)
         return word.below if word is not None else None
-
-    def items(self, present: Collection[str], *, is_key: bool, is_value: bool) -> Iterator[Item]:
-        """What can be typed in it.
-
-        Args:
-            present: the keys that are there.
-            is_key: only a key of it can be typed.
-            is_value: only a value on the line of its key can be typed.
-        """
-        for name, word in self._with(present).keys.items() if not is_value else ():
-            if name not in present:
-                snippet = word.snippet or None
-                yield Item(
-                    name, word.kind, doc=word.doc, insert=f"{name}: ", snippet=snippet, order=word.order, is_key=True
-                )
-        for name, word in self.words.items() if not is_key else ():
-            yield Item(name, word.kind, doc=word.doc, order=word.order)
 
     def meaning(self, name: str) -> str | None:
         """The description of one of its keys or words; `None` if there is nothing to say about it."""
         word = self.keys.get(name) or self.words.get(name)
         return word.doc or None if word is not None else None
 
-    def _with(self, keys: Collection[str]) -> "Part":
+    def with_keys(self, keys: Collection[str]) -> "Part":
+        """What it is once it has these keys."""
         return next((self.variants[key] for key in keys if key in self.variants), self)
 
 
@@ -119,7 +76,7 @@ class PartWord:
 
     doc: str = ""
     below: Part | None = None
-    kind: ItemKind = "value"
+    kind: WordKind = "value"
     order: int = 0
     snippet: str = ""
 
@@ -129,13 +86,16 @@ class PartWord:
         return cls(doc, below or Part(), "field", order, snippet)
 
 
-TREE_NAME: Final = Part()
+_TEXT: Final = Part(form={"type": "string"})
+NAME_OF_TREE: Final = Part(form={"type": "string", "pattern": f"^{TREE_NAME.pattern}$"})
 """The name of the tree."""
-ROOT: Final = Part()
+ROOT: Final = Part(form={"$ref": "#/$defs/node"})
 """The topmost node."""
+_NAME: Final = Part(form={"type": "string", "pattern": f"^{NAME.pattern}$"})
+_TIMES: Final = Part(form={"type": "integer", "minimum": 1, "maximum": MOST_TIMES})
 DEFAULT: Final = Part()
 """The default of a declared name."""
-FLAG: Final = Part(words={"true": PartWord(), "false": PartWord()})
+FLAG: Final = Part(words={"true": PartWord(), "false": PartWord()}, form={"type": "boolean"})
 TYPES: Final[Mapping[str, str]] = {
     "int": "A whole number.",
     "float": "A number.",
@@ -156,7 +116,7 @@ _DECLARATION_FIELDS: Final[Mapping[str, PartWord]] = {
         DEFAULT,
         order=1,
     ),
-    "description": PartWord.field("One sentence for authors.", order=2),
+    "description": PartWord.field("One sentence for authors.", _TEXT, order=2),
 }
 _KEY_FIELDS: Final[Mapping[str, PartWord]] = {
     "from": PartWord.field(
@@ -208,23 +168,23 @@ def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
         keys: the blackboard keys that the file can use.
     """
     fields = (
-        ("tree", "The name of the tree, equal to that of its file: `tree: oracle` is in `oracle.yaml`.", TREE_NAME),
-        ("description", "One sentence about the tree.", Part()),
+        ("tree", "The name of the tree, equal to that of its file: `tree: oracle` is in `oracle.yaml`.", NAME_OF_TREE),
+        ("description", "One sentence about the tree.", Part(form={"type": ["string", "null"]})),
         ("internal", "`true` for a tree that is only a part of others and is not run by itself.", FLAG),
         (
             "blackboard",
             "Keys that the nodes read and write, each with a type and a default.",
-            Part(declares="key", declaration=Part({**_DECLARATION_FIELDS, **_KEY_FIELDS}, _TYPE_WORDS)),
+            _declares("key", {**_DECLARATION_FIELDS, **_KEY_FIELDS}),
         ),
         (
             "parameters",
             "Values that a tree which includes this one may set, each with a type; required without a default.",
-            Part(declares="parameter", declaration=Part(_DECLARATION_FIELDS, _TYPE_WORDS)),
+            _declares("parameter", _DECLARATION_FIELDS),
         ),
         (
             "rules",
             "Rules over the events of a run, which are verified, judged on recorded runs, and enforced.",
-            Part(item=_rule(registry, keys)),
+            Part(item=_rule(registry, keys), form={"type": ["array", "null"], "maxItems": MOST_RULES}),
         ),
         ("root", "The topmost node.", ROOT),
     )
@@ -235,53 +195,61 @@ def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
         {
             name: PartWord.field(doc, below, order=number, snippet=snippets.get(name, f"{name}: $0"))
             for number, (name, doc, below) in enumerate(fields)
-        }
+        },
+        required=("tree", "root"),
     )
+
+
+def _declares(what: Literal["key", "parameter"], fields: Mapping[str, PartWord]) -> Part:
+    declaration = Part(fields, _TYPE_WORDS, required=("type",))
+    form = {"type": ["object", "null"], "propertyNames": {"pattern": f"^{NAME.pattern}$"}}
+    return Part(declares=what, declaration=declaration, form=form)
 
 
 def _rule(registry: Registry, keys: Collection[str]) -> Part:
     event, counted = (_event(registry, keys, is_counted=is_counted) for is_counted in (False, True))
     enforced = Part(words={name: PartWord(_ENFORCED[name]) for name in ENFORCEMENTS})
     fields = {
-        "name": PartWord.field("The name of the rule, unique among the rules of a run."),
-        "text": PartWord.field("The sentence for people."),
+        "name": PartWord.field("The name of the rule, unique among the rules of a run.", _NAME),
+        "text": PartWord.field("The sentence for people.", Part(form={"type": "string", "minLength": 1})),
         "after": PartWord.field("The rule holds for what comes after the first of these events.", event, order=2),
         "enforce": PartWord.field(
             "What happens when it is broken while a query runs: `refuse`, `stop` or `notify`.", enforced, order=2
         ),
     }
-    pair = Part({name: PartWord.field("An event.", event) for name in ("first", "then")})
+    pair = Part({name: PartWord.field("An event.", event) for name in ("first", "then")}, required=("first", "then"))
+    two = Part(item=event, form={"minItems": 2, "maxItems": 2})
     templates: dict[str, PartWord] = {}
     for name in TEMPLATES:
         below = counted if name in COUNTED else event if name in UNARY else pair
-        templates[name] = PartWord(
-            _TEMPLATES[name], Part(item=event) if name in SYMMETRIC else below, kind="node", order=1
-        )
+        templates[name] = PartWord(_TEMPLATES[name], two if name in SYMMETRIC else below, kind="node", order=1)
     variants = {name: Part({**fields, name: word}) for name, word in templates.items()}
-    return Part({**fields, **templates}, variants=variants)
+    return Part({**fields, **templates}, variants=variants, required=("name", "text"), shared="rule")
 
 
 def _event(registry: Registry, keys: Collection[str], *, is_counted: bool) -> Part:
     variants = {}
     for event in registry.events.values():
         words = {"any": PartWord("All of them.", kind="word", order=1)}
-        names = Part(words=words | dict.fromkeys(_names(event, registry, keys), PartWord()))
+        words |= dict.fromkeys(_names(event, registry, keys), PartWord())
+        names = Part(words=words, is_open=event.names is None)
         fields = {
-            event.name: PartWord(event.description, Part(words=names.words, item=names), kind="type"),
+            event.name: PartWord(event.description, replace(names, item=names, form={"minItems": 1}), kind="type"),
             **{
                 name: PartWord.field(", ".join(values), Part(words=dict.fromkeys(values, PartWord())), order=1)
                 for name, values in event.choices.items()
             },
             "where": PartWord.field(
                 "A condition over what the event brings.",
-                Part(words={name: PartWord(doc, kind="key") for name, doc in event.fields.items()}),
+                Part(words={name: PartWord(doc, kind="key") for name, doc in event.fields.items()}, is_open=True),
                 order=1,
             ),
         }
-        variants[event.name] = Part({**fields, "times": PartWord.field("How often.")} if is_counted else fields)
+        fields |= {"times": PartWord.field("How often.", _TIMES)} if is_counted else {}
+        variants[event.name] = Part(fields, required=(event.name,))
     types = {name: variant.keys[name] for name, variant in variants.items()}
     bare = {name: PartWord(word.doc, kind="type", order=3) for name, word in types.items()}
-    return Part(types, bare, variants=variants)
+    return Part(types, bare, variants=variants, shared="event.counted" if is_counted else "event")
 
 
 def _names(event: EventType, registry: Registry, keys: Collection[str]) -> Collection[str]:
