@@ -140,7 +140,14 @@ def test_runs_are_listed_and_filtered(oracle, data):
         (["list"], ["oracle.agent.nodes", "oracle.tools", "oracle.replay.exports", "bt_runtime.kinds"]),
         (
             ["show", "RUN"],
-            ["oracle.agent", "oracle.classify", "oracle.runs.record", "bt_runtime.kinds", "bt_runtime.runtime"],
+            [
+                "oracle.agent",
+                "oracle.classify",
+                "oracle.runs.record",
+                "bt_runtime.kinds",
+                "bt_runtime.runtime",
+                "sqlalchemy.dialects.postgresql",
+            ],
         ),
     ],
     ids=["list", "show"],
