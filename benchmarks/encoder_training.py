@@ -20,9 +20,8 @@ from oracle.classify import query_shares, response_shares
 from oracle.classify.combined import LEAST_SHARE, MIX, is_english
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
-from oracle.features.encoder.bert import BertLayers, BertShape
-from oracle.features.encoder.folder import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
-from oracle.features.encoder.heads import Head
+from oracle.features.encoder.bert import BertLayers, BertShape, Head
+from oracle.features.encoder.loading import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
 from tests.oracle.features.encoder.weights import MODEL_FOLDER
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"

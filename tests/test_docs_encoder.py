@@ -9,8 +9,7 @@ import pytest
 
 from oracle.classify.encoder import EncoderState
 from oracle.core.metrics import Metrics
-from oracle.features.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
-from oracle.features.encoder.loading import KINDS, MOST_TOKENS
+from oracle.features.encoder.loading import DIGESTS, INSTALL, KINDS, MODEL, MOST_TOKENS, PACKAGES, REVISION
 from oracle.features.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
 
 ROOT = Path(__file__).parents[1]
@@ -64,5 +63,5 @@ def test_the_files_of_the_model_are_documented_with_their_digests(name):
 
 def test_the_model_is_named_and_no_package_that_carries_it():
     assert f"[{MODEL}](https://huggingface.co/{MODEL}), revision\n`{REVISION}`" in PAGE
-    for path in ("docs/encoder.md", "Containerfile", "oracle/features/encoder/folder.py"):
+    for path in ("docs/encoder.md", "Containerfile", "oracle/features/encoder/loading.py"):
         assert "gt-all" not in (ROOT / path).read_text(encoding="utf-8").replace("_", "-")

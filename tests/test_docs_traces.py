@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.core.metrics import Metrics
 from oracle.features.traces import exporting, names
-from oracle.features.traces.content import LONGEST
+from oracle.features.traces.names import LONGEST
 from oracle.features.traces.spans import SpanTraces
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")

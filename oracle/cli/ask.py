@@ -67,7 +67,7 @@ def ask(  # noqa: PLR0913  one for each option
     if detach and (project or vault):
         raise click.UsageError("--project and --vault are not for --detach: a service has its own folders")
     return int(
-        imported("oracle.cli.detaching:detach")(" ".join(question) or None, url=url, **given)
+        imported("oracle.cli.asking:detach")(" ".join(question) or None, url=url, **given)
         if detach
         else imported("oracle.cli.asking:ask")(" ".join(question) or None, project=project, vault=vault, **given)
     )

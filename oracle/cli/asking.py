@@ -1,4 +1,4 @@
-"""What `oracle ask` does: one query in this process, shown on the standard streams."""
+"""What `oracle ask` does: one query in this process, shown on the standard streams; with --detach a service's."""
 
 import asyncio
 import sys
@@ -6,23 +6,88 @@ from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
 
 from oracle.agent.answering import Ask, Oracle
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.nodes.board import ANSWERS
-from oracle.cli.deciding import Prompter, can_decide, decide
+from oracle.agent.query import LONGEST_QUESTION, checked_question
 from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
-from oracle.cli.question import read_limits, read_question
+from oracle.cli.people import Prompter, can_decide, decide
 from oracle.cli.setup import settings_for
-from oracle.cli.stage import QueryStage
+from oracle.cli.terminal import QueryStage
 from oracle.core.chunks import Chunk
+from oracle.core.encoding import to_json
 from oracle.core.logs.configuring import configure_logging, is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.wiring.agent import open_oracle, uses_provider
+
+_MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
+"""UTF-8 has at most four bytes per character; the rest is room for surrounding white space."""
+_LONGEST_NUMBER = 18
+
+
+def read_question(given: str | None) -> str:
+    """The question.
+
+    Args:
+        given: the argument; `-` or `None` means standard input, unless that is a terminal.
+
+    Raises:
+        CommandError: there is no question, or it cannot be read.
+        UserError: it is invalid.
+    """
+    if given not in (None, "-"):
+        return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
+    if given is None and sys.stdin.isatty():
+        raise CommandError('there is no question: oracle ask "How does …?", or write it to standard input')
+    return checked_question(_from_standard_input())
+
+
+def read_limits(given: Iterable[str]) -> dict[str, int | str]:
+    """Parse `NAME=VALUE` items; a value that is not a whole number stays text, and is refused with all other mistakes.
+
+    Raises:
+        CommandError: an item has no `=`.
+    """
+    limits: dict[str, int | str] = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise CommandError(f"--limit takes NAME=VALUE, such as max_iterations=5, not {item[:80]!r}")
+        value = value.strip()
+        digits = value.removeprefix("-")
+        is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
+        limits[name.strip()] = int(value) if is_number else value[:80]
+    return limits
+
+
+def _from_standard_input() -> str:
+    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        return sys.stdin.read(_MOST_BYTES).strip()
+    try:
+        data = stream.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"standard input cannot be read: {error.strerror}") from None
+    if len(data) > _MOST_BYTES:
+        raise CommandError(
+            f"standard input has more than {_MOST_BYTES:,} bytes; a question has at most 20,000 characters"
+        )
+    return _as_text(data, whence="standard input").strip()
+
+
+def _as_text(data: bytes, *, whence: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{whence} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is none"
+        ) from None
 
 
 def ask(
@@ -116,3 +181,35 @@ def _checked_model(name: str | None, settings: Settings) -> str | None:
         known = ", ".join(dict.fromkeys((settings.model, *settings.models)))
         raise CommandError(f"--model {name!r} is not among the models that may be used: {known} (ORACLE_MODELS)")
     return name
+
+
+def detach(
+    question: str | None, *, url: str | None, tree: str, limits: tuple[str, ...], model: str | None, as_json: bool
+) -> int:
+    """Have a service begin a run, print its id, and return the exit code.
+
+    Args:
+        question: the argument; `-` or `None` means standard input, unless that is a terminal.
+        url: the service; `None`: as the environment says, or that of this machine.
+        tree: controls the query.
+        limits: `NAME=VALUE` each.
+        model: the provider's model; `None`: the service's own.
+        as_json: print how the run stands, as a JSON object, in place of its id.
+    """
+    from oracle.cli.run_sources.served import open_service, service_url  # noqa: PLC0415  its client is slow to load
+
+    async def begin() -> dict[str, Any]:
+        async with open_service(url or service_url()) as service:
+            return await service.begin(asked)
+
+    asked: dict[str, Any] = {"question": read_question(question), "tree": tree, "limits": read_limits(limits)}
+    if model is not None:
+        asked["model"] = model
+    configure_logging("critical")  # its settings are the service's
+    run = asyncio.run(begin())
+    click.echo(to_json(run).decode() if as_json else run["run_id"])
+    if is_interactive(sys.stdout) and not as_json:
+        click.echo(
+            f"Note: its answer: oracle runs watch --answer {run['run_id']} --url {url or service_url()}", err=True
+        )
+    return 0

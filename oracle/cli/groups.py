@@ -84,12 +84,12 @@ class LazyGroup(SuggestingGroup):
 
 
 _TREES: Final[Mapping[str, tuple[str, str]]] = {
-    "init": ("oracle.cli.tree_folders:init", "Copy the shipped trees to DIR, for editing."),
-    "list": ("oracle.cli.tree_folders:list_", "Print the file that serves each tree name."),
-    "show": ("oracle.cli.tree_show:show", "Print a picture of the tree NAME, or of a tree file."),
-    "check": ("oracle.cli.tree_check:check", "Check tree files, or all tree files of folders."),
+    "init": ("oracle.cli.trees:init", "Copy the shipped trees to DIR, for editing."),
+    "list": ("oracle.cli.trees:list_", "Print the file that serves each tree name."),
+    "show": ("oracle.cli.trees:show", "Print a picture of the tree NAME, or of a tree file."),
+    "check": ("oracle.cli.trees:check", "Check tree files, or all tree files of folders."),
     "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
-    "schema": ("oracle.cli.tree_show:schema", "Print the JSON Schema of tree files, for editors."),
+    "schema": ("oracle.cli.trees:schema", "Print the JSON Schema of tree files, for editors."),
 }
 
 

@@ -27,7 +27,7 @@ def pending(*, asks: bool, as_json: bool, place: SourceOptions) -> int:
       0  it was listed, or asked; there may be nothing
       1  it cannot be read, or the answer was refused
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    from oracle.cli.deciding import can_decide, decide  # noqa: PLC0415  help needs none of it
+    from oracle.cli.people import can_decide, decide  # noqa: PLC0415  help needs none of it
 
     if asks and (as_json or not can_decide()):
         raise CommandError("--answer asks at a terminal, and there is none; POST /api/oracle/runs/RUN/deliveries")

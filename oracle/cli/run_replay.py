@@ -12,12 +12,12 @@ from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library.named import read_source, read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import FAILED
-from oracle.cli.named_trees import named_tree
 from oracle.cli.run_sources.local import imported_runs
 from oracle.cli.run_view.tree import evaluated
 from oracle.cli.run_view.words import path_end
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.cli.trees import named_tree
 from oracle.replay.comparing import Comparison, compare
 from oracle.replay.courses import visits_at
 from oracle.replay.histories.nodes import evaluation_facts

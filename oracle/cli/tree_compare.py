@@ -12,10 +12,10 @@ from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.library.named import read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
-from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.cli.trees import named_tree
 from oracle.replay.comparing import Comparison, FirstDifference, Verdict
 from oracle.replay.histories.answers import queries_of, replay_query
 from oracle.runs.storage.archive import Archive

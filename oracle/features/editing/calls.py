@@ -23,9 +23,9 @@ from oracle.features.editing.desk import Desk, editing_desk
 from oracle.features.editing.diagnosing import with_offers
 from oracle.features.editing.symbols import definition
 from oracle.server.api.access import OperatorNow, Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import TreeFile
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.replies import ReplyBody
 from oracle.server.api.tree_bodies import mistake_bodies

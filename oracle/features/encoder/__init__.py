@@ -11,6 +11,6 @@ FEATURE = Feature(
     name="encoder",
     summary="Reads questions and responses by what they mean, in addition to the rules.",
     settings=("encoder",),
-    prepares="oracle.features.encoder.opening:open_encoder",
+    prepares="oracle.features.encoder.thread:open_encoder",
     when="encoder",
 )

@@ -1,23 +1,83 @@
 """Loads the encoder: packages, weights, tokenizer, heads. Runs in the encoder's own thread, and takes about a second.
 
-NumPy is imported by the modules that `load` imports, so not before an encoder is wanted.
+NumPy is imported by the module that `load` imports, so not before an encoder is wanted. Where the files of the folder
+are not what they must be, heuristics answer alone.
 """
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import file_digest
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from oracle.core.errors import OperatorError
 from oracle.core.loading import collector_paused
-from oracle.features.encoder.folder import MODEL, WEIGHTS_FILE, CorruptEncoderError, check_folder, foreign_file
 
 if TYPE_CHECKING:  # NumPy is not loaded before an encoder is wanted
-    from oracle.features.encoder.bert import BertLayers, Matrix
-    from oracle.features.encoder.heads import Head
+    from oracle.features.encoder.bert import BertLayers, Head, Matrix
+
+
+MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
+"""The model whose heads are part of the product."""
+REVISION: Final = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+WEIGHTS_FILE: Final = "model.safetensors"
+DIGESTS: Final[Mapping[str, str]] = {
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+}
+"""SHA-256 of its files, as its authors publish them."""
+PACKAGES: Final = ("numpy", "safetensors", "tokenizers")
+INSTALL: Final = "pip install 'oracle-bt[encoder]'"
+
+
+class MissingEncoderError(OperatorError):
+    """A package or a folder that it needs is not there."""
+
+
+class CorruptEncoderError(OperatorError):
+    """Its files are not what they must be."""
+
+
+def check_folder(folder: Path) -> None:
+    """Check that an encoder can be loaded from a folder.
+
+    Raises:
+        MissingEncoderError: a package, the folder, or a file of it is missing.
+    """
+    for name in PACKAGES:
+        if find_spec(name) is None:
+            raise MissingEncoderError(f"the package {name!r} is not installed; install the encoder with: {INSTALL}")
+    for name in DIGESTS:
+        if not (folder / name).is_file():
+            raise MissingEncoderError(
+                f"there is no file {str(folder / name)!r}; a folder of an encoder has {', '.join(DIGESTS)}, as {MODEL} "
+                "has them"
+            )
+
+
+def foreign_file(folder: Path) -> str:
+    """What tells a folder's model from `MODEL`: the first file with another SHA-256, and its own; empty if it is that.
+
+    Raises:
+        CorruptEncoderError: a file cannot be read.
+    """
+    for name, sha in DIGESTS.items():
+        path = folder / name
+        try:
+            with path.open("rb") as file:
+                found = file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise CorruptEncoderError(f"{str(path)!r} cannot be read: {error}") from None
+        if found != sha:
+            return f"{str(path)!r} has the SHA-256 {found}, not {sha}"
+    return ""
+
 
 TextKind = Literal["query", "intent"]
 KINDS: tuple[TextKind, ...] = ("query", "intent")
@@ -90,10 +150,7 @@ def load(folder: Path, *, must_be_known: bool = False) -> LoadedEncoder:
             f"{foreign}: it is damaged, or of another model than {MODEL}, whose folder ORACLE_ENCODER must name"
         )
     with collector_paused(), one_blas_thread():
-        import numpy  # noqa: F401, ICN001, PLC0415  while the number of its threads is bounded
-
-        from oracle.features.encoder.bert import BertLayers, BertShape  # noqa: PLC0415  imports NumPy
-        from oracle.features.encoder.heads import Head  # noqa: PLC0415
+        from oracle.features.encoder.bert import BertLayers, BertShape, Head  # noqa: PLC0415  imports NumPy
     shape = BertShape.read(folder / "config.json")
     layers = BertLayers(folder / WEIGHTS_FILE, shape, layers=shape.layers // 2)
     tokenizer = open_tokenizer(folder / "tokenizer.json")
@@ -107,7 +164,7 @@ def _fitted(tokenizer: Any, layers: "BertLayers") -> "dict[TextKind, Head]":  # 
     """The heads for a model that is not known: its exemplars are read with it, which takes seconds."""
     import numpy as np  # noqa: PLC0415
 
-    from oracle.features.encoder.heads import Head  # noqa: PLC0415
+    from oracle.features.encoder.bert import Head  # noqa: PLC0415
 
     known = json.loads(HEADS.read_text("utf-8"))["heads"]
     heads: dict[TextKind, Head] = {}

@@ -11,7 +11,8 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Literal, cast
 
@@ -19,12 +20,21 @@ import structlog
 
 from bt_runtime import Clock, SystemClock
 from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
-from oracle.features.encoder.folder import CorruptEncoderError, MissingEncoderError
-from oracle.features.encoder.loading import LoadedEncoder, TextKind, load
+from oracle.features.encoder.loading import (
+    CorruptEncoderError,
+    LoadedEncoder,
+    MissingEncoderError,
+    TextKind,
+    load,
+    load_known,
+)
+from oracle.server.settings.fields import Settings
+from oracle.server.wiring.agent import Fittings
 from oracle.tools.errors import ToolError
 from oracle.tools.workers import Workers
 
 log = structlog.get_logger(__name__)
+
 
 PATIENCE_S: Final = 0.1
 SLOW_IN_A_ROW: Final = 3
@@ -150,3 +160,39 @@ class _Reading:
         shares = self._loaded.shares(self._kind, self._text)
         self._encoder.note(self._kind, clock.now() - started_s)
         return shares
+
+
+_AFTER_S = 1.5
+"""What the first requests need is loaded first."""
+
+
+@asynccontextmanager
+async def open_encoder(settings: Settings, fittings: Fittings, *, after_s: float = _AFTER_S) -> AsyncIterator[None]:
+    """Give a service its encoder, which answers nothing until it is loaded; a command ends before that, and gets none.
+
+    Args:
+        settings: `encoder` and `data_dir` of them.
+        fittings: get the encoder; their metrics count what it reads.
+        after_s: seconds from the start until it begins to load.
+    """
+    metrics = fittings.metrics
+    if metrics is None:
+        yield
+        return
+    if isinstance(settings.encoder, Path):
+        encoder = EncoderThread(settings.encoder, observe=metrics.text_encoded)
+    else:
+        encoder = EncoderThread(settings.data_dir / "encoder", observe=metrics.text_encoded, loader=load_known)
+    fittings.encoder = encoder
+    metrics.watch_encoder(lambda: encoder.state == "ready")
+    loading = asyncio.create_task(_load_later(encoder, after_s), name="load-encoder")
+    try:
+        yield
+    finally:
+        loading.cancel()
+        await asyncio.wait({loading})
+
+
+async def _load_later(encoder: EncoderThread, after_s: float) -> None:
+    await asyncio.sleep(after_s)
+    await encoder.load()

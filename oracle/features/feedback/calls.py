@@ -12,10 +12,9 @@ from starlette.responses import Response
 from oracle.runs.storage.feedback import rate
 from oracle.runs.storage.records import Feedback, Rating
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import Note, RequestBody
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import ForgottenRunError
+from oracle.server.api.errors import ForgottenRunError, json_answer
 from oracle.server.api.replies import ReplyBody
 
 router = APIRouter(tags=["runs"], route_class=DescribedRoute)

@@ -8,9 +8,9 @@ import click
 from bt_runtime import TreeDefinition
 from oracle.cli.archive import DATA_DIR, Since, with_archive
 from oracle.cli.errors import FAILED, CommandError
-from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.cli.trees import named_tree
 from oracle.features.judging.judging import Judge, Judgment, Violation
 from oracle.runs.storage.archive import Archive
 from oracle.server.wiring.agent import tree_library

@@ -26,8 +26,8 @@ from oracle.features.editing.diagnosing import Diagnosis, diagnose, fixes_for
 from oracle.features.editing.occurrences import Occurrence
 from oracle.features.editing.symbols import RenameError, definition, references, rename, renamed_at
 from oracle.features.language_server import wire
-from oracle.features.language_server.coordinates import Coordinates
 from oracle.features.language_server.open_files import Checks, OpenFile, OpenFiles
+from oracle.features.language_server.wire import Coordinates
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from bt_runtime.text.phrases import clipped
 from oracle.features.mcp_client.servers import ServerState
 from oracle.server.api.access import OperatorNow, Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ReplyBody
 
 router = APIRouter(tags=["tools"], route_class=DescribedRoute)

@@ -9,8 +9,7 @@ import click
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.features.mcp_client.opening import mcp_pins, mcp_tools
-from oracle.features.mcp_client.pins import Pins
+from oracle.features.mcp_client.opening import Pins, mcp_pins, mcp_tools
 from oracle.server.settings.fields import Settings
 
 if TYPE_CHECKING:

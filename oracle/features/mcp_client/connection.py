@@ -1,8 +1,9 @@
-"""One MCP server for as long as the process lives: connected, listed, lost, and connected again."""
+"""What a server says of its tools and answers to calls, as ours: data, bounded, and nothing that could be obeyed."""
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,16 +16,69 @@ from pydantic import TypeAdapter
 
 from bt_runtime import Clock
 from bt_runtime.text.phrases import clipped
+from oracle.core.control_notes import neutralised
+from oracle.core.encoding import to_json
 from oracle.core.errors import OracleError
 from oracle.core.retry import Retry, pause
-from oracle.features.mcp_client.pins import OfferedTool, Pins
-from oracle.features.mcp_client.results import offered_tool, result_of
+from oracle.features.mcp_client.opening import OfferedTool, Pins
 from oracle.features.mcp_client.servers import ServerSettings, ServerState
 from oracle.features.mcp_client.wire import client_of
 from oracle.tools.errors import ToolError
+from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.handed import user_headers
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.query_types import served
+
+log = structlog.get_logger(__name__)
+
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,96}")
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def offered_tool(tool: types.Tool) -> OfferedTool:
+    """A tool as its server describes it.
+
+    Raises:
+        ValueError: it cannot be offered.
+    """
+    if not _NAME.fullmatch(tool.name):
+        raise ValueError("its name is none: up to 96 letters, digits, '_', '-', '.' and '/'")
+    said = _CONTROL.sub("", (tool.description or tool.title or "")[: 2 * LONGEST_DESCRIPTION])
+    description = neutralised(plain_description(said))
+    reads = tool.annotations is not None and tool.annotations.read_only_hint is True
+    if len(description) > LONGEST_DESCRIPTION:
+        description = description[: LONGEST_DESCRIPTION - 1] + "…"
+    schema = dict(arguments_schema(tool.input_schema))
+    return OfferedTool(name=tool.name, description=description, input_schema=schema, is_called_reading=reads)
+
+
+def result_of(result: types.CallToolResult | types.InputRequiredResult | types.Result) -> ToolResult:
+    """The result of a call: its texts, and in words what else it has."""
+    if not isinstance(result, types.CallToolResult):
+        return ToolResult("Not done: the server asks for something that only its own user could give.", is_error=True)
+    parts = list(_parts(result.content))
+    has_text = any(isinstance(each, types.TextContent) for each in result.content)
+    if result.structured_content is not None and not has_text:
+        parts.append(to_json(result.structured_content).decode())
+    text = "\n".join(parts)
+    if not text.strip() and result.is_error:
+        text = "The server says that it failed, and not why."
+    return ToolResult(text, is_error=bool(result.is_error), is_empty=not text.strip())
+
+
+def _parts(content: Iterable[Any]) -> Iterator[str]:
+    for each in content:
+        if isinstance(each, types.TextContent):
+            yield each.text
+        elif isinstance(each, types.EmbeddedResource) and isinstance(each.resource, types.TextResourceContents):
+            yield each.resource.text
+        elif isinstance(each, types.ResourceLink):
+            yield f"[A resource of the server, which is not read here: {clipped(str(each.uri), 300)}]"
+        else:
+            kind = getattr(each, "mime_type", None) or each.type
+            yield f"[Left out: {clipped(str(kind), 80)}. Only text can be read here.]"
+
 
 MOST_TOOLS: Final = 128
 _MOST_PAGES: Final = 32
@@ -39,8 +93,6 @@ _MOST_PARTS: Final = 1_000  # of a result
 _LONGEST_PROBLEM: Final = 300
 _REFUSED: Final = "mcp_tool.refused"
 _CHANGED: Final = "it says something else than was approved"
-
-log = structlog.get_logger(__name__)
 
 
 class Connection:

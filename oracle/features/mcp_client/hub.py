@@ -10,7 +10,7 @@ import structlog
 
 from bt_runtime import Clock, SystemClock
 from oracle.features.mcp_client.connection import Connection
-from oracle.features.mcp_client.pins import Pins
+from oracle.features.mcp_client.opening import Pins
 from oracle.features.mcp_client.servers import ServerSettings, ServerState
 from oracle.tools.errors import ToolSetupError
 from oracle.tools.protocol import Tool

@@ -13,12 +13,15 @@ Rules:
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import mcp_types as types
 from anyio import CancelScope
+from mcp.server.context import ServerRequestContext
+from mcp_types import CallToolResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
 
 from bt_runtime import TreeFileError
 from bt_runtime.text.phrases import clipped
@@ -26,16 +29,42 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.chunks import Answer, Chunk, Interrupt, SystemNotice, TerminationReason, ToolCalled
 from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import OracleError
-from oracle.features.mcp_server.visits import CallAnswer, Context, McpVisit
 from oracle.runs.storage.interrupts import Delivery, KeptInterrupt, NotOpenError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import conversation_id, find_run, with_texts
+from oracle.server.api.auth import Caller
 from oracle.server.api.errors import told
+from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientQuestion
-from oracle.server.connect.base.returning import deliver
+from oracle.server.connect.base.placing import deliver
 from oracle.server.connect.base.streaming import folded
+
+Context = ServerRequestContext[Any, Any]
+CallAnswer = CallToolResult | InputRequiredResult
+"""What a call of a tool is answered with."""
+
+
+class McpVisit(NamedTuple):
+    """A message, its sender, and the service that is called.
+
+    Args:
+        context: the SDK's context of the message.
+        parts: the service's parts.
+        caller: whose runs and conversations are reached.
+        request: its headers may name a trace.
+        ends_with_request: a request that ends early cancels its run, because that is how its protocol cancels.
+        is_alone: the runs are in a database of this process alone, so only this client can decide what they ask.
+    """
+
+    context: Context
+    parts: ServiceParts
+    caller: Caller
+    request: Request
+    ends_with_request: bool
+    is_alone: bool = False
+
 
 _LONGEST_TOLD: Final = 300
 _LONGEST_SHOWN: Final = 4_000

@@ -8,13 +8,13 @@ from mcp.shared.exceptions import MCPError
 
 from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import NotFoundError
-from oracle.features.mcp_server.visits import McpVisit
+from oracle.features.mcp_server.asking import McpVisit
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.server.api.access import conversation_id, find_run, with_texts
 from oracle.server.api.conversations import read_conversation
 from oracle.server.api.errors import ForgottenRunError
 from oracle.server.api.me import named_trees
-from oracle.server.api.runs import read_run
+from oracle.server.api.queries import read_run
 from oracle.server.api.trees import read_tree
 from oracle.tools import Tool
 

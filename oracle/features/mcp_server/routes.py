@@ -17,8 +17,8 @@ from oracle.core.encoding import from_json
 from oracle.core.loading import imported
 from oracle.server.api.access import CallerNow, Parts
 from oracle.server.api.adapters import MOST_BODY_BYTES, Refusal
-from oracle.server.api.answers import json_answer
-from oracle.server.connect.base.bodies import check_amount
+from oracle.server.api.errors import json_answer
+from oracle.server.connect.base.chain import check_amount
 
 router = APIRouter()
 

@@ -13,9 +13,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import State
 from starlette.requests import Request
 
-from oracle.features.mcp_server.asking import ASK, ask
+from oracle.features.mcp_server.asking import ASK, CallAnswer, Context, McpVisit, ask
 from oracle.features.mcp_server.material import call_tool, list_resources, list_templates, offered, read_resource
-from oracle.features.mcp_server.visits import CallAnswer, Context, McpVisit
 from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import LOCAL_USER

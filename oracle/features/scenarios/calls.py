@@ -14,9 +14,9 @@ from oracle.authoring.trials import Trials
 from oracle.core.errors import UserError
 from oracle.features.scenarios.suites import FOLDER_NAME
 from oracle.server.api.access import OperatorNow, Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import TreePresent
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ReplyBody
 from oracle.server.api.waiting import while_present
 

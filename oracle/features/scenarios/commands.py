@@ -13,7 +13,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.output_file import OUTPUT, write_new_file
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
-from oracle.cli.tree_folders import shortest
+from oracle.cli.trees import shortest
 from oracle.core.errors import UserError
 from oracle.features.scenarios.coverage import Coverage, FileCoverage, total
 from oracle.features.scenarios.files import to_yaml

@@ -8,6 +8,6 @@ FEATURE = Feature(
     settings=("control=shadow", "shadow_control", "shadow_rate", "shadow_tokens_per_hour"),
     calls=("oracle.features.shadow.calls:router",),
     commands={"shadow": ("oracle.features.shadow.command:shadow", "Compare the control that answers and another one.")},
-    opens="oracle.features.shadow.opening:open_shadows",
+    opens="oracle.features.shadow.running:open_shadows",
     when="control=shadow",
 )

@@ -9,10 +9,9 @@ from starlette.responses import Response
 
 from oracle.features.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
 from oracle.runs.storage.shadow_pairs import PairFilter
-from oracle.server.api.access import OperatorNow, Parts
-from oracle.server.api.answers import json_answer
+from oracle.server.api.access import TEXT, OperatorNow, Parts, When, seconds_of
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.parameters import TEXT, When, seconds_of
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ReplyBody
 
 router = APIRouter(prefix="/api/shadow", tags=["shadows"], route_class=DescribedRoute)

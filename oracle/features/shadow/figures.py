@@ -1,18 +1,145 @@
-"""The figures of a pair: what each run needed, how alike the answers are, and the first decision that differs."""
+"""What a pair of runs comes to: figures, means and shares with intervals; and the tools of a shadow.
 
-from collections import Counter
-from collections.abc import Callable
+The tools of a shadow change nothing:
+
+- A call that the primary has made, of the same tool with the same arguments, is answered from its recorded result, and
+  the n-th such call from the n-th result; the last one is given again.
+- Any other call of a tool that only reads is run, once the shadow may go on.
+- Any other call of a tool that writes is noted, and answered with a neutral text.
+- The provider's own tools, such as its web search, only read, and are run by the provider.
+
+Intervals are of 95 %: a mean of differences has Student's t interval over the pairs, each of them one question under
+both controls; a share has Wilson's. Neither needs random numbers: a report of the same pairs always says the same.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from math import sqrt
-from typing import Final, NamedTuple
+from statistics import fmean, stdev
+from typing import Any, Final, NamedTuple
 
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.search.words import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.decision import canonical_arguments
-from oracle.features.shadow.tools import Ledger
 from oracle.runs.record.record import Record
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.shadow_pairs import Decision, DecisionKind, PairFigures, PairParting, SideFigures
+from oracle.tools import Tool, ToolRegistry, ToolResult
+
+_Z: Final = 1.959964
+_T: Final = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
+    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+"""The 97.5 % quantiles of Student's t with 1, 2, 3, … degrees of freedom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its 95 % confidence interval; no bounds where there are too few pairs for one."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+
+
+def mean_of(values: Sequence[float]) -> Interval:
+    """The mean with Student's t interval; at least one value."""
+    mean = fmean(values)
+    if len(values) < 2:
+        return Interval(mean, None, None)
+    half = _t(len(values) - 1) * stdev(values) / sqrt(len(values))
+    return Interval(mean, mean - half, mean + half)
+
+
+def share_of(count: int, total: int) -> Interval:
+    """A share from 0 to 1 with Wilson's interval; of at least one."""
+    share, square = count / total, _Z * _Z
+    scale = 1 + square / total
+    centre = (share + square / (2 * total)) / scale
+    half = _Z * sqrt(share * (1 - share) / total + square / (4 * total * total)) / scale
+    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def _t(degrees: int) -> float:
+    """Beyond the table the first terms of the expansion by the degrees of freedom, exact to three decimals there."""
+    if degrees <= len(_T):
+        return _T[degrees - 1]
+    first = (_Z**3 + _Z) / (4 * degrees)
+    second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees * degrees)
+    return _Z + first + second
+
+
+ACCEPTED: Final = ToolResult("The call was accepted.")
+"""The answer to a call that would have changed something."""
+
+Hold = Callable[[], Awaitable[None]]
+"""Returns when the next step may begin."""
+Call = Callable[[Mapping[str, Any]], Awaitable[ToolResult]]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What became of the calls of a shadow.
+
+    Args:
+        answered: the number of calls that were answered from the primary's results.
+        ran: calls of tools that only read.
+        would_call: names of the writing tools, one for each call that was not made.
+    """
+
+    answered: int = 0
+    ran: int = 0
+    would_call: list[str] = field(default_factory=list)
+
+
+class _Recorded:
+    """The results of the primary's calls, by tool and arguments, in order."""
+
+    def __init__(self, primary: Record) -> None:
+        self._results: dict[tuple[str, str], deque[ToolResult]] = defaultdict(deque)
+        for called, result in primary.tool_results():
+            key = called.call.name, canonical_arguments(called.call.arguments)
+            self._results[key].append(result)
+
+    def take(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult | None:
+        """The result of such a call; `None` if the primary has made none."""
+        left = self._results.get((tool, canonical_arguments(arguments)))
+        if not left:
+            return None
+        return left.popleft() if len(left) > 1 else left[0]
+
+
+def shadow_tools(tools: ToolRegistry, primary: Record, ledger: Ledger, hold: Hold) -> ToolRegistry:
+    """The same tools for the shadow of a run.
+
+    Args:
+        tools: those that the user has.
+        primary: the record of the primary.
+        ledger: takes each call.
+        hold: before each call that is run.
+    """
+    recorded = _Recorded(primary)
+    return tools.remade([replace(tool, call=_shadowed(tool, recorded, ledger, hold)) for tool in tools.tools])
+
+
+def _shadowed(tool: Tool, recorded: _Recorded, ledger: Ledger, hold: Hold) -> Call:
+    async def call(arguments: Mapping[str, Any]) -> ToolResult:
+        known = recorded.take(tool.name, arguments)
+        if known is not None:
+            ledger.answered += 1
+            return known
+        if tool.writes:
+            ledger.would_call.append(tool.name)
+            return ACCEPTED
+        await hold()
+        ledger.ran += 1
+        return await tool.call(arguments)
+
+    return call
+
 
 ALIKE: Final = 0.7
 """From here on two answers are called similar."""

@@ -1,25 +1,42 @@
-"""One shadow: from its primary's record to the figures of the pair."""
+"""One shadow: from its primary's record to the figures of the pair, when and under which control it may work.
 
+Rules:
+
+- A shadow is held before it begins, before each turn of its model and before each tool call that is run, while a query
+  of a user is under way and for a while after a refusal of the provider; what has begun goes on.
+- While a shadow is held its clock stands still: no deadline comes nearer, and the wait is in none of its figures.
+- It runs under the plain loop, a tree as it is now, or a recorded version of a tree.
+"""
+
+import asyncio
+import re
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import structlog
 
-from bt_runtime import BTError, Clock, SystemClock, TreeDefinition
+from bt_runtime import (
+    BTError,
+    Clock,
+    PausableClock,
+    Registry,
+    SystemClock,
+    TreeDefinition,
+    TreeFileError,
+    TreeNotFoundError,
+)
+from bt_runtime.library.named import read_sources
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
-from oracle.agent.control.choosing import limits_of
+from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of
 from oracle.agent.conversations.protocol import Conversation, Exchange
-from oracle.core.errors import OracleError
+from oracle.core.errors import OperatorError, OracleError
 from oracle.core.metrics import Metrics
-from oracle.decision import AgentConfig
-from oracle.features.shadow.controls import ShadowControl, label_of
-from oracle.features.shadow.figures import figures_of
-from oracle.features.shadow.gate import Gate, Held, HeldModel
-from oracle.features.shadow.tools import Ledger, shadow_tools
-from oracle.llm.protocol import Model
+from oracle.decision import AgentConfig, make_decision_tree
+from oracle.features.shadow.figures import Hold, Ledger, figures_of, shadow_tools
+from oracle.llm.protocol import Model, ModelEvent, ModelRequest
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
@@ -33,6 +50,184 @@ from oracle.runs.storage.shadow_pairs import PairFigures, PairState, ShadowPair
 from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
+
+
+LOOP: Final = "loop"
+_OF_LOOP: Final = "default"
+"""The registered decision tree that drives the plain loop."""
+_SHOWN: Final = 12
+_VERSION: Final = re.compile(r"(?P<tree>[^@]+)@(?P<sha>[0-9a-f]{6,64})")
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowControl:
+    """What drives shadows.
+
+    Args:
+        name: under which their runs are recorded.
+        choose: the control for a query with these limits.
+        shadows: the name that a question must have given to be shadowed.
+    """
+
+    name: str
+    choose: Callable[[AgentConfig], Chosen]
+    shadows: str = DEFAULT_TREE
+
+
+def label_of(tree: str, sha: str | None) -> str:
+    """A control for people and for groups of pairs: `loop`, `oracle@3f2a91c07d55`, or a decision tree's name."""
+    if sha is not None:
+        return f"{tree}@{sha[:_SHOWN]}"
+    return LOOP if tree in (DEFAULT_TREE, _OF_LOOP) else tree
+
+
+async def shadow_control(wanted: str, *, controls: Controls, store: Store, registry: Registry) -> ShadowControl:
+    """The control of that description.
+
+    Args:
+        wanted: `loop`, the name of a tree, or `tree@digest` with the first six digits or more of a version that a run
+            has used.
+        controls: the trees of the service.
+        store: has the versions of trees that runs have used.
+        registry: the kinds of nodes.
+
+    Raises:
+        OperatorError: there is no such control.
+        UserError: there is no such tree.
+        TreeFileError: the tree has mistakes.
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    if wanted == LOOP:
+        return ShadowControl(_OF_LOOP, lambda config: make_decision_tree(_OF_LOOP, config))
+    if (version := _VERSION.fullmatch(wanted)) is not None:
+        tree = await _recorded(version["tree"], version["sha"], store=store, registry=registry)
+        return ShadowControl(tree.name, lambda _: tree, shadows=tree.name)
+    controls.choose(wanted, AgentConfig())
+    return ShadowControl(wanted, lambda config: controls.choose(wanted, config))
+
+
+async def _recorded(name: str, sha: str, *, store: Store, registry: Registry) -> TreeDefinition:
+    version = await store.trees.find_alike(sha)
+    if version is None or version.name != name:
+        raise OperatorError(
+            f"ORACLE_SHADOW_CONTROL names the version {sha!r} of {name!r}, which no recorded run has used, or more "
+            "than one begins so; `oracle runs list` shows the versions that runs have used"
+        )
+    try:
+        return read_sources(version.source, name=name, registry=registry)
+    except (TreeFileError, TreeNotFoundError) as error:
+        first = str(error).partition("\n")[0]
+        raise OperatorError(f"the version {sha!r} of {name!r} cannot be read any more: {first}") from None
+
+
+class Gate:
+    """The gate of all shadows of a process.
+
+    Args:
+        clock: monotonic time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._is_busy = False
+        self._paused_until_s = clock.now()
+        self._waiting: set[asyncio.Event] = set()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the provider is left to the users."""
+        return self._clock.now() < self._paused_until_s
+
+    @property
+    def is_open(self) -> bool:
+        """Whether shadows may work."""
+        return not (self._is_busy or self.is_paused)
+
+    def note_active(self, queries: int) -> None:
+        """So many queries are under way now."""
+        self._is_busy = queries > 0
+        if not self._is_busy:
+            for opened in self._waiting:
+                opened.set()
+
+    def pause(self, seconds: float) -> None:
+        """Leave the provider to the users for this long from now on, or longer if it is paused for longer."""
+        self._paused_until_s = max(self._paused_until_s, self._clock.now() + seconds)
+
+    def release(self) -> None:
+        """Open it: nothing is left that could hold anybody up."""
+        self._paused_until_s = self._clock.now()
+        self.note_active(0)
+
+    async def opened(self) -> None:
+        """Return when it is open."""
+        while not self.is_open:
+            opened = asyncio.Event()
+            self._waiting.add(opened)
+            try:
+                await self._clock.wait(opened, until_s=None if self._is_busy else self._paused_until_s)
+            finally:
+                self._waiting.discard(opened)
+
+
+class Held:
+    """Holds one shadow at the gate: call it before each step.
+
+    Args:
+        gate: the one that all shadows share.
+        clock: the clock behind that of the shadow.
+
+    Attributes:
+        clock: the time of the shadow, which stands still while it is held.
+    """
+
+    def __init__(self, gate: Gate, *, clock: Clock) -> None:
+        self.clock = PausableClock(clock)
+        self._gate = gate
+        self._steps = 0
+
+    async def __call__(self) -> None:
+        """Return when the next step of the shadow may begin."""
+        if self._gate.is_open:
+            return
+        self.clock.stop()
+        self._steps += 1
+        try:
+            await self._gate.opened()
+        finally:
+            self._steps -= 1
+            if not self._steps:
+                self.clock.go()
+
+
+class HeldModel:
+    """A model whose turns begin when they may.
+
+    Args:
+        model: answers.
+        hold: before each turn.
+    """
+
+    def __init__(self, model: Model, hold: Hold) -> None:
+        self._model = model
+        self._hold = hold
+        self.name = model.name
+        self.has_web_search = model.has_web_search
+
+    async def aclose(self) -> None:
+        """Do nothing: the model behind it is that of all shadows."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Run one turn, once it may begin.
+
+        Raises:
+            ModelError: the provider failed or refused the request.
+        """
+        await self._hold()
+        async with aclosing(self._model.stream(request)) as events:
+            async for event in events:
+                yield event
+
 
 _KINDS: Final[frozenset[EventKind]] = frozenset(
     {Opened.kind, ChunkSent.kind, TurnFinished.kind, ToolFinished.kind, SignalRead.kind}

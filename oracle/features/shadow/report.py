@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import Final, Literal, get_args
 
 from bt_runtime.text import iso
-from oracle.features.shadow.figures import ALIKE
-from oracle.features.shadow.statistics import Interval, mean_of, share_of
+from oracle.features.shadow.figures import ALIKE, Interval, mean_of, share_of
 from oracle.runs.storage.records import Rating
 from oracle.runs.storage.shadow_pairs import PairFigures, PairParting, ShadowPair, SideFigures
 

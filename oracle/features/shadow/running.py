@@ -12,23 +12,27 @@ Rules:
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import blake2b
 from typing import Any, Final
 
 import structlog
 
 from bt_runtime import Clock, SystemClock
+from oracle.agent.control.choosing import Controls
 from oracle.core.metrics import Metrics
-from oracle.features.shadow.gate import Gate
-from oracle.features.shadow.rehearsing import Rehearsal, Stage
+from oracle.features.shadow.rehearsing import Gate, Rehearsal, Stage, shadow_control
 from oracle.runs.live import LiveRun
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.shadow_pairs import ShadowPair
 from oracle.runs.storage.store import Store
+from oracle.server.api.parts import ServiceParts
+from oracle.server.wiring.agent import build_model, new_id
 
 log = structlog.get_logger(__name__)
+
 
 MOST_WAITING: Final = 100
 """Ended runs that wait for their shadow; further ones have none."""
@@ -223,3 +227,40 @@ class Shadows:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+@asynccontextmanager
+async def open_shadows(parts: ServiceParts) -> AsyncIterator[None]:
+    """Let shadows follow the runs of a service.
+
+    They are answered by a model as the settings say, with a client of its own, so that its connections, its retries and
+    what it learns of the provider's limits are its own. It repeats nothing that was refused because of load: what the
+    provider allows is for the users. A model that was given to the service answers its shadows too.
+
+    Raises:
+        SettingsError: the provider's own settings cannot be used.
+        OperatorError: there is no such version of a tree.
+        UserError: there is no such tree.
+        TreeFileError: the tree has mistakes.
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    settings, store, trees = parts.settings, parts.store, parts.trees.trees
+    control = await shadow_control(
+        settings.other_control, controls=Controls(trees), store=store, registry=trees.library.registry
+    )
+    async with AsyncExitStack() as stack:
+        model = parts.given_model
+        if model is None:
+            model = build_model(settings, on_load=parts.provider_load.note, waits_for_load=False)
+            stack.push_async_callback(model.aclose)
+        shadows = Shadows(
+            Stage(oracle=parts.oracle, model=model, control=control, store=store, new_id=new_id),
+            store=store,
+            metrics=parts.metrics,
+            rate=settings.shadow_rate,
+            tokens_per_hour=settings.shadow_tokens_per_hour,
+        )
+        parts.provider_load.listen(shadows.note_load)
+        parts.runs.follow(shadows)
+        parts.add(shadows)
+        yield

@@ -34,7 +34,7 @@ from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tracing import NOT_TRACED, RunTrace, TracedEnd, TraceHeaders, Traces
 from oracle.core.traces import HEADERS
-from oracle.features.traces import content, names
+from oracle.features.traces import names
 from oracle.llm.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult
 
@@ -206,7 +206,7 @@ class RunSpans(RunTrace):
             names.TOOL_CALL: _short(call.id),
         }
         if self.traces.with_content:
-            attributes[names.TOOL_ARGUMENTS] = content.arguments(call.arguments)
+            attributes[names.TOOL_ARGUMENTS] = names.arguments(call.arguments)
         name = f"{names.EXECUTE_TOOL} {_short(call.name)}"
         return self._step(name, attributes, self._note_result, above=self._askers.get(call.id))
 
@@ -262,14 +262,14 @@ class RunSpans(RunTrace):
         if self.traces.with_content:
             calls = [(call.id, call.name, call.arguments) for call in outcome.calls]
             reason = outcome.stop_reason or ""
-            known[names.OUTPUT_MESSAGES] = content.message("assistant", outcome.text, calls, reason=reason)
+            known[names.OUTPUT_MESSAGES] = names.message("assistant", outcome.text, calls, reason=reason)
         span.set_attributes({name: value for name, value in known.items() if value is not None})
         if fault:
             _fail(span, fault.error_type, fault.cause or fault.message)
 
     def _note_result(self, span: Span, result: ToolResult) -> None:
         if self.traces.with_content:
-            span.set_attribute(names.TOOL_RESULT, content.text(result.text))
+            span.set_attribute(names.TOOL_RESULT, names.text(result.text))
         if result.is_error:
             _fail(span, _TOOL_ERROR)
 
@@ -290,8 +290,8 @@ class RunSpans(RunTrace):
             span.set_attribute(names.INPUT_TOKENS, self._input_tokens)
             span.set_attribute(names.OUTPUT_TOKENS, self._output_tokens)
         if self.traces.with_content:
-            span.set_attribute(names.INPUT_MESSAGES, content.message("user", end.question))
-            span.set_attribute(names.OUTPUT_MESSAGES, content.message("assistant", end.answer(), reason=end.reason))
+            span.set_attribute(names.INPUT_MESSAGES, names.message("user", end.question))
+            span.set_attribute(names.OUTPUT_MESSAGES, names.message("assistant", end.answer(), reason=end.reason))
         if end.error_type:
             _fail(span, end.error_type, end.error)
         span.end()
@@ -326,4 +326,4 @@ def _count(number: int) -> int:
 
 def _short(text: str) -> str:
     """A text that is no content, as an attribute can hold it."""
-    return content.text(text, longest=_LONGEST)
+    return names.text(text, longest=_LONGEST)

@@ -14,10 +14,9 @@ from starlette.responses import Response
 
 from oracle.core.errors import UserError
 from oracle.runs.storage.usage import DayUsage
-from oracle.server.api.access import CallerNow, Parts
-from oracle.server.api.answers import json_answer
+from oracle.server.api.access import TEXT, CallerNow, Parts
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.parameters import TEXT
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ReplyBody
 from oracle.server.settings.prices import Prices
 

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from oracle.authoring.results import is_served
 from oracle.authoring.trials import Trials
 from oracle.server.api.access import OperatorNow, Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import TreeName, TreePresent
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.waiting import while_present
 
 router = APIRouter(prefix="/api/trees", tags=["trees"], route_class=DescribedRoute)

@@ -11,9 +11,9 @@ import click
 from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.text.phrases import counted
 from oracle.cli.errors import FAILED, CommandError
-from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
+from oracle.cli.trees import named_tree
 from oracle.features.verifier.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES, Bounds, Headway
 from oracle.features.verifier.stories import recording_of, scenario_file
 from oracle.features.verifier.verify import DEFAULT_TURNS, Report, Scope, verify

@@ -12,16 +12,24 @@ Rules:
 """
 
 import re
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Final
 
-from fastapi import Depends, Request
+import structlog
+from fastapi import Depends, Query, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.core.errors import NotFoundError, UserError
+from oracle.decision import AgentConfig, ConfigError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.auth import Caller
 from oracle.server.api.errors import ForgottenRunError
 from oracle.server.api.parts import ServiceParts
+
+log = structlog.get_logger(__name__)
+
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -122,3 +130,62 @@ async def conversation_id(context_id: str) -> str:
 OwnRun = Annotated[RunRecord, Depends(own_run)]
 ReadableRun = Annotated[RunRecord, Depends(readable_run)]
 ContextId = Annotated[str, Depends(conversation_id)]
+
+
+TEXT: Final = r"^[^\x00]*$"
+"""What a text may be that the database is asked about: PostgreSQL takes no NUL."""
+
+When = Annotated[datetime | None, Query(description="ISO 8601; without an offset it is UTC.")]
+
+_MOST_TOLD = 30
+
+
+def seconds_of(when: datetime | None) -> float | None:
+    """The time in seconds since the epoch."""
+    if when is None:
+        return None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a request with query parameters that its call does not have; a dependency of every call.
+
+    Raises:
+        RequestValidationError: there are some.
+    """
+    if not request.scope["query_string"]:
+        return
+    known = _names(request.scope["route"].dependant)
+    unknown = [(name, value) for name, value in request.query_params.items() if name not in known]
+    if unknown:
+        right = f"those that there are: {', '.join(sorted(known))}" if known else "this call has none"
+        raise RequestValidationError(
+            [
+                {
+                    "type": "extra_forbidden",
+                    "loc": ("query", name),
+                    "msg": f"There is no such query parameter; {right}",
+                    "input": value,
+                }
+                for name, value in unknown[:_MOST_TOLD]
+            ]
+        )
+
+
+def _names(dependant: Dependant) -> set[str]:
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*(_names(each) for each in dependant.dependencies))
+
+
+async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
+    """The user's own limits; a missing field is the default.
+
+    A saved value that is out of bounds (they were others when it was saved) counts as missing.
+    """
+    config = AgentConfig()
+    for field, value in (await parts.store.settings.load(user_id)).items():
+        try:
+            config = config.with_limits({field: value})
+        except ConfigError as error:
+            log.warning("setting.skipped", field=field, problem=str(error))
+    return config

@@ -9,13 +9,12 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
 from oracle.core.features import Feature, features, routers
-from oracle.server.api import console, operations, protected, queries, runs
+from oracle.server.api import console, operations, protected, queries
+from oracle.server.api.access import refuse_unknown_parameters
 from oracle.server.api.adapters import MOST_BODY_BYTES, Adapter, OwnRefusals, adapter_of, adapters_of
-from oracle.server.api.described import DescribedApp
+from oracle.server.api.described import DescribedApp, FurtherCalls
 from oracle.server.api.errors import add_error_answers
-from oracle.server.api.further import FurtherCalls
 from oracle.server.api.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard, RequestLimit
-from oracle.server.api.parameters import refuse_unknown_parameters
 from oracle.server.api.parts import ServiceParts
 
 _DESCRIPTION = """\
@@ -35,7 +34,6 @@ _FURTHER: Final = (
     "watching",
     "whole_runs",
     "conversations",
-    "agent_settings",
     "trees",
     "people",
     "me",
@@ -84,8 +82,7 @@ def _with_calls(used: Sequence[Feature], *, has_auth: bool, adapters: Sequence[A
     kinds = "A token of the operator's, a JWT (HS256), or an access token of an issuer (OIDC)."
     bearer = [Depends(HTTPBearer(auto_error=False, description=kinds))]
     guarded = [*strict, *bearer] if has_auth else strict
-    for module in (queries, runs):
-        app.include_router(module.router, dependencies=guarded)
+    app.include_router(queries.router, dependencies=guarded)
     app.include_router(operations.router, dependencies=strict)
     app.include_router(protected.router)
     app.include_router(console.router)

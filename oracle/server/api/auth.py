@@ -3,9 +3,9 @@
 Rules:
 
 - Three kinds of bearer tokens: the operator's fixed ones; JWTs signed with HS256, whose `sub` is the user; and access
-  tokens of issuers (`issuers.py`). The algorithms are pinned: a token does not choose how it is checked.
+  tokens of issuers (`tokens.py`). The algorithms are pinned: a token does not choose how it is checked.
 - With none configured there is the one user `local`, and no header changes that.
-- A fixed token may be a chat backend's, which names the user in a header (`backends.py`).
+- A fixed token may be a chat backend's, which names the user in a header (`named.py`).
 - Users of issuers and backends are `name:user`; no user of another kind has a name that begins so.
 - No token is logged. Why a token of ours was refused is not sent to the client; of an issuer's, it is.
 """
@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 from oracle.core.errors import UserError
-from oracle.server.api.backends import ChatBackends, Headers
-from oracle.server.api.named import LONGEST_USER, BadTokenError, NamedUser, is_name
+from oracle.server.api.named import LONGEST_USER, BadTokenError, ChatBackends, Headers, NamedUser, is_name
 from oracle.server.settings.fields import LOCAL_USER
 
 if TYPE_CHECKING:  # loaded where there are such tokens
-    from oracle.server.api.issuers import IssuerTokens
+    from oracle.server.api.tokens import IssuerTokens
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +77,7 @@ class Authenticator:
     ) -> None:
         self._signed = None
         if jwt_secret:
-            from oracle.server.api.signed import SignedTokens  # noqa: PLC0415  where there are such tokens
+            from oracle.server.api.tokens import SignedTokens  # noqa: PLC0415  where there are such tokens
 
             self._signed = SignedTokens(jwt_secret)
         self._operators = frozenset(operators)

@@ -13,8 +13,7 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from oracle.console.built import ConsoleFile
-from oracle.console.policy import PAGE_HEADERS, page_policy
+from oracle.console.built import PAGE_HEADERS, ConsoleFile, page_policy
 from oracle.server.api.access import Parts
 
 router = APIRouter(include_in_schema=False)

@@ -10,9 +10,9 @@ from bt_runtime.text import iso
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.runs.storage.conversation_pages import ConversationSummary, StoredMessage
 from oracle.server.api.access import CallerNow, ContextId, Parts, conversation_id
-from oracle.server.api.answers import json_answer
 from oracle.server.api.bodies import ForkRequest, Name, TitleChange
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.forking import fork
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import ConversationBody, ConversationHead, ConversationList

@@ -1,4 +1,4 @@
-"""Errors as answers: a status and `{"detail": …}`; for what is wrong with a request, FastAPI's 422 list.
+"""JSON answers, and errors as such: a status and `{"detail": …}`; for what is wrong with a request, FastAPI's 422 list.
 
 Rules:
 
@@ -18,10 +18,31 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from bt_runtime import TreeFileError
+from oracle.core.encoding import to_json
 from oracle.core.errors import OracleError, TreeAuthorError, UserError
-from oracle.server.api.answers import json_answer
 
 log = structlog.get_logger(__name__)
+
+
+def json_answer(
+    value: Any,  # noqa: ANN401  JSON data
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """`value` as a JSON answer that no cache keeps."""
+    return raw_json(to_json(value), status=status, headers=headers)
+
+
+def raw_json(data: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON text as an answer that no cache keeps."""
+    return Response(
+        data,
+        status_code=status,
+        media_type="application/json",
+        headers={"Cache-Control": "no-store", **(headers or {})},
+    )
+
 
 _MOST_MISTAKES = 30
 _LONGEST_VALUE = 200

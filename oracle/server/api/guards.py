@@ -25,10 +25,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.server.api.adapters import Adapter, adapter_of
-from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Authenticator, UnauthorizedError
-from oracle.server.api.buckets import Bucket, Buckets, OwnBuckets
-from oracle.server.api.errors import bounded, later
+from oracle.server.api.errors import bounded, json_answer, later
+from oracle.server.api.load import Bucket, Buckets, OwnBuckets
 from oracle.server.api.named import NamingError
 from oracle.server.api.protected import challenge
 

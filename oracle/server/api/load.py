@@ -1,9 +1,10 @@
-"""Whether the process keeps up with its work, judged by how late its event loop is and by the queries that wait.
+"""How many requests each user may still send, and whether the process keeps up with its work.
 
 Rules:
 
-- A process that is late refuses new queries, so that those under way end in time. Nothing else is refused: streams,
-  resumed ones, reads and cancels only serve what has begun, and a query that is sent again with its key is such a read.
+- A process whose event loop is late refuses new queries, so that those under way end in time. Nothing else is refused:
+  streams, resumed ones, reads and cancels only serve what has begun, and a query that is sent again with its key is
+  such a read.
 - It refuses before clients give up. The first of them are liveness probes, which wait a second and by default end a
   process, with everything that it does, at the third failure within 20 to 30 s (Kubernetes). Hence `MOST_LAG_S`, and
   measurements of the last seconds: a lag of 2 s is an overload after 7 s, one of 1.2 s after 10.
@@ -13,15 +14,95 @@ Rules:
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import fcntl
+import mmap
+import struct
+import tempfile
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from hashlib import blake2b
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 
 from oracle.core.errors import AnswerFields, UserError
 
 log = structlog.get_logger(__name__)
+
+
+_MOST_USERS: Final = 10_000
+_SLOT: Final = struct.Struct("=8sdd")
+_SLOTS: Final = 16_384
+_TRIED: Final = 8
+"""The slots that a user may have; so many users must meet in them before one is forgotten."""
+
+
+class Bucket(NamedTuple):
+    """How many requests are left, at a monotonic time in seconds."""
+
+    left: float
+    at: float
+
+
+class Buckets(Protocol):
+    """The buckets of users. One that was not used for long may be forgotten: it is the likeliest to be full."""
+
+    def change(self, user_id: str, change: Callable[[Bucket | None], Bucket]) -> Bucket:
+        """Replace a user's bucket by what `change` makes of it (of `None`, if there is none); returns the new one."""
+        ...
+
+
+class OwnBuckets:
+    """Those of one process."""
+
+    def __init__(self) -> None:
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()  # oldest use first
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def change(self, user_id: str, change: Callable[[Bucket | None], Bucket]) -> Bucket:
+        """Replace a user's bucket."""
+        bucket = self._buckets[user_id] = change(self._buckets.pop(user_id, None))
+        if len(self._buckets) > _MOST_USERS:
+            self._buckets.popitem(last=False)
+        return bucket
+
+
+class SharedBuckets:
+    """Those of a process and all that it forks, in memory that they share; a lock of the system's excludes them.
+
+    A process that dies has released the lock, and has changed a bucket wholly or not at all, up to the moment of a
+    copy of 24 bytes.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  for as long as the process
+        self._file.truncate(_SLOTS * _SLOT.size)
+        self._slots = mmap.mmap(self._file.fileno(), _SLOTS * _SLOT.size)
+
+    def close(self) -> None:
+        """Give the memory back; a service needs it for as long as its process lives."""
+        self._slots.close()
+        self._file.close()
+
+    def change(self, user_id: str, change: Callable[[Bucket | None], Bucket]) -> Bucket:
+        """Replace a user's bucket."""
+        name = blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        first = int.from_bytes(name) % (_SLOTS - _TRIED)
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            found = {at: _SLOT.unpack_from(self._slots, at * _SLOT.size) for at in range(first, first + _TRIED)}
+            place = next((at for at, slot in found.items() if slot[0] == name), None)
+            bucket = change(None if place is None else Bucket(*found[place][1:]))
+            if place is None:
+                place = min(found, key=lambda at: found[at][2])  # the free ones have the time 0
+            _SLOT.pack_into(self._slots, place * _SLOT.size, name, *bucket)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+        return bucket
+
 
 MOST_LAG_S: Final = 1.0
 """The smoothed lag from which on new queries are refused; they are taken again below half of it."""

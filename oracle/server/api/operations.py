@@ -5,9 +5,8 @@ from starlette.responses import Response
 
 from oracle.core.metrics import CONTENT_TYPE
 from oracle.server.api.access import Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.described import MISTAKES, DescribedRoute
-from oracle.server.api.errors import later
+from oracle.server.api.errors import json_answer, later
 from oracle.server.api.replies import ErrorAnswer, Health
 
 router = APIRouter(tags=["operations"], route_class=DescribedRoute)

@@ -15,8 +15,7 @@ from oracle.llm.protocol import Model
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator
-from oracle.server.api.buckets import Buckets, OwnBuckets
-from oracle.server.api.load import LoopLoad
+from oracle.server.api.load import Buckets, LoopLoad, OwnBuckets
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings

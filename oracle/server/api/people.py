@@ -15,11 +15,10 @@ from oracle.core.encoding import to_json
 from oracle.core.errors import NotFoundError
 from oracle.core.json_schemas import DEEPEST, is_deeper
 from oracle.runs.storage.interrupts import Answerer, Delivery
-from oracle.server.api.access import CallerNow, Parts, ReadableRun
-from oracle.server.api.answers import json_answer
+from oracle.server.api.access import TEXT, CallerNow, Parts, ReadableRun
 from oracle.server.api.bodies import Note, RequestBody, Text
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.parameters import TEXT
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ErrorAnswer, ReplyBody
 
 router = APIRouter(prefix="/api/oracle", tags=["people"], route_class=DescribedRoute)

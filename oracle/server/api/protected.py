@@ -17,7 +17,7 @@ from starlette.types import Scope
 from oracle.core.features import features
 from oracle.server.api.access import Parts
 from oracle.server.api.adapters import adapters_of
-from oracle.server.api.answers import json_answer
+from oracle.server.api.errors import json_answer
 
 router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,7 @@
-"""Questions: `POST /api/oracle/stream` answers as a stream, `POST /api/oracle` whole, `POST /api/oracle/runs` later."""
+"""Questions, and `/api/oracle/runs/…`: how a run stands, its stream, and its cancel.
+
+`POST /api/oracle/stream` answers as a stream, `POST /api/oracle` whole, `POST /api/oracle/runs` later.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,20 +18,18 @@ from oracle.agent.tracing import TraceHeaders
 from oracle.core.errors import UserError
 from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
 from oracle.runs.storage.records import RunRecord
-from oracle.server.api.access import CallerNow, Parts, conversation_id, with_texts
-from oracle.server.api.answers import json_answer
+from oracle.server.api.access import CallerNow, OwnRun, Parts, ReadableRun, config_of, conversation_id, with_texts
 from oracle.server.api.auth import Caller
-from oracle.server.api.bodies import QueryRequest
+from oracle.server.api.bodies import KeyHeader, QueryRequest, key_of
 from oracle.server.api.described import DescribedRoute, event_stream, refusals
-from oracle.server.api.idempotency import KeyHeader, key_of
+from oracle.server.api.errors import json_answer
 from oracle.server.api.parts import ServiceParts
-from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
-from oracle.server.api.replies import RunBody, WholeAnswer
+from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, resume_stream, run_headers
+from oracle.server.api.replies import CancelAnswer, RunBody, WholeAnswer
 from oracle.server.api.run_bodies import body_of
-from oracle.server.api.user_limits import config_of
 from oracle.server.api.waiting import whole_answer
 
-router = APIRouter(tags=["queries"], route_class=DescribedRoute)
+router = APIRouter(route_class=DescribedRoute)
 
 _LONGEST_HANDED: Final = 1_000
 _HANDED: Final = re.compile(rf"[\x20-\x7e]{{0,{_LONGEST_HANDED}}}")
@@ -62,6 +63,7 @@ STREAM_EXAMPLE = (
 
 @router.post(
     "/api/oracle/stream",
+    tags=["queries"],
     summary="Ask, and read the answer as it comes",
     response_class=Response,  # otherwise FastAPI documents the event stream as a string
     responses={
@@ -98,6 +100,7 @@ async def stream_query(
 
 @router.post(
     "/api/oracle",
+    tags=["queries"],
     summary="Ask, and wait for the whole answer",
     response_model=WholeAnswer,
     responses={200: {"headers": _RUN_HEADERS}, **refusals(404, 409, 410)},
@@ -122,6 +125,7 @@ async def answer_query(
 
 @router.post(
     "/api/oracle/runs",
+    tags=["queries"],
     summary="Ask, and read the answer later",
     status_code=202,
     response_model=RunBody,
@@ -219,3 +223,54 @@ def checked_model(name: str | None, parts: ServiceParts) -> str | None:
         known = ", ".join(dict.fromkeys((parts.settings.model, *parts.settings.models)))
         raise UserError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
     return name
+
+
+@router.get(
+    "/api/oracle/runs/{run_id}",
+    tags=["runs"],
+    summary="How a run stands",
+    response_model=RunBody,
+    responses=refusals(404),
+)
+async def read_run(run: ReadableRun, parts: Parts, caller: CallerNow) -> Response:
+    """Status, times, tree, turns and tokens; operators see everybody's, and why one failed."""
+    return json_answer(await body_of(run, parts.store.log, parts.progress, caller))
+
+
+@router.get(
+    "/api/oracle/runs/{run_id}/stream",
+    tags=["runs"],
+    summary="Take a stream up again",
+    response_class=Response,  # otherwise FastAPI documents the event stream as a string
+    responses={
+        200: {
+            "description": "The chunks after the last id, then live ones, until `done`.",
+            "content": event_stream(STREAM_EXAMPLE),
+        },
+        204: {"description": "The last id was that of `done`: there is nothing more."},
+        **refusals(404, 410),
+    },
+)
+async def resume_run(
+    run_id: str,
+    parts: Parts,
+    caller: CallerNow,
+    last_event_id: LastEventId = None,
+    after: AfterId = None,
+) -> Response:
+    """The run's chunks after the last one seen; also long after the run."""
+    return await resume_stream(parts, run_id, caller=caller, after=last_seen(last_event_id, after))
+
+
+@router.post(
+    "/api/oracle/runs/{run_id}/cancel",
+    tags=["runs"],
+    summary="Stop a run",
+    status_code=202,
+    response_model=CancelAnswer,
+    responses=refusals(404),
+)
+async def cancel_run(run: OwnRun, parts: Parts) -> Response:
+    """Stop the run; its text is kept and `done` follows. A run that has ended is not changed."""
+    await parts.runs.cancel(run)
+    return json_answer({"run_id": run.id, "status": run.status}, status=202)

@@ -17,8 +17,8 @@ from oracle.replay.histories.passes import FallenBehindError, Pass
 from oracle.runs.record.reading import read_signal_page, read_tick_page
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, with_figures
-from oracle.server.api.answers import raw_json
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import raw_json
 from oracle.server.api.history_replies import HistoryPage, RunTree, TurnList
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID

@@ -9,10 +9,9 @@ from starlette.responses import Response
 from oracle.core.chunks import TerminationReason
 from oracle.runs.storage.records import Rating, RunStatus
 from oracle.runs.storage.run_pages import RunCounts, RunFilter
-from oracle.server.api.access import CallerNow, Parts, find_run, is_id
-from oracle.server.api.answers import json_answer
+from oracle.server.api.access import TEXT, CallerNow, Parts, When, find_run, is_id, seconds_of
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.parameters import TEXT, When, seconds_of
+from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import RunList
 from oracle.server.api.run_bodies import body_of
 

@@ -19,8 +19,8 @@ from oracle.core.errors import NotFoundError
 from oracle.runs.record.reading import read_sources
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import OwnRun, Parts
-from oracle.server.api.answers import json_answer
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import json_answer
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import SourceText

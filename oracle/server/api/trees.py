@@ -19,11 +19,10 @@ from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
 from oracle.runs.storage.archive import Archive
 from oracle.server.api.access import CallerNow, OperatorNow, Parts, find_run
-from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import TreeReplay, TreeSave, TreeVersionNow
 from oracle.server.api.described import DescribedRoute, refusals
-from oracle.server.api.errors import bounded
+from oracle.server.api.errors import bounded, json_answer
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.tree_bodies import figures_for, mistake_bodies
 from oracle.server.api.tree_replies import (

@@ -21,8 +21,8 @@ from oracle.runs.record.events import Ticked
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, ReadableRun, find_run, with_figures
-from oracle.server.api.answers import raw_json
 from oracle.server.api.described import DescribedRoute, refusals
+from oracle.server.api.errors import raw_json
 from oracle.server.api.history_replies import RunComparison
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import GREATEST_ID

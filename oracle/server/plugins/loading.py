@@ -15,8 +15,18 @@ from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
 from oracle.core.loading import imported
 from oracle.decision.registry import Factory
-from oracle.server.plugins.contributions import Contribution, PluginError, installed, named
-from oracle.server.plugins.reading import classifier_of, decision_trees_of, folder_of, kinds_of, names_in, tools_of
+from oracle.server.plugins.contributions import (
+    Contribution,
+    PluginError,
+    classifier_of,
+    decision_trees_of,
+    folder_of,
+    installed,
+    kinds_of,
+    named,
+    names_in,
+    tools_of,
+)
 from oracle.tools import Tool
 
 _LONGEST_REASON = 300

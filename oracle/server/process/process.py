@@ -17,11 +17,10 @@ from oracle.core.errors import OperatorError
 from oracle.core.logs.lines import written_in_background
 from oracle.llm.protocol import Model
 from oracle.server.api.app import build_app
-from oracle.server.api.buckets import Buckets, SharedBuckets
+from oracle.server.api.load import Buckets, SharedBuckets
 from oracle.server.api.parts import ServiceParts
 from oracle.server.process.figures import figures_of_all
-from oracle.server.process.server import SIGNALS, DrainingServer
-from oracle.server.process.sockets import address, bind, is_loopback
+from oracle.server.process.server import SIGNALS, DrainingServer, address, bind, is_loopback
 from oracle.server.process.workers import Worker, WorkerProcesses
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS

@@ -1,4 +1,4 @@
-"""The HTTP server of the process: uvicorn, with signals that drain before they stop.
+"""The HTTP server of the process: uvicorn on addresses of ours, with signals that drain before they stop.
 
 Rules:
 
@@ -10,6 +10,8 @@ Rules:
 """
 
 import asyncio
+import errno
+import ipaddress
 import os
 import signal
 import socket
@@ -22,9 +24,63 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from oracle.core.errors import OperatorError
 from oracle.server.process.protocol import BoundedProtocol
 
 log = structlog.get_logger(__name__)
+
+
+LOCALHOST: Final = "localhost"
+
+_REASONS = {
+    errno.EADDRINUSE: "the port is in use; stop what listens there, or choose another with --port (0 picks a free one)",
+    errno.EACCES: "this user may not listen there; choose a --port above 1023",
+    errno.EADDRNOTAVAIL: "this machine has no such address; choose another --host",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a service that listens on this host."""
+    if host.casefold() == LOCALHOST:
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:  # a name, which may come to mean anything
+        return False
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that is bound to the port and does not listen yet.
+
+    Args:
+        host: an address or a name of this machine.
+        port: 0 picks a free one.
+
+    Raises:
+        OperatorError: it cannot be bound.
+    """
+    where = f"cannot listen on {address(host, port)}"
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise OperatorError(f"{where}: there is no host {host!r}; choose another --host") from None
+    found.sort(key=lambda each: each[0] != socket.AF_INET)  # of `localhost`, what most clients try
+    family, kind, protocol, _, target = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(target)
+        listener.setblocking(False)  # noqa: FBT003  the standard library's
+    except OSError as error:
+        listener.close()
+        raise OperatorError(f"{where}: {_REASONS.get(error.errno or 0, error.strerror)}") from None
+    return listener
+
+
+def address(host: str, port: int) -> str:
+    """How a browser writes it."""
+    return f"http://[{host}]:{port}" if ":" in host and not host.startswith("[") else f"http://{host}:{port}"
+
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LAST_ANSWERS_S = 3  # for answers on their way when the drain is over

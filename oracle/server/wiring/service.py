@@ -37,10 +37,9 @@ from oracle.server.wiring.agent import (
     tool_maker,
     uses_provider,
 )
-from oracle.server.wiring.identity import authenticator
+from oracle.server.wiring.identity import UserTools, authenticator
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
-from oracle.server.wiring.vaults import UserTools
 from oracle.tools import ToolRegistry
 
 _DAY_S = 86_400.0

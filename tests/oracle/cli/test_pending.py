@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oracle.cli.deciding import Prompter, decide
+from oracle.cli.people import Prompter, decide
 from oracle.core.chunks import ApprovalRequested, Interrupt
 from oracle.runs.storage.store import open_store
 from tests.oracle.runs.storage.runs_made import begun
@@ -95,7 +95,7 @@ async def test_what_waits_is_listed_and_answered_in_the_database(oracle, tmp_pat
     assert [each["may_answer"] for each in found["pending"]] == [True, False]
     refused = await asyncio.to_thread(oracle, "pending", "--answer")
     assert (refused.code, "there is none" in refused.err) == (1, True)
-    monkeypatch.setattr("oracle.cli.deciding.can_decide", lambda: True)
+    monkeypatch.setattr("oracle.cli.people.can_decide", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert (await asyncio.to_thread(oracle, "pending", "--answer")).code == 0
     async with open_store(url, worker="w") as store:
@@ -107,7 +107,7 @@ async def test_what_waits_is_listed_and_answered_over_http(oracle, start, monkey
     service = await start([HANGS])
     url = f"http://127.0.0.1:{service.port}"
     async with asking(service, interrupt()) as run_id:
-        monkeypatch.setattr("oracle.cli.deciding.can_decide", lambda: True)
+        monkeypatch.setattr("oracle.cli.people.can_decide", lambda: True)
         monkeypatch.setattr(sys, "stdin", io.StringIO("n\nNo.\n"))
         ran = await asyncio.to_thread(oracle, "pending", "--answer", "--url", url)
         assert (ran.code, run_id in ran.out) == (0, True)

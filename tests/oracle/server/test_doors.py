@@ -21,14 +21,13 @@ from oracle.agent.client_tools import read_tools
 from oracle.core.errors import OracleError
 from oracle.core.features import features, routers
 from oracle.core.json_schemas import checked_schema, misfits
-from oracle.features.mcp_client.connection import Connection
-from oracle.features.mcp_client.results import result_of
+from oracle.features.mcp_client.connection import Connection, result_of
 from oracle.server.api.adapters import adapters_of
 from oracle.server.api.people import Deliveries
-from oracle.server.connect.ag_ui.requests import RunAgentInput
-from oracle.server.connect.ai_sdk.requests import ChatBody
-from oracle.server.connect.base.bodies import check_amount
-from oracle.server.connect.openai.parameters import read_chat
+from oracle.server.connect.ag_ui.routes import RunAgentInput
+from oracle.server.connect.ai_sdk.routes import ChatBody
+from oracle.server.connect.base.chain import check_amount
+from oracle.server.connect.openai.chat import read_chat
 from oracle.server.connect.openai.response_requests import read_response
 
 ROOT = Path(__file__).parents[3]
@@ -180,8 +179,8 @@ def test_every_reader_of_foreign_schemas_is_known_and_one_module_evaluates_them(
     assert modules_with(r"import .*\b(checked_schema|misfits|arguments_schema)\b") == {
         "agent/client_tools.py",  # tools of clients
         "agent/nodes/people.py",  # what trees ask people
-        "cli/deciding.py",  # what people answer at the terminal
-        "features/mcp_client/results.py",  # tools of MCP servers
+        "cli/people.py",  # what people answer at the terminal
+        "features/mcp_client/connection.py",  # tools of MCP servers
         "runs/storage/interrupts.py",  # what they answer else, and arguments that they edit
         "tools/foreign.py",
     }

@@ -1,21 +1,142 @@
-"""`/api/chat`: what `useChat` of the AI SDK calls; see `docs/connecting.md`."""
+"""`/api/chat`: what `useChat` of the AI SDK calls and `DefaultChatTransport` sends; see `docs/connecting.md`."""
 
+import json
 import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from oracle.agent.client_tools import read_tools
+from oracle.core.chunks import Interrupt
+from oracle.core.encoding import to_json
+from oracle.core.errors import UserError
+from oracle.core.json_schemas import is_deeper
 from oracle.runs.storage.errors import ConversationBusyError
+from oracle.runs.storage.interrupts import Delivery, KeptInterrupt
 from oracle.server.api.access import CallerNow, Parts, find_run, with_texts
 from oracle.server.api.adapters import Refusal
+from oracle.server.api.bodies import ClientToolBody, Limits, Name
+from oracle.server.api.queries import cancel_run
 from oracle.server.api.reading import AfterId, LastEventId, last_seen
-from oracle.server.api.runs import cancel_run
-from oracle.server.connect.ai_sdk.parts import UIMessageStream
-from oracle.server.connect.ai_sdk.requests import ChatBody, UIMessage, decisions
+from oracle.server.connect.ai_sdk.parts import UIMessageStream, shown_call
 from oracle.server.connect.base.asking import begin
-from oracle.server.connect.base.returning import deliver, latest_run
+from oracle.server.connect.base.chain import ClientBody, ClientQuestion, Items, Said
+from oracle.server.connect.base.placing import deliver, delivery, latest_run, result_of_call
 from oracle.server.connect.base.streaming import adapted_stream
+
+_DEEPEST: Final = 200
+_OTHER_CALL = (
+    "this is not the call that waits for an answer: send its part as it was streamed; other arguments are put in the "
+    "place of the model's by POST /api/oracle/runs/{run_id}/deliveries"
+)
+
+
+class UIMessage(BaseModel, strict=True):
+    """A message as the client has it; of its parts only those that are looked at are checked."""
+
+    id: str = ""
+    role: Literal["system", "user", "assistant"]
+    parts: Items[dict[str, Any]]
+    metadata: Any = None
+
+    @property
+    def text(self) -> str:
+        """Its text parts."""
+        texts = (part.get("text") for part in self.parts if part.get("type") == "text")
+        return "\n".join(text for text in texts if isinstance(text, str))
+
+    @property
+    def seen(self) -> int:
+        """The number of the last chunk that is in it, as the stream has said."""
+        seen = self.metadata.get("seen") if isinstance(self.metadata, dict) else None
+        return seen if type(seen) is int else 0
+
+
+class ChatBody(ClientBody):
+    """The body of `POST /api/chat`; fields that are not known are the page's own, and are left alone.
+
+    So is `trigger`: a question that is asked anew is known by what was said before it.
+    """
+
+    id: str | None = None
+    messages: Items[UIMessage] = Field(min_length=1)
+    tree: Name | None = None
+    model: Name | None = None
+    limits: Limits = Limits()
+    tools: Items[ClientToolBody] = Field(default_factory=list)
+
+    def asked(self) -> ClientQuestion:
+        """The question.
+
+        Raises:
+            UserError: there is none.
+            ClientToolError: a tool cannot be offered.
+        """
+        *before, last = self.messages
+        if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
+            problem = "the last message is to be the user's, of text alone: files cannot be read"
+            raise UserError(problem, loc=("body", "messages"))
+        return ClientQuestion(
+            last.text,
+            tuple(Said(each.role, each.text) for each in before if each.role != "system"),
+            conversation=self.id,
+            tree=self.tree,
+            model=self.model,
+            limits=self.limits.given,
+            tools=read_tools([each.model_dump() for each in self.tools]),
+            instructions="\n".join(each.text for each in before if each.role == "system") or None,
+        )
+
+
+def decisions(message: UIMessage, kept: Mapping[str, KeptInterrupt]) -> Iterator[Delivery]:
+    """What the client has decided or run, of what its message shows.
+
+    Args:
+        message: the answer that waits.
+        kept: what its run has asked, by id.
+
+    Raises:
+        UserError: a part shows another call than the one that was asked about.
+        RequestValidationError: what it says cannot be an answer.
+    """
+    parts = {str(part.get("toolCallId")): part for part in message.parts}
+    for each in kept.values():
+        call = shown_call(Interrupt(**each.data))
+        part = parts.get(call.id, {})
+        if (said := _said(part, each)) is None:
+            continue
+        name = part.get("toolName") or str(part.get("type")).removeprefix("tool-")
+        if name != call.name or not _is_same(part.get("input"), call.arguments):
+            raise UserError(_OTHER_CALL, loc=("body", "messages"), value=part.get("input"))
+        yield delivery(each.id, **said)
+
+
+def _said(part: Mapping[str, Any], asked: KeptInterrupt) -> dict[str, Any] | None:
+    """What a part says of what was asked; `None`: nothing."""
+    is_open, is_call = asked.status == "pending" and asked.reason == "input_required", "tool_call_id" in asked.data
+    match part:
+        case {"state": "approval-responded", "approval": {"id": asked.id, "approved": bool(is_approved), **more}}:
+            return {"decision": "approve" if is_approved else "refuse", "comment": more.get("reason")}
+        case {"state": "output-available", "output": output} if is_open:
+            return result_of_call(output) if is_call else {"decision": "answer", "answer": output}
+        case {"state": "output-error", "errorText": text} if is_open:
+            return result_of_call(text, is_error=True) if is_call else {"decision": "refuse", "comment": text}
+    return None
+
+
+def _is_same(given: object, shown: object) -> bool:
+    """Whether they are the same to a reader in JavaScript, which has one kind of number."""
+    return not is_deeper(given, _DEEPEST) and _plain(given) == _plain(shown)
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  JSON data
+    number = lambda digits: (float(digits),)  # noqa: E731  which is not `true`
+    return json.loads(to_json(value), parse_int=number, parse_float=number)
+
 
 router = APIRouter(prefix="/api/chat")
 

@@ -22,11 +22,10 @@ from oracle.core.errors import UserError
 from oracle.runs.storage.client_runs import KnownRuns, Origin
 from oracle.runs.storage.errors import ConversationBusyError, ConversationMovedError
 from oracle.runs.storage.records import RunRecord
-from oracle.server.api.access import with_texts
+from oracle.server.api.access import config_of, with_texts
 from oracle.server.api.auth import Caller
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, headers_of, trace_of
-from oracle.server.api.user_limits import config_of
 from oracle.server.connect.base.chain import Chain, ClientQuestion, chain_of
 from oracle.server.connect.base.placing import Placing
 

@@ -1,4 +1,4 @@
-"""A client's question, and the digests by which its conversation is found again.
+"""A client's question, the bound of its body, and the digests by which its conversation is found again.
 
 Rules:
 
@@ -7,15 +7,61 @@ Rules:
 - What was said is a chain of digests, one for each text of the user's. Where the conversation has a name, only what the
   user has said is in it. Where it has none, what the client has as our answers is in it too.
 - White space is compared as if it were one space: clients trim.
+- A body has the client's whole history, and nobody has counted it, so little more than the question is read of it.
 """
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel, FailFast, model_validator
 
 from oracle.agent.client_tools import ClientTool
 from oracle.core.encoding import to_json
+from oracle.core.errors import UserError
+
+MOST_ITEMS: Final = 20_000
+"""Of each list of a body, such as its messages."""
+MOST_VALUES: Final = 200_000
+"""In a whole body, on all levels."""
+
+_T = TypeVar("_T")
+
+Items = Annotated[list[_T], FailFast()]
+"""A list of which the first wrong item refuses the whole: of each mistake the checker keeps a copy."""
+
+
+class ClientBody(BaseModel, strict=True):
+    """A body that is counted before its fields are looked at."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count(cls, given: object) -> object:
+        check_amount(given)
+        return given
+
+
+def check_amount(body: object, *, most_values: int = MOST_VALUES) -> None:
+    """Refuse a body that has too many values, whatever they are.
+
+    Raises:
+        UserError: it has.
+    """
+    for name, items in body.items() if isinstance(body, dict) else ():
+        if isinstance(items, list) and len(items) > MOST_ITEMS:
+            problem = f"this has at most {MOST_ITEMS:,} items, given {len(items):,}: send less of the history"
+            raise UserError(problem, loc=("body", name))
+    count = 0
+    rest = [body]
+    while rest:
+        each = rest.pop()
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        count += len(inner)
+        if count > most_values:
+            problem = f"the body has more than {most_values:,} values; at most these are read"
+            raise UserError(problem, loc=("body",))
+        rest += [value for value in inner if isinstance(value, dict | list)]
 
 
 class Said(NamedTuple):

@@ -21,7 +21,7 @@ from oracle.runs.storage.interrupts import what_is_open
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.errors import bounded
 from oracle.server.connect.openai.errors import failure
-from oracle.server.connect.openai.models import model_of
+from oracle.server.connect.openai.requests import model_of
 
 WAITS: Final = "This answer waits for a person: "
 _END: Final = b"data: [DONE]\n\n"

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from oracle.core.chunks import Failed
 from oracle.server.api.adapters import Refusal
-from oracle.server.api.answers import json_answer
+from oracle.server.api.errors import json_answer
 
 _TYPES: Final[Mapping[int, str]] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CODES: Final[Mapping[int, str]] = {

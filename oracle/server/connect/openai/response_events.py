@@ -17,7 +17,7 @@ from oracle.core.chunks import Chunk, Content, Done, Failed, Interrupt, ToolCall
 from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.openai import response_items as items
-from oracle.server.connect.openai.models import model_of
+from oracle.server.connect.openai.requests import model_of
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS, Portions, ResponseName
 
 ResponseStatus = Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]

@@ -21,7 +21,7 @@ from oracle.core.errors import UserError
 from oracle.runs.storage.interrupts import Delivery
 from oracle.server.api.errors import bounded
 from oracle.server.connect.base.chain import ClientQuestion
-from oracle.server.connect.base.returning import delivery, result_of_call
+from oracle.server.connect.base.placing import delivery, result_of_call
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
 

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from oracle.core.errors import NotFoundError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
-from oracle.server.api.answers import json_answer
 from oracle.server.api.auth import Caller
+from oracle.server.api.errors import json_answer
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import logged
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientQuestion
-from oracle.server.connect.base.returning import deliver
+from oracle.server.connect.base.placing import deliver
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.server.connect.openai.requests import json_object, placed, wrong
 from oracle.server.connect.openai.response_events import ResponseTranslator

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter
 
-from oracle.server.connect.openai import chat, models, responses
+from oracle.server.connect.openai import chat, requests, responses
 from oracle.server.connect.openai.errors import refused
 
 __all__ = ["refused", "router"]
 
 router = APIRouter()
-for module in (models, chat, responses):
+for module in (requests, chat, responses):
     router.include_router(module.router)

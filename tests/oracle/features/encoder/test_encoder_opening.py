@@ -9,8 +9,7 @@ import pytest
 
 from oracle.classify.encoder import NO_ENCODER
 from oracle.core.metrics import Metrics
-from oracle.features.encoder.opening import open_encoder
-from oracle.features.encoder.thread import EncoderThread
+from oracle.features.encoder.thread import EncoderThread, open_encoder
 from oracle.llm.offline import OfflineModel
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import Fittings, prepared
@@ -75,7 +74,7 @@ async def test_it_is_loaded_in_the_background(tmp_path, monkeypatch):
             await super().load()
             loaded.set()
 
-    monkeypatch.setattr("oracle.features.encoder.opening.EncoderThread", Watched)
+    monkeypatch.setattr("oracle.features.encoder.thread.EncoderThread", Watched)
     async with encoder_of(Settings(encoder=str(tmp_path)), Metrics(), after_s=0) as encoder:
         assert encoder.state == "loading"
         await asyncio.wait_for(loaded.wait(), 20)

@@ -12,17 +12,21 @@ import pytest
 from safetensors.numpy import save_file
 
 from oracle.classify.types import QUERY_TYPES
-from oracle.features.encoder.bert import BertLayers, BertShape
-from oracle.features.encoder.folder import (
+from oracle.features.encoder.bert import BertLayers, BertShape, Head
+from oracle.features.encoder.loading import (
     DIGESTS,
+    EXEMPLARS,
+    HEADS,
     WEIGHTS_FILE,
     CorruptEncoderError,
     MissingEncoderError,
     check_folder,
     foreign_file,
+    load,
+    load_known,
+    one_blas_thread,
+    vector_of,
 )
-from oracle.features.encoder.heads import Head
-from oracle.features.encoder.loading import EXEMPLARS, HEADS, load, load_known, one_blas_thread, vector_of
 from tests.oracle.features.encoder.weights import MODEL_FOLDER
 
 

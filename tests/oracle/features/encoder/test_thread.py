@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from oracle.features.encoder.folder import CorruptEncoderError, MissingEncoderError
+from oracle.features.encoder.loading import CorruptEncoderError, MissingEncoderError
 from oracle.features.encoder.thread import REST_S, SLOW_IN_A_ROW, EncoderThread
 
 NOWHERE = Path("nowhere")

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from oracle.features.mcp_client.hub import McpTools
-from oracle.features.mcp_client.pins import Pins
+from oracle.features.mcp_client.opening import Pins
 from oracle.features.mcp_client.servers import ServerSettings
 from oracle.tools import ToolRegistry
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oracle.features.mcp_client.pins import OfferedTool, Pins
+from oracle.features.mcp_client.opening import OfferedTool, Pins
 from oracle.tools.errors import ToolSetupError
 
 SEARCH = OfferedTool(name="search", description="Searches.", input_schema={"type": "object"})

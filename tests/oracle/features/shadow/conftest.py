@@ -12,8 +12,7 @@ import pytest
 from oracle.agent.control.choosing import Controls
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
-from oracle.features.shadow.controls import shadow_control
-from oracle.features.shadow.rehearsing import Stage
+from oracle.features.shadow.rehearsing import Stage, shadow_control
 from oracle.features.shadow.running import Shadows
 from oracle.runs.options import Follower
 from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bt_runtime.testing import FakeClock
-from oracle.features.shadow.gate import Gate, Held
+from oracle.features.shadow.rehearsing import Gate, Held
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.features.shadow.conftest import shadowed, until
 from tests.oracle.runs.running import Gate as Held_up

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 
 from oracle.core.encoding import from_json, to_json
+from oracle.features.shadow.command import report_lines
 from oracle.features.shadow.report import MOST_PAIRS, RatingCount, report_of
-from oracle.features.shadow.view import report_lines
 from oracle.runs.storage.shadow_pairs import (
     Decision,
     PairFigures,

@@ -2,9 +2,8 @@
 
 import pytest
 
-from oracle.features.shadow.figures import similarity
+from oracle.features.shadow.figures import mean_of, share_of, similarity
 from oracle.features.shadow.running import is_sampled
-from oracle.features.shadow.statistics import mean_of, share_of
 
 
 def test_a_mean_has_students_interval():

@@ -5,8 +5,8 @@ from contextlib import closing
 import pytest
 
 from bt_runtime.testing import FakeClock
-from oracle.server.api.buckets import Bucket, OwnBuckets, SharedBuckets
 from oracle.server.api.guards import RequestLimit
+from oracle.server.api.load import Bucket, OwnBuckets, SharedBuckets
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_limits_over_the_same_buckets_count_together(shared):
 
 def test_a_process_that_was_forked_counts_with_its_parent():
     script = (
-        "import os; from oracle.server.api.buckets import Bucket, SharedBuckets; buckets = SharedBuckets()\n"
+        "import os; from oracle.server.api.load import Bucket, SharedBuckets; buckets = SharedBuckets()\n"
         "add = lambda bucket: Bucket(1.0 if bucket is None else bucket.left + 1, 1.0)\n"
         "if child := os.fork():\n"
         "    [buckets.change('anna', add) for _ in range(2000)]; os.waitpid(child, 0)\n"

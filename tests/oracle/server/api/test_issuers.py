@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from oracle.core.logs.configuring import configure_logging
-from oracle.server.api import issuers as issuers_module
+from oracle.server.api import tokens as issuers_module
 from oracle.server.api.auth import Authenticator, Caller, UnauthorizedError
-from oracle.server.api.issuers import IssuerTokens
 from oracle.server.api.named import BadTokenError
+from oracle.server.api.tokens import IssuerTokens
 from oracle.server.settings.identity import Issuer
 from tests.support.issuer import KEYS_PATH, IssuerServer, as_jwk, issuing, private_key, public_pem
 

@@ -32,7 +32,7 @@ from oracle.core.chunks import (
     write_chunk,
 )
 from oracle.runs.storage.records import RunRecord
-from oracle.server.connect.base.translating import Translator
+from oracle.server.connect.base.streaming import Translator
 
 RUN_ID, CONTEXT_ID, MODEL, QUESTION = "0f3a9c", "7be210", "claude-scripted", "Where does login begin?"
 AT = "2026-01-02T03:04:05.000Z"

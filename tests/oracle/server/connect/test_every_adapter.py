@@ -14,7 +14,7 @@ from oracle.core.chunks import Content
 from oracle.runs.storage.records import RunRecord
 from oracle.server.connect.ag_ui.events import AgUiEvents
 from oracle.server.connect.ai_sdk.parts import UIMessageStream
-from oracle.server.connect.base.translating import Translator
+from oracle.server.connect.base.streaming import Translator
 from oracle.server.connect.openai.completions import CompletionFrames
 from oracle.server.connect.openai.response_events import ResponseTranslator
 from tests.oracle.server.connect.base.adapter import PlainTranslator

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from oracle.core.metrics import Metrics
 from oracle.server.process.figures import figures_of_all, merged
-from oracle.server.process.sockets import bind
+from oracle.server.process.server import bind
 
 GUARD_S = 20
 

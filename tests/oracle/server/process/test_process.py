@@ -16,9 +16,9 @@ from structlog.testing import capture_logs
 from oracle.core.errors import OperatorError
 from oracle.llm.offline import OfflineModel
 from oracle.runs.storage.errors import StoreSetupError
-from oracle.server.api.buckets import OwnBuckets
+from oracle.server.api.load import OwnBuckets
 from oracle.server.process.process import WorkerPlace, serve
-from oracle.server.process.sockets import bind
+from oracle.server.process.server import bind
 from oracle.server.process.workers import Worker
 from oracle.server.settings.reading import read_settings
 from oracle.testing import ScriptedModel, ScriptedTurn

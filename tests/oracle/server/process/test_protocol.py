@@ -18,8 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from oracle.server.process.protocol import MOST_HEAD_BYTES, MOST_QUEUED, BoundedProtocol, _Flow
-from oracle.server.process.server import DrainingServer
-from oracle.server.process.sockets import bind
+from oracle.server.process.server import DrainingServer, bind
 
 TIMERS = {"_start_head_timer", "_stop_head_timer"}
 BEGIN = b"POST / HTTP/1.1\r\nHost: localhost\r\n"

@@ -4,7 +4,7 @@ import pytest
 
 from oracle.core.errors import OperatorError
 from oracle.server.process.process import refuse_open_door
-from oracle.server.process.sockets import address, bind, is_loopback
+from oracle.server.process.server import address, bind, is_loopback
 from oracle.server.settings.fields import Settings
 
 

@@ -172,7 +172,7 @@ def test_every_name_of_the_door_is_there():
 
 
 @pytest.mark.long("starts an interpreter")
-@pytest.mark.parametrize("module", ["oracle.server.wiring", "oracle.cli.asking", "oracle.cli.tree_check"])
+@pytest.mark.parametrize("module", ["oracle.server.wiring", "oracle.cli.asking", "oracle.cli.trees"])
 def test_the_sdk_is_not_loaded_where_no_provider_is_asked(module):
     code = f"import sys, {module}; sys.exit('anthropic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

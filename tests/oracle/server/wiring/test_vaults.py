@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracle import Ask, Fittings, build_oracle, read_settings
 from oracle.agent.client_tools import ClientTool
-from oracle.server.wiring.vaults import UserTools, folder_name
+from oracle.server.wiring.identity import UserTools, folder_name
 from oracle.testing import ScriptedModel
 from oracle.tools import ToolRegistry
 from tests.acceptance.harness import made_tool, numbered

@@ -11,7 +11,7 @@ from oracle.core.encoding import to_json
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import CallerNow, Parts, find_run
 from oracle.server.api.adapters import Refusal
-from oracle.server.api.answers import json_answer
+from oracle.server.api.errors import json_answer
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientQuestion, Said
 from oracle.server.connect.base.streaming import adapted_stream, folded

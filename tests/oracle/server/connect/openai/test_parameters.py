@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.core.errors import UserError
+from oracle.server.connect.openai.chat import read_chat
 from oracle.server.connect.openai.errors import param_of
-from oracle.server.connect.openai.parameters import read_chat
 from oracle.server.connect.openai.requests import IgnoredNames
 
 JSON = st.recursive(

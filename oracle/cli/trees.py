@@ -1,19 +1,80 @@
-"""`oracle trees init` and `oracle trees list`: a folder of the user's own trees, and the file behind each name."""
+"""`oracle trees init`, `list`, `show`, `schema` and `check`: the files behind names, and mistakes."""
 
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bt_runtime import TreeFileError, TreeLibrary
-from oracle.cli.errors import CommandError
+from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, format_mistakes, render, tree_schema
+from bt_runtime.analysis.files import check_files
+from bt_runtime.drawing.rendering import FORMATS, Format
+from bt_runtime.library.named import read_source
+from bt_runtime.text import Mistake, in_order
+from bt_runtime.text.yaml_reader import YAML_ENDINGS
+from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.cli.tree_show import schema_text
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import tree_library
+from oracle.server.wiring.plugins import plugins_of, registry_of
 from trees import FOLDER
+
+
+def named_tree(library: TreeLibrary, name: str, *, samples: bool = False) -> TreeDefinition:
+    """The tree of that name or, if the name looks like a path, of that file.
+
+    Subtrees of a file are searched in its own folder first, then in the library.
+
+    Args:
+        library: where names are searched.
+        name: the name or path, exactly as the user wrote it.
+        samples: give parameters without a default sample values; otherwise such a tree is a mistake.
+
+    Raises:
+        CommandError: it is a folder.
+        TreeNotFoundError: there is no tree of that name.
+        TreeFileError: it has mistakes, or its file cannot be read.
+    """
+    if os.sep not in name and not name.endswith(YAML_ENDINGS):
+        return library.load_source(library.source(name), samples=samples)
+    path = Path(name)
+    if path.is_dir():
+        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
+    return library.beside(path.parent).load_source(read_source(path, name=path.stem), samples=samples)
+
+
+@click.command("show")
+@click.argument("name")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the picture."
+)
+def show(*, name: str, format_: Format) -> None:
+    """Print a picture of the tree NAME, or of a tree file.
+
+    Exits with 1 if there is no such tree, or if it has mistakes.
+    """
+    click.echo(render(named_tree(tree_library(settings_for()), name, samples=True), format_).rstrip("\n"))
+
+
+@click.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of tree files, for editors."""
+    click.echo(schema_text().rstrip("\n"))
+
+
+def schema_text() -> str:
+    """The JSON Schema of tree files, with all node kinds of this process.
+
+    Raises:
+        SettingsError: settings are invalid.
+        PluginError: what other packages add cannot be used.
+    """
+    registry = registry_of(plugins_of(settings_for()))
+    return json.dumps(tree_schema(registry), indent=2, ensure_ascii=False) + "\n"
+
 
 _SCHEMA: Final = "tree.schema.json"
 SCENARIOS: Final = "scenarios"
@@ -143,3 +204,58 @@ def _shown(path: Path) -> str:
 
 def _reason(error: OSError | ValueError) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
+@click.option("--strict", is_flag=True, help="Exit with 1 for a warning too.")
+def check(*, paths: tuple[Path, ...], strict: bool) -> int:
+    """Check tree files, or all tree files of folders.
+
+    Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
+    every mistake as `file:line:column: message` with the line, a caret and a hint; a warning is
+    `file:line:column: warning CODE: message`.
+
+    \b
+    Exit codes:
+      0  all are valid
+      1  there are mistakes, or with --strict warnings
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    settings = settings_for()
+    library = tree_library(settings)
+    report = check_files(
+        library, paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
+    )
+    click.echo(str(report))
+    further = "" if paths else _mistakes_in_place(library, report.mistakes)
+    if further:
+        click.echo(further)
+    return FAILED if not report.ok or further or (strict and report.warnings) else 0
+
+
+def _is_unused(folder: Path, settings: Settings) -> bool:
+    """Whether nothing was ever saved in the folder that a service makes for saved trees."""
+    return folder != settings.trees_dir and folder == settings.trees_folder and not any(folder.glob("*.y*ml"))
+
+
+def _mistakes_in_place(library: TreeLibrary, checked: Iterable[Mistake]) -> str:
+    """The mistakes that only arise where the operator's files replace shipped ones, formatted; empty if there are none.
+
+    The check of a file looks for subtrees beside it first; a query looks in the operator's folder first.
+    """
+    known = set(map(_identity, checked))
+    found: list[Mistake] = []
+    sources: dict[str, str] = {}
+    for name in library.names():
+        try:
+            library.preview(name)
+        except TreeFileError as error:
+            found += [mistake for mistake in error.mistakes if _identity(mistake) not in known]
+            sources |= error.sources
+    return format_mistakes(in_order(found), sources)
+
+
+def _identity(mistake: Mistake) -> tuple[str, int, int, str]:
+    """Equal for one mistake whose file is named by different paths."""
+    place = mistake.place
+    return os.path.realpath(place.file), place.line, place.column, mistake.message
