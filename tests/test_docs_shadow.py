@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.cli import main
+from oracle.features.shadow.running import other_control
 from oracle.runs.storage.feedback import rate
 from oracle.runs.storage.records import Feedback
 from oracle.runs.storage.store import open_store
@@ -62,7 +63,8 @@ def test_its_calls_exist(call):
 
 def test_the_loop_is_the_shadow_of_the_tree_and_the_other_way_round():
     shadow = Settings(control="shadow")
-    assert (shadow.primary_control, shadow.other_control) == ("tree", "loop")
+    assert (shadow.primary_control, other_control(shadow)) == ("tree", "loop")
     turned = Settings(control="shadow", shadow_primary="loop")
-    assert (turned.primary_control, turned.other_control) == ("loop", "oracle")
-    assert Settings(control="shadow", shadow_control="oracle@3f2a91c07d55").other_control == "oracle@3f2a91c07d55"
+    assert (turned.primary_control, other_control(turned)) == ("loop", "oracle")
+    named = Settings(control="shadow", shadow_control="oracle@3f2a91c07d55")
+    assert other_control(named) == "oracle@3f2a91c07d55"

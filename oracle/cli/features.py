@@ -42,7 +42,7 @@ def _added(feature: Feature) -> Iterator[str]:
     for name in ("tools", "kinds"):
         if (place := getattr(feature, name)) is not None:
             yield f"{name} of {place}"
-    yield from (f"ORACLE_{setting.upper()}" for setting in feature.settings if "=" not in setting)
+    yield from (f"ORACLE_{setting.name.upper()}" for setting in feature.settings)
 
 
 def _shown(row: dict[str, Any]) -> Iterator[str]:

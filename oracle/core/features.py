@@ -6,12 +6,12 @@ that is not there. Those of other packages are found by the entry points `oracle
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Final
+from typing import Final, Literal
 
 from bt_runtime.text import did_you_mean
 from oracle.core.errors import OperatorError
@@ -45,6 +45,32 @@ class FeatureError(OperatorError, ValueError):
     """Features that cannot be used as `ORACLE_FEATURES` or an entry point names them; the message says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that a feature reads (`settings["name"]`); its variable is `ORACLE_` and the name in capitals.
+
+    Args:
+        name: a word or several, as `shadow_rate`.
+        meaning: a sentence or two for the table of settings.
+        kind: what it is: `names` and `hosts` are texts between commas, a `flag` is `1` or `0`.
+        default: what it is where it is not set.
+        choices: the words that it may be, in place of any text; of a `folder`, besides any other path.
+        least: of a number.
+        most: of a number, or the length of a text.
+        is_limit: 0 means that there is none, which is `None`.
+    """
+
+    name: str
+    meaning: str
+    _: KW_ONLY
+    kind: Literal["flag", "whole", "number", "text", "folder", "names", "hosts", "secret"]
+    default: object = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    is_limit: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """Something that can be left out, or added by another package.
@@ -55,8 +81,9 @@ class Feature:
         name: the word of users for it, as `ORACLE_FEATURES` has it.
         summary: what it does, in a line.
         needs: the names of features without which it cannot be.
-        settings: fields of `Settings` that nothing else reads, as `webhook_urls`, or with the one value that asks for
-            the feature, as `control=shadow`.
+        settings: those that nothing else reads.
+        checks: called with all settings, where they ask for the feature; yields a sentence for each mistake that no
+            setting has by itself.
         calls: FastAPI routers below `/api/`, imported when the first request is for one of them.
         adapters: by the path below which a protocol of clients is served, the module of its calls
             (`oracle.server.api.adapters`).
@@ -68,14 +95,15 @@ class Feature:
             command; returns an async context manager that is left when the Oracle is no longer used.
         opens: called with the `ServiceParts` of a service before its runs begin; returns an async context manager that
             is left when the service has stopped.
-        when: the setting without which the last three are not done, as in `settings`: where it is empty or `off`;
-            empty: they always are.
+        when: the setting without which what is called is not, because it is empty or `off`, as `webhook_urls`, or with
+            the one value that asks for the feature, as `control=shadow`; empty: it always is.
     """
 
     name: str
     summary: str
     needs: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    checks: str | None = None
     calls: tuple[str, ...] = ()
     adapters: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -157,7 +185,7 @@ def settings_without_effect(chosen: Collection[str], given: Mapping[str, object]
     """
     used = {feature.name for feature in features(chosen)}
     for name, (feature, _) in installed_features().items():
-        for setting in () if name in used else feature.settings:
+        for setting in () if name in used else {feature.when, *(setting.name for setting in feature.settings)}:
             of, _, value = setting.partition("=")
             if given.get(of, "off") != "off" and value in ("", given[of]):
                 variable = f"ORACLE_{of.upper()}"

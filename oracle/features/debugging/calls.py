@@ -254,6 +254,6 @@ def _tree(name: str, parts: ServiceParts) -> TreeDefinition:
 @asynccontextmanager
 async def open_debugger(parts: ServiceParts) -> AsyncIterator[None]:
     """Have the runs of a service debugged."""
-    registry, lease_s = parts.trees.trees.library.registry, parts.settings.debug_lease_s
+    registry, lease_s = parts.trees.trees.library.registry, parts.settings["debug_lease_s"]
     parts.runs.debugger = Debugger(parts.store, registry=registry, lease_s=lease_s, clock=SystemClock())
     yield

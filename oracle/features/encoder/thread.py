@@ -179,8 +179,9 @@ async def open_encoder(settings: Settings, fittings: Fittings, *, after_s: float
     if metrics is None:
         yield
         return
-    if isinstance(settings.encoder, Path):
-        encoder = EncoderThread(settings.encoder, observe=metrics.text_encoded)
+    folder = settings["encoder"]
+    if isinstance(folder, Path):
+        encoder = EncoderThread(folder, observe=metrics.text_encoded)
     else:
         encoder = EncoderThread(settings.data_dir / "encoder", observe=metrics.text_encoded, loader=load_known)
     fittings.encoder = encoder

@@ -1,11 +1,13 @@
 """Tools of MCP servers: which servers there are, what they offer, what was approved of it, and their calls."""
 
-from oracle.core.features import Feature
+from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="mcp-client",
     summary="Offers the tools of servers of the Model Context Protocol.",
-    settings=("mcp_servers",),
+    settings=(
+        Setting("mcp_servers", "A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.", kind="folder"),
+    ),
     calls=("oracle.features.mcp_client.calls:router",),
     commands={
         "mcp tools": (

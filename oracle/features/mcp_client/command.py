@@ -41,7 +41,7 @@ def tools(*, approved: tuple[str, ...]) -> int:
     if approved:
         _approve(mcp_pins(settings), approved)
         return 0
-    if settings.mcp_servers is None:
+    if settings["mcp_servers"] is None:
         raise CommandError("there are no MCP servers; name a file of them in ORACLE_MCP_SERVERS")
     return asyncio.run(_list(settings, mcp_tools(settings)))
 

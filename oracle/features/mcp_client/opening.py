@@ -169,7 +169,7 @@ def mcp_tools(settings: Settings) -> "McpTools":
     Raises:
         ToolSetupError: the file of servers, or that of approved tools, cannot be used, or the client is not installed.
     """
-    servers = read_servers(settings.mcp_servers)
+    servers = read_servers(settings["mcp_servers"])
     try:
         from oracle.features.mcp_client.hub import McpTools  # noqa: PLC0415  an extra, and slow to load
     except ImportError as error:
@@ -199,7 +199,7 @@ class McpActions(Mapping[str, HostAction]):
 
     def __init__(self, others: Mapping[str, HostAction], settings: Settings) -> None:
         self._others = others
-        self._servers = read_servers(settings.mcp_servers)
+        self._servers = read_servers(settings["mcp_servers"])
         self._pins = mcp_pins(settings)
         self._actions: dict[str, HostAction] | None = None
 

@@ -1,11 +1,19 @@
 """The Model Context Protocol, of 2026-07-28 and 2025-11-25: Oracle as a server."""
 
-from oracle.core.features import Feature
+from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="mcp-server",
     summary="Serves clients of the Model Context Protocol at /mcp.",
-    settings=("mcp_tools",),
+    settings=(
+        Setting(
+            "mcp_tools",
+            "Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
+            "`search_code,read_note`, separated by commas; only those that change nothing count.",
+            kind="names",
+            default=(),
+        ),
+    ),
     commands={
         "mcp": (
             "oracle.features.mcp_server.command:mcp",

@@ -52,7 +52,7 @@ async def call_tool(visit: McpVisit, params: types.CallToolRequestParams) -> typ
 
 def _opened(visit: McpVisit) -> dict[str, Tool]:
     tools = visit.parts.oracle.tools_for(visit.caller.user_id)
-    found = {name: tools.get(_NAMES.get(name, name)) for name in visit.parts.settings.mcp_tools}
+    found = {name: tools.get(_NAMES.get(name, name)) for name in visit.parts.settings["mcp_tools"]}
     return {
         name: tool
         for name, tool in found.items()

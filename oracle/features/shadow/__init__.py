@@ -1,11 +1,43 @@
 """The same question under another control, out of the sight of users; and what such pairs say."""
 
-from oracle.core.features import Feature
+from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="shadow",
     summary="Answers a share of the questions once more under another control, and reports how the two differ.",
-    settings=("control=shadow", "shadow_control", "shadow_rate", "shadow_tokens_per_hour"),
+    settings=(
+        Setting(
+            "shadow_primary",
+            "With `shadow`: what answers users, the YAML `tree` or the plain `loop`.",
+            kind="text",
+            default="tree",
+            choices=("tree", "loop"),
+        ),
+        Setting(
+            "shadow_control",
+            "With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; the "
+            "default is the one of tree and loop that does not answer.",
+            kind="text",
+            most=255,
+        ),
+        Setting(
+            "shadow_rate",
+            "With `shadow`: the share of queries that are run a second time.",
+            kind="number",
+            default=1,
+            least=0,
+            most=1,
+        ),
+        Setting(
+            "shadow_tokens_per_hour",
+            "With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
+            kind="whole",
+            default=1_000_000,
+            least=0,
+            most=1_000_000_000,
+            is_limit=True,
+        ),
+    ),
     calls=("oracle.features.shadow.calls:router",),
     commands={"shadow": ("oracle.features.shadow.command:shadow", "Compare the control that answers and another one.")},
     opens="oracle.features.shadow.running:open_shadows",

@@ -29,6 +29,7 @@ from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.shadow_pairs import ShadowPair
 from oracle.runs.storage.store import Store
 from oracle.server.api.parts import ServiceParts
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import build_model, new_id
 
 log = structlog.get_logger(__name__)
@@ -229,6 +230,11 @@ class Shadows:
         task.add_done_callback(self._tasks.discard)
 
 
+def other_control(settings: Settings) -> str:
+    """What shadows are driven by, as `ORACLE_SHADOW_CONTROL` names it."""
+    return settings["shadow_control"] or ("loop" if settings["shadow_primary"] == "tree" else "oracle")
+
+
 @asynccontextmanager
 async def open_shadows(parts: ServiceParts) -> AsyncIterator[None]:
     """Let shadows follow the runs of a service.
@@ -246,7 +252,7 @@ async def open_shadows(parts: ServiceParts) -> AsyncIterator[None]:
     """
     settings, store, trees = parts.settings, parts.store, parts.trees.trees
     control = await shadow_control(
-        settings.other_control, controls=Controls(trees), store=store, registry=trees.library.registry
+        other_control(settings), controls=Controls(trees), store=store, registry=trees.library.registry
     )
     async with AsyncExitStack() as stack:
         model = parts.given_model
@@ -257,8 +263,8 @@ async def open_shadows(parts: ServiceParts) -> AsyncIterator[None]:
             Stage(oracle=parts.oracle, model=model, control=control, store=store, new_id=new_id),
             store=store,
             metrics=parts.metrics,
-            rate=settings.shadow_rate,
-            tokens_per_hour=settings.shadow_tokens_per_hour,
+            rate=settings["shadow_rate"],
+            tokens_per_hour=settings["shadow_tokens_per_hour"],
         )
         parts.provider_load.listen(shadows.note_load)
         parts.runs.follow(shadows)

@@ -27,7 +27,7 @@ async def open_traces(settings: Settings, fittings: Fittings) -> AsyncIterator[N
             "with `pip install 'oracle-bt[otel]'`, or set ORACLE_TRACES=off"
         ) from None
     system = "oracle" if isinstance(fittings.model, OfflineModel) else "anthropic"
-    async with exporting(system=system, with_content=settings.traces_content) as opened:
+    async with exporting(system=system, with_content=settings["traces_content"]) as opened:
         fittings.traces, counts = opened.traces, opened.counts
         if fittings.metrics is not None:
             fittings.metrics.watch_spans(

@@ -18,7 +18,7 @@ import hmac
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
@@ -34,10 +34,12 @@ from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry
 from oracle.runs.storage.webhooks import Message, Webhooks
 from oracle.server.api.parts import ServiceParts
+from oracle.server.settings.fields import Settings, split_address
 
 log = structlog.get_logger(__name__)
 
 GIVE_UP_S: Final = 86_400.0
+_MIN_KEY_BYTES: Final = 24  # Standard Webhooks
 AGAIN: Final = Retry(first_s=5.0, longest_s=3_600.0)
 _AT_ONCE = 8  # of one address
 _LOOK_S = 5.0  # for messages of other workers, and those to be tried again
@@ -213,15 +215,42 @@ class WebhookSender:
         return found
 
 
+def mistakes(settings: Settings) -> Iterator[str]:
+    """What is wrong with settings that ask for webhooks; an address is not quoted: its path may be a secret."""
+    if len(_key(settings)) < _MIN_KEY_BYTES:
+        yield (
+            f"ORACLE_WEBHOOK_SECRET must be 'whsec_' and base64 of {_MIN_KEY_BYTES} random bytes or more with "
+            'ORACLE_WEBHOOK_URLS (make one with: echo "whsec_$(openssl rand -base64 32)")'
+        )
+    for url in settings["webhook_urls"]:
+        parts = split_address(url)
+        host = parts.hostname or ""
+        is_private = host in settings["webhook_private_hosts"]
+        if parts.scheme != "https" and not (is_private and parts.scheme == "http"):
+            yield "ORACLE_WEBHOOK_URLS must be https addresses, like 'https://hooks.example.com/oracle'"
+        elif not is_private and host not in settings["webhook_hosts"]:
+            yield f"ORACLE_WEBHOOK_HOSTS must name {host!r}, to which webhooks are to be sent"
+
+
+def _key(settings: Settings) -> bytes:
+    """What signs webhooks; empty if there is none, or it is not base64."""
+    secret = settings["webhook_secret"]
+    try:
+        text = "" if secret is None else secret.get_secret_value().strip()
+        return base64.b64decode(text.removeprefix("whsec_"), validate=True)
+    except ValueError:
+        return b""
+
+
 @asynccontextmanager
 async def open_webhooks(parts: ServiceParts) -> AsyncIterator[None]:
     """Send the messages of a service's outbox."""
     settings = parts.settings
     async with WebhookSender(
         outbox=parts.store.webhooks,
-        key=settings.webhook_key,
-        hosts=settings.webhook_hosts,
-        private_hosts=settings.webhook_private_hosts,
+        key=_key(settings),
+        hosts=settings["webhook_hosts"],
+        private_hosts=settings["webhook_private_hosts"],
         metrics=parts.metrics,
         clock=SystemClock(),
     ):

@@ -1,10 +1,9 @@
 """The settings: names, defaults, bounds, and what follows from them."""
 
-import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
@@ -19,7 +18,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from oracle.core.features import settings_without_effect
+from oracle.core.features import Setting, features, settings_without_effect
+from oracle.core.loading import imported
 from oracle.decision import AgentConfig, bounds
 from oracle.llm.claude import DEFAULT_MODEL
 from oracle.llm.thinking import MIN_THINKING_TOKENS
@@ -30,7 +30,6 @@ LOCAL_USER = "local"
 """The only user where there is no authentication, and an operator."""
 
 RUNS_PER_USER = 8
-_MIN_WEBHOOK_BYTES = 24  # Standard Webhooks
 REQUESTS_PER_MINUTE = 60
 
 
@@ -39,11 +38,10 @@ def _folder(value: object) -> object:
     return Path(value.strip()).expanduser() if isinstance(value, str) else value
 
 
-def _encoder(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    folded = value.strip().casefold()
-    return folded if folded in get_args(EncoderSwitch) else _folder(value)
+def _word(value: object, choices: Collection[str]) -> object:
+    """One of the choices, however it is written; a wrong one stays as it was given, for the message."""
+    folded = value.strip().casefold() if isinstance(value, str) else value
+    return folded if folded in choices else value
 
 
 def _names(value: object) -> object:
@@ -76,7 +74,6 @@ Folder = Annotated[Path, BeforeValidator(_folder)]
 Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 Hosts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_hosts)]
-EncoderSwitch = Literal["auto", "off"]
 PrimaryName = Literal["tree", "loop"]
 
 
@@ -106,6 +103,51 @@ else:
     )
 
 
+_KINDS: Final[Mapping[str, Any]] = {
+    "flag": bool,
+    "whole": int,
+    "number": float,
+    "text": str,
+    "folder": Folder,
+    "names": Names,
+    "hosts": Hosts,
+    "secret": Secret,
+}
+
+
+def _field_of(setting: Setting) -> tuple[Any, Any]:
+    """The type of a feature's setting, and its default with its meaning."""
+    kind, choices = _KINDS[setting.kind], setting.choices
+    if choices and setting.kind == "folder":
+        kind = Annotated[Literal[choices] | Path, BeforeValidator(lambda value: _folder_or_word(value, choices))]
+    elif choices:
+        kind = Annotated[Literal[choices], BeforeValidator(lambda value: _word(value, choices))]
+    if setting.default is None or setting.is_limit:
+        kind = kind | None
+    if setting.kind == "text" and setting.most is not None:
+        kind = Annotated[kind, Field(max_length=int(setting.most))]
+    elif setting.most is not None:
+        kind = Annotated[kind, Field(ge=setting.least, le=setting.most)]
+    if setting.is_limit:
+        kind = Annotated[kind, AfterValidator(lambda value: value or None)]
+    return kind, Field(default=setting.default, description=setting.meaning)
+
+
+def _folder_or_word(value: object, choices: Collection[str]) -> object:
+    word = _word(value, choices)
+    return word if word in choices else _folder(value)
+
+
+if TYPE_CHECKING:
+    _OfFeatures = _Ceilings
+else:
+    _OfFeatures = create_model(
+        "_OfFeatures",
+        __base__=_Ceilings,
+        **{each.name: _field_of(each) for feature in features() for each in feature.settings},
+    )
+
+
 def _has_auth(data: Mapping[str, Any]) -> bool:
     return bool(data.get("jwt_secret") or data.get("tokens") or data.get("oidc_issuers"))
 
@@ -122,7 +164,7 @@ def _several(meaning: str) -> Any:  # noqa: ANN401
     return _setting((), meaning)
 
 
-class Settings(_Ceilings):
+class Settings(_OfFeatures):
     """The operator's settings. Immutable; each field's meaning is its description."""
 
     model_config = SettingsConfigDict(
@@ -152,25 +194,6 @@ class Settings(_Ceilings):
         "What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of them with the "
         "other in parallel, out of the user's sight: `shadow`.",
     )
-    shadow_primary: PrimaryName = _setting(
-        "tree", "With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
-    )
-    shadow_control: Annotated[str | None, Field(max_length=255)] = _optional(
-        "With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; the default "
-        "is the one of tree and loop that does not answer."
-    )
-    shadow_rate: Annotated[float, Field(ge=0, le=1)] = _setting(
-        1, "With `shadow`: the share of queries that are run a second time."
-    )
-    shadow_tokens_per_hour: Annotated[int | None, Field(ge=0, le=1_000_000_000)] = _setting(
-        1_000_000, "With `shadow`: the most tokens of all shadow runs within an hour; 0: any number."
-    )
-    encoder: Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)] = _setting(
-        "off",
-        "The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model in "
-        "`encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
-        "another model.",
-    )
     data_dir: Folder = _setting(Path(".oracle"), "Where the service keeps its data.")
     database_url: Secret | None = _optional(
         "The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several workers or "
@@ -189,7 +212,6 @@ class Settings(_Ceilings):
         "Features that are left out, as `-shadow,-webhooks`, separated by commas; `oracle features` lists them; read "
         "from the environment alone, not from `.env`."
     )
-    mcp_servers: Folder | None = _optional("A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.")
     prices: Folder | None = _optional("A file of what models cost; without it nothing says what was spent.")
     project_dir: Folder = _setting(Path(), "The project whose code is searched and read.")
     vault_dir: Folder | None = _optional("The folder of notes and threads; the default is `vault` in the data folder.")
@@ -289,21 +311,6 @@ class Settings(_Ceilings):
         "plain call, or what is `known` (a title from the question, and nothing else).",
     )
     auxiliary_model: str | None = _optional("The provider's model for that; the default is the one that answers users.")
-    openai_activity: bool = _setting(
-        default=True,
-        meaning="Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a "
-        "person, in lines of their reasoning (`1`); else with thinking alone (`0`).",
-    )
-    mcp_tools: Names = _several(
-        "Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
-        "`search_code,read_note`, separated by commas; only those that change nothing count."
-    )
-    debug: bool = _setting(
-        default=False, meaning="Live debugging (`1`): operators may pause runs, change their values and force results."
-    )
-    debug_lease_s: Annotated[float, Field(ge=1, le=86_400)] = _setting(
-        120, "How many seconds a run that a debugger has paused waits for its next command before it goes on."
-    )
     retain_days: Annotated[int, Field(ge=0, le=100_000)] = _setting(
         30, "How many days the records of ended queries are kept; 0: without limit. Conversations stay."
     )
@@ -313,20 +320,6 @@ class Settings(_Ceilings):
     )
     retain_mb: Annotated[int, Field(ge=0, le=100_000_000)] = _setting(
         0, "How many megabytes the database may hold before the oldest records of ended queries go; 0: any number."
-    )
-    webhook_urls: Names = _several(
-        "Addresses that get a message when a query ends or waits for a person, separated by commas."
-    )
-    webhook_secret: Secret | None = _optional(
-        "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses."
-    )
-    webhook_hosts: Hosts = _several(
-        "The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and never to a "
-        "private address."
-    )
-    webhook_private_hosts: Hosts = _several(
-        "Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those of your own "
-        "network, or of a test."
     )
     thinking_tokens: Annotated[int, Field(ge=0, le=128_000)] = _setting(
         2048,
@@ -339,26 +332,13 @@ class Settings(_Ceilings):
         "warning",
         "The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is not set.",
     )
-    traces: Literal["off", "on"] = _setting(
-        "off",
-        "`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` name; needs "
-        "`oracle-bt[otel]`.",
-    )
-    traces_content: bool = _setting(
-        default=False, meaning="Whether traces hold questions, answers, and arguments and results of tools (`1`)."
-    )
 
-    @field_validator("llm", "control", "shadow_primary", "log", "traces", "auxiliary", mode="before")
+    @field_validator("llm", "control", "log", "auxiliary", mode="before")
     @classmethod
     def _fold(cls, value: object, info: ValidationInfo) -> object:
-        folded = value.strip().casefold() if isinstance(value, str) else value
-        # A wrong one stays as it was given, for the message.
-        return folded if folded in get_args(cls.model_fields[str(info.field_name)].annotation) else value
+        return _word(value, get_args(cls.model_fields[str(info.field_name)].annotation))
 
-    @field_validator(
-        *("shadow_tokens_per_hour", "runs_per_user", "requests_per_minute"),
-        *("running_per_worker", "running_in_all", "running_per_user"),
-    )
+    @field_validator("runs_per_user", "requests_per_minute", "running_per_worker", "running_in_all", "running_per_user")
     @classmethod
     def _zero_is_no_limit(cls, value: int | None) -> int | None:
         return value or None
@@ -393,11 +373,19 @@ class Settings(_Ceilings):
         return value
 
     @model_validator(mode="after")
-    def _features_are_there(self) -> "Settings":
+    def _features_are_there_and_can_be_used(self) -> "Settings":
         given = {name: getattr(self, name) for name in self.model_fields_set}
-        if self.features and (problems := tuple(settings_without_effect(self.features, given))):
+        problems = [] if not self.features else list(settings_without_effect(self.features, given))
+        for feature in features(self.features):
+            if feature.checks is not None and feature.is_asked_for(self):
+                problems += imported(feature.checks)(self)
+        if problems:
             raise ValueError("\n".join(problems))
         return self
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  of the setting's kind
+        """The value of a setting that a feature has declared."""
+        return getattr(self, name)
 
     @model_validator(mode="after")
     def _thinking_has_room(self) -> "Settings":
@@ -414,34 +402,6 @@ class Settings(_Ceilings):
             )
         return self
 
-    @model_validator(mode="after")
-    def _webhooks_can_be_sent(self) -> "Settings":
-        if self.webhook_urls and len(self.webhook_key) < _MIN_WEBHOOK_BYTES:
-            raise ValueError(
-                f"{PREFIX}WEBHOOK_SECRET must be 'whsec_' and base64 of {_MIN_WEBHOOK_BYTES} random bytes or more with "
-                f'{PREFIX}WEBHOOK_URLS (make one with: echo "whsec_$(openssl rand -base64 32)")'
-            )
-        for url in self.webhook_urls:  # not quoted: its path may be a secret
-            parts = split_address(url)
-            host = parts.hostname or ""
-            is_private = host in self.webhook_private_hosts
-            if parts.scheme != "https" and not (is_private and parts.scheme == "http"):
-                raise ValueError(
-                    f"{PREFIX}WEBHOOK_URLS must be https addresses, like 'https://hooks.example.com/oracle'"
-                )
-            if not is_private and host not in self.webhook_hosts:
-                raise ValueError(f"{PREFIX}WEBHOOK_HOSTS must name {host!r}, to which webhooks are to be sent")
-        return self
-
-    @property
-    def webhook_key(self) -> bytes:
-        """What signs webhooks; empty if there is none, or it is not base64."""
-        secret = "" if self.webhook_secret is None else self.webhook_secret.get_secret_value().strip()
-        try:
-            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-        except ValueError:
-            return b""
-
     @property
     def has_auth(self) -> bool:
         """Whether requests must carry a token; without, there is the one user `local`."""
@@ -449,13 +409,8 @@ class Settings(_Ceilings):
 
     @property
     def primary_control(self) -> PrimaryName:
-        """What answers users."""
-        return self.shadow_primary if self.control == "shadow" else self.control
-
-    @property
-    def other_control(self) -> str:
-        """What shadow runs are driven by, as `shadow_control` names it."""
-        return self.shadow_control or ("loop" if self.shadow_primary == "tree" else "oracle")
+        """What answers users; with shadows what their feature's setting says, and the tree where that is not there."""
+        return getattr(self, "shadow_primary", "tree") if self.control == "shadow" else self.control
 
     @property
     def vault(self) -> Path:

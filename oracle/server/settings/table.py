@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from oracle.core.features import features
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 
@@ -23,11 +24,12 @@ _SDK_ROWS = (
 
 
 def settings_table() -> tuple[SettingRow, ...]:
-    """Every setting: ours, the ceilings last, then those that the provider's SDK reads."""
-    ceilings = set(map(ceiling_name, AgentConfig.model_fields))
+    """Every setting: those of all features, the ceilings last, then those that the provider's SDK reads."""
+    of_features = (each.name for feature in features() for each in feature.settings)
+    last = dict.fromkeys(of_features, 1) | dict.fromkeys(map(ceiling_name, AgentConfig.model_fields), 2)
     ours = (
         SettingRow(variable_of(name), _shown_default(name, field.default), field.description or "")
-        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in ceilings)
+        for name, field in sorted(Settings.model_fields.items(), key=lambda item: last.get(item[0], 0))
     )
     return (*ours, *_SDK_ROWS)
 

@@ -125,7 +125,7 @@ async def _store(settings: Settings, metrics: Metrics) -> AsyncIterator[Store]:
         settings.database_address,
         worker=worker_name(),
         observe=lambda figures: metrics.commit(**asdict(figures)),
-        webhook_urls=settings.webhook_urls,
+        webhook_urls=getattr(settings, "webhook_urls", ()),
     )
     async with opening as store:
         metrics.watch_store(lambda: store.health.problem is None)

@@ -106,7 +106,7 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     if wanted.response_format:
         raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
     run = (await begin(asked, request, parts, caller, protocol="openai")).run
-    activity = parts.settings.openai_activity
+    activity = parts.settings["openai_activity"]
     completion = CompletionFrames.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)
     if wanted.streams:
         return adapted_stream(parts, run, completion, interrupted=completion.interrupted())

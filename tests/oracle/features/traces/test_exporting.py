@@ -132,11 +132,11 @@ async def test_without_the_extra_the_start_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.long("starts an interpreter")
-async def test_off_is_the_default_and_imports_neither_the_feature_nor_opentelemetry():
+async def test_off_is_the_default_and_imports_neither_the_spans_nor_opentelemetry():
     fittings = Fittings(OfflineModel())
     async with prepared(read_settings(), fittings):
         assert fittings.traces is NO_TRACES
-    absent = "{'oracle.features.traces', 'opentelemetry'}"
+    absent = "{'oracle.features.traces.opening', 'oracle.features.traces.spans', 'opentelemetry'}"
     code = f"import sys, oracle.server.wiring.agent; sys.exit(bool({absent} & {{*sys.modules}}))"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
     assert await process.wait() == 0
