@@ -4,7 +4,7 @@ The tools of a shadow change nothing:
 
 - A call that the primary has made, of the same tool with the same arguments, is answered from its recorded result, and
   the n-th such call from the n-th result; the last one is given again.
-- Any other call of a tool that only reads is run, once the shadow may go on.
+- Any other call of a tool that only reads is run.
 - Any other call of a tool that writes is noted, and answered with a neutral text.
 - The provider's own tools, such as its web search, only read, and are run by the provider.
 
@@ -75,8 +75,6 @@ def _t(degrees: int) -> float:
 ACCEPTED: Final = ToolResult("The call was accepted.")
 """The answer to a call that would have changed something."""
 
-Hold = Callable[[], Awaitable[None]]
-"""Returns when the next step may begin."""
 Call = Callable[[Mapping[str, Any]], Awaitable[ToolResult]]
 
 
@@ -112,20 +110,19 @@ class _Recorded:
         return left.popleft() if len(left) > 1 else left[0]
 
 
-def shadow_tools(tools: ToolRegistry, primary: Record, ledger: Ledger, hold: Hold) -> ToolRegistry:
+def shadow_tools(tools: ToolRegistry, primary: Record, ledger: Ledger) -> ToolRegistry:
     """The same tools for the shadow of a run.
 
     Args:
         tools: those that the user has.
         primary: the record of the primary.
         ledger: takes each call.
-        hold: before each call that is run.
     """
     recorded = _Recorded(primary)
-    return tools.remade([replace(tool, call=_shadowed(tool, recorded, ledger, hold)) for tool in tools.tools])
+    return tools.remade([replace(tool, call=_shadowed(tool, recorded, ledger)) for tool in tools.tools])
 
 
-def _shadowed(tool: Tool, recorded: _Recorded, ledger: Ledger, hold: Hold) -> Call:
+def _shadowed(tool: Tool, recorded: _Recorded, ledger: Ledger) -> Call:
     async def call(arguments: Mapping[str, Any]) -> ToolResult:
         known = recorded.take(tool.name, arguments)
         if known is not None:
@@ -134,7 +131,6 @@ def _shadowed(tool: Tool, recorded: _Recorded, ledger: Ledger, hold: Hold) -> Ca
         if tool.writes:
             ledger.would_call.append(tool.name)
             return ACCEPTED
-        await hold()
         ledger.ran += 1
         return await tool.call(arguments)
 

@@ -1,18 +1,12 @@
-"""One shadow: from its primary's record to the figures of the pair, when and under which control it may work.
+"""One shadow: from its primary's record to the figures of the pair.
 
-Rules:
-
-- A shadow is held before it begins, before each turn of its model and before each tool call that is run, while a query
-  of a user is under way and for a while after a refusal of the provider; what has begun goes on.
-- While a shadow is held its clock stands still: no deadline comes nearer, and the wait is in none of its figures.
-- It runs under the plain loop, a tree as it is now, or a recorded version of a tree.
+It runs under the plain loop, a tree as it is now, or a recorded version of a tree.
 """
 
-import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -21,7 +15,6 @@ import structlog
 from bt_runtime import (
     BTError,
     Clock,
-    PausableClock,
     Registry,
     SystemClock,
     TreeDefinition,
@@ -35,8 +28,8 @@ from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.core.errors import OperatorError, OracleError
 from oracle.core.metrics import Metrics
 from oracle.decision import AgentConfig, make_decision_tree
-from oracle.features.shadow.figures import Hold, Ledger, figures_of, shadow_tools
-from oracle.llm.protocol import Model, ModelEvent, ModelRequest
+from oracle.features.shadow.figures import Ledger, figures_of, shadow_tools
+from oracle.llm.protocol import Model
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
@@ -118,115 +111,6 @@ async def _recorded(name: str, sha: str, *, store: Store, registry: Registry) ->
     except (TreeFileError, TreeNotFoundError) as error:
         first = str(error).partition("\n")[0]
         raise OperatorError(f"the version {sha!r} of {name!r} cannot be read any more: {first}") from None
-
-
-class Gate:
-    """The gate of all shadows of a process.
-
-    Args:
-        clock: monotonic time.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._is_busy = False
-        self._paused_until_s = clock.now()
-        self._waiting: set[asyncio.Event] = set()
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the provider is left to the users."""
-        return self._clock.now() < self._paused_until_s
-
-    @property
-    def is_open(self) -> bool:
-        """Whether shadows may work."""
-        return not (self._is_busy or self.is_paused)
-
-    def note_active(self, queries: int) -> None:
-        """So many queries are under way now."""
-        self._is_busy = queries > 0
-        if not self._is_busy:
-            for opened in self._waiting:
-                opened.set()
-
-    def pause(self, seconds: float) -> None:
-        """Leave the provider to the users for this long from now on, or longer if it is paused for longer."""
-        self._paused_until_s = max(self._paused_until_s, self._clock.now() + seconds)
-
-    def release(self) -> None:
-        """Open it: nothing is left that could hold anybody up."""
-        self._paused_until_s = self._clock.now()
-        self.note_active(0)
-
-    async def opened(self) -> None:
-        """Return when it is open."""
-        while not self.is_open:
-            opened = asyncio.Event()
-            self._waiting.add(opened)
-            try:
-                await self._clock.wait(opened, until_s=None if self._is_busy else self._paused_until_s)
-            finally:
-                self._waiting.discard(opened)
-
-
-class Held:
-    """Holds one shadow at the gate: call it before each step.
-
-    Args:
-        gate: the one that all shadows share.
-        clock: the clock behind that of the shadow.
-
-    Attributes:
-        clock: the time of the shadow, which stands still while it is held.
-    """
-
-    def __init__(self, gate: Gate, *, clock: Clock) -> None:
-        self.clock = PausableClock(clock)
-        self._gate = gate
-        self._steps = 0
-
-    async def __call__(self) -> None:
-        """Return when the next step of the shadow may begin."""
-        if self._gate.is_open:
-            return
-        self.clock.stop()
-        self._steps += 1
-        try:
-            await self._gate.opened()
-        finally:
-            self._steps -= 1
-            if not self._steps:
-                self.clock.go()
-
-
-class HeldModel:
-    """A model whose turns begin when they may.
-
-    Args:
-        model: answers.
-        hold: before each turn.
-    """
-
-    def __init__(self, model: Model, hold: Hold) -> None:
-        self._model = model
-        self._hold = hold
-        self.name = model.name
-        self.has_web_search = model.has_web_search
-
-    async def aclose(self) -> None:
-        """Do nothing: the model behind it is that of all shadows."""
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Run one turn, once it may begin.
-
-        Raises:
-            ModelError: the provider failed or refused the request.
-        """
-        await self._hold()
-        async with aclosing(self._model.stream(request)) as events:
-            async for event in events:
-                yield event
 
 
 _KINDS: Final[frozenset[EventKind]] = frozenset(
@@ -312,13 +196,11 @@ class Rehearsal:
     Args:
         stage: where it runs.
         primary: the row of the run as it began.
-        gate: the one at which all shadows are held.
     """
 
-    def __init__(self, stage: Stage, primary: RunRecord, *, gate: Gate) -> None:
+    def __init__(self, stage: Stage, primary: RunRecord) -> None:
         self.run_id = stage.new_id()
         self.error_type = ""
-        self._hold = Held(gate, clock=stage.clock)
         self._stage = stage
         self._primary = primary
         self._ledger = Ledger()
@@ -354,10 +236,10 @@ class Rehearsal:
         self._log = await read_record(store.log, primary.id, kinds=_KINDS)
         checked = self._checked()
         oracle = stage.oracle.beside(
-            model=HeldModel(stage.model, self._hold),
+            model=stage.model,
             conversations=BorrowedConversation(_with_inherited(conversation, self._log)),
-            tools=shadow_tools(stage.oracle.tools_for(primary.user_id), self._log, self._ledger, self._hold),
-            clock=self._hold.clock,
+            tools=shadow_tools(stage.oracle.tools_for(primary.user_id), self._log, self._ledger),
+            clock=stage.clock,
         )
         opener = self._opener(oracle)
         trace = oracle.begin_trace(checked)

@@ -22,7 +22,7 @@ import structlog
 from bt_runtime import Clock, SystemClock
 from oracle.agent.control.choosing import Controls
 from oracle.core.metrics import Metrics
-from oracle.features.shadow.rehearsing import Gate, Rehearsal, Stage, shadow_control
+from oracle.features.shadow.rehearsing import Rehearsal, Stage, shadow_control
 from oracle.runs.live import LiveRun
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import RunRecord
@@ -49,6 +49,56 @@ def is_sampled(run_id: str, rate: float) -> bool:
     """Whether a run is shadowed: the same at any time and in any process, and still so at a higher rate."""
     drawn = int.from_bytes(blake2b(run_id.encode(), digest_size=8).digest())
     return drawn < rate * 2**64
+
+
+class Gate:
+    """When shadows of a process begin: not while a query is under way, nor for a while after a refusal of the provider.
+
+    Args:
+        clock: monotonic time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._is_busy = False
+        self._paused_until_s = clock.now()
+        self._waiting: set[asyncio.Event] = set()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the provider is left to the users."""
+        return self._clock.now() < self._paused_until_s
+
+    @property
+    def is_open(self) -> bool:
+        """Whether shadows may work."""
+        return not (self._is_busy or self.is_paused)
+
+    def note_active(self, queries: int) -> None:
+        """So many queries are under way now."""
+        self._is_busy = queries > 0
+        if not self._is_busy:
+            for opened in self._waiting:
+                opened.set()
+
+    def pause(self, seconds: float) -> None:
+        """Leave the provider to the users for this long from now on, or longer if it is paused for longer."""
+        self._paused_until_s = max(self._paused_until_s, self._clock.now() + seconds)
+
+    def release(self) -> None:
+        """Open it: nothing is left that could hold anybody up."""
+        self._paused_until_s = self._clock.now()
+        self.note_active(0)
+
+    async def opened(self) -> None:
+        """Return when it is open."""
+        while not self.is_open:
+            opened = asyncio.Event()
+            self._waiting.add(opened)
+            try:
+                await self._clock.wait(opened, until_s=None if self._is_busy else self._paused_until_s)
+            finally:
+                self._waiting.discard(opened)
 
 
 class Shadows:
@@ -175,7 +225,7 @@ class Shadows:
                     return
                 run = self._waiting.popleft()
                 if self._has_room(self._stage.token_budget(run)):
-                    tokens = await self._rehearse(Rehearsal(self._stage, run, gate=self._gate), run)
+                    tokens = await self._rehearse(Rehearsal(self._stage, run), run)
                     self._spent.append((self._clock.now(), tokens))
                 else:
                     self._drop(run, "quota")

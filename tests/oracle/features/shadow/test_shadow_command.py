@@ -9,9 +9,8 @@ import pytest
 from oracle.runs.storage.store import open_store
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, says
-from tests.oracle.features.shadow.conftest import shadowed, until
+from tests.oracle.features.shadow.conftest import shadowed
 from tests.oracle.features.shadow.test_shadow_calls import OTHER, SAME, shadow_of
-from tests.oracle.runs.running import Gate
 from tests.oracle.server.api.conftest import ALICE, OLGA, OPERATOR, TOKENS, start  # noqa: F401  a fixture
 
 HANGS = says("Half of it", hang=True)
@@ -55,34 +54,6 @@ def test_a_shadow_replays_to_itself_and_to_the_tree_as_it_is_now(oracle, shadow)
     other = oracle("runs", "replay", run_id[:12], "--tree", "oracle", "--json")
     assert (other.code, json.loads(other.out)["verdict"]) == (0, "same")
     assert oracle("runs", "show", run_id).code == 0
-
-
-def test_a_shadow_that_was_held_replays_as_if_it_had_not_been(oracle, database, capfd):
-    async def record() -> str:
-        tool = Gate()
-        turns = [says("", calls("probe", at=1)), answers()]
-        async with (
-            open_store(database.url, worker="w") as store,
-            shadowed(store, [answers(), HANGS], turns, control="oracle", tools=[made_tool(tool)]) as it,
-        ):
-            await it.runs.ask()
-            await asyncio.wait_for(tool.begun.wait(), 20)
-            live = await it.runs.start()
-            await it.runs.until_text(live.record, "Half of it")
-            tool.open.set()
-            await until(lambda: it.shadows._gate._waiting)
-            it.runs.clock.advance(250)  # more than a query may take
-            live.cancel()
-            await it.runs.told(live.record)
-            pair = await it.pair()
-        assert pair.figures.shadow.reason == "completed"
-        return pair.shadow_id
-
-    run_id = asyncio.run(record())
-    capfd.readouterr()
-    ran = oracle("runs", "replay", run_id)
-    assert (ran.code, ran.err) == (0, "")
-    assert ": identical, " in ran.out
 
 
 def test_a_shadow_that_no_tree_drove_says_that_it_cannot_be_replayed(oracle, shadow):
