@@ -69,7 +69,8 @@ def test_every_setting_exists() -> None:
 
 
 def test_every_metric_exists() -> None:
-    metrics = Metrics(costs_of=lambda _, used: dict.fromkeys(used.by_kind, 0.01))
+    metrics = Metrics()
+    metrics.costs_of = lambda _, used: dict.fromkeys(used.by_kind, 0.01)
     metrics.used("claude-opus", TokenUsage(output_tokens=1))
     metrics.rated("up")
     metrics.run_started("oracle")

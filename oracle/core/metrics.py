@@ -84,16 +84,16 @@ class Metrics:
 
     Args:
         tools: names of the tools that there are; `None`: the first hundred that are called.
+
+    Attributes:
         costs_of: what tokens of a model have cost, by kind; `None` for a model whose price is not known.
     """
 
-    def __init__(
-        self, *, tools: Collection[str] | None = None, costs_of: CostsOf = lambda _model, _usage: None
-    ) -> None:
+    def __init__(self, *, tools: Collection[str] | None = None) -> None:
         self.registry = CollectorRegistry()
         self._counter, self._gauge = partial(Counter, registry=self.registry), partial(Gauge, registry=self.registry)
         self._histogram = partial(Histogram, registry=self.registry)
-        self._costs_of = costs_of
+        self.costs_of: CostsOf = lambda _model, _usage: None
         self._trees = _Names()
         self._reasons = _Names()
         self._tools = _Names(tools)
@@ -245,7 +245,7 @@ class Metrics:
         """A run has ended that used these tokens."""
         if usage is None:
             return
-        costs = self._costs_of(model, usage)
+        costs = self.costs_of(model, usage)
         for kind, count in usage.by_kind.items():
             self._tokens.labels(kind, "no" if costs is None else "yes").inc(count)
         for kind, cost in (costs or {}).items():

@@ -1,9 +1,11 @@
 """What was used by day, user and model, and what it has cost."""
 
-from oracle.core.features import Feature
+from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="usage",
     summary="Tells tokens and costs by day, user and model.",
+    settings=(Setting("prices", "A file of what models cost; without it nothing says what was spent.", kind="folder"),),
     calls=("oracle.features.usage.calls:router",),
+    opens="oracle.features.usage.prices:open_prices",
 )

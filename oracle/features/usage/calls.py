@@ -13,12 +13,12 @@ from pydantic import Field
 from starlette.responses import Response
 
 from oracle.core.errors import UserError
+from oracle.features.usage.prices import Prices
 from oracle.runs.storage.usage import DayUsage
 from oracle.server.api.access import TEXT, CallerNow, Parts
 from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import json_answer
 from oracle.server.api.replies import ReplyBody
-from oracle.server.settings.prices import Prices
 
 router = APIRouter(tags=["usage"], route_class=DescribedRoute)
 
@@ -106,10 +106,11 @@ async def read_usage(
     if len(found) > MOST_ROWS:
         message = f"these days have more than {MOST_ROWS:,} rows; ask for fewer days, or for one user"
         raise UserError(message, loc=("query", "from"), value=str(first))
-    rows = [_row(each, parts.prices) for each in found]
+    prices = parts.of(Prices)
+    rows = [_row(each, prices) for each in found]
     if (format or ("csv" if _wants_csv(accept) else "json")) == "csv":
-        return _as_csv(rows, parts.prices.currency, name=f"usage-{first}-{last}.csv")
-    body = {"first": str(first), "last": str(last), "currency": parts.prices.currency, "rows": rows}
+        return _as_csv(rows, prices.currency, name=f"usage-{first}-{last}.csv")
+    body = {"first": str(first), "last": str(last), "currency": prices.currency, "rows": rows}
     return json_answer(body | {"totals": _totals(rows)}, headers={"Vary": "Accept"})
 
 

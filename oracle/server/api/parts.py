@@ -19,7 +19,6 @@ from oracle.server.api.load import Buckets, LoopLoad, OwnBuckets
 from oracle.server.api.run_bodies import TurnCounts
 from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
-from oracle.server.settings.prices import Prices
 
 if TYPE_CHECKING:  # a service loads them with the first call that uses them
     from oracle.authoring.counting import AnswerCounts
@@ -50,7 +49,6 @@ class ServiceParts:
         provider_load: says when the provider has refused a request because of load.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
-        prices: the price table of models, for `GET /api/usage`.
         is_prepared: whether what every question needs has been loaded.
         figures: those of all workers, in Prometheus' text format; `None`: this process is alone, and has them all.
         buckets: keep how many requests users may still send.
@@ -78,7 +76,6 @@ class ServiceParts:
     given_model: Model | None = None
     provider_load: LoadSignal = field(default_factory=LoadSignal)
     console: Console | None = None
-    prices: Prices = field(default_factory=Prices)
     is_prepared: Callable[[], bool] = lambda: True
     figures: Callable[[], Awaitable[bytes]] | None = None
     buckets: Buckets = field(default_factory=OwnBuckets)

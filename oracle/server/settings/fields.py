@@ -212,7 +212,6 @@ class Settings(_OfFeatures):
         "Features that are left out, as `-shadow,-webhooks`, separated by commas; `oracle features` lists them; read "
         "from the environment alone, not from `.env`."
     )
-    prices: Folder | None = _optional("A file of what models cost; without it nothing says what was spent.")
     project_dir: Folder = _setting(Path(), "The project whose code is searched and read.")
     vault_dir: Folder | None = _optional("The folder of notes and threads; the default is `vault` in the data folder.")
     jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _optional(

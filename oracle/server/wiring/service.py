@@ -26,7 +26,6 @@ from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings, variable_of
-from oracle.server.settings.prices import read_prices
 from oracle.server.wiring.agent import (
     Fittings,
     build_model,
@@ -71,8 +70,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             stack.push_async_callback(answering.aclose)
         make_tools = tool_maker(settings, has_web_search=answering.has_web_search)
         tools, has_own_vaults = make_tools(settings.vault), settings.has_auth and not settings.vault_shared
-        prices = read_prices(settings.prices)
-        metrics = Metrics(tools=tools.names, costs_of=prices.costs)
+        metrics = Metrics(tools=tools.names)
         fittings = await stack.enter_async_context(prepared(settings, Fittings(answering, metrics)))
         store = await stack.enter_async_context(_store(settings, metrics))
         trees = _trees(settings, tools)
@@ -107,7 +105,6 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             given_model=model,
             provider_load=load,
             console=read_console(),
-            prices=prices,
         )
         for feature in features(settings.features):
             if feature.opens is not None and feature.is_asked_for(settings):

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import update
 
 from oracle.features.usage import calls as usage
+from oracle.features.usage.prices import Price, Prices
 from oracle.llm.protocol import Usage
 from oracle.runs.storage import schema
-from oracle.server.settings.prices import Price, Prices
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS, Service
 

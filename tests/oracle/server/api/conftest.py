@@ -33,6 +33,7 @@ from oracle.console.built import Console
 from oracle.core.features import features
 from oracle.core.logs.configuring import configure_logging
 from oracle.core.metrics import Metrics
+from oracle.features.usage.prices import Prices
 from oracle.replay.histories.sharing import Passes
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.manager import RunManager
@@ -43,7 +44,6 @@ from oracle.server.api.app import build_app
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.sse import StreamTiming
 from oracle.server.settings.fields import Settings
-from oracle.server.settings.prices import Prices
 from oracle.server.wiring.identity import authenticator
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
@@ -152,7 +152,7 @@ async def running_service(
             file = folder / "oracle.db"
             url = f"sqlite:///{file}" if file.exists() else sqlite_url(file)
         store = await stack.enter_async_context(open_store(url, worker=worker))
-        metrics = Metrics(costs_of=(prices or Prices()).costs)
+        metrics = Metrics()
         library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
         served = shipped.Trees(library, closed=[trees_folder or folder])
         editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
@@ -198,11 +198,11 @@ async def running_service(
             authenticator=authenticator(chosen),
             provider_answers=provider_answers,
             console=console,
-            prices=prices or Prices(),
             timing=timing or StreamTiming(),
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),
         )
+        parts.add(prices or Prices())
         port = await stack.enter_async_context(_listening(parts, adapters))
         client = await stack.enter_async_context(
             httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)

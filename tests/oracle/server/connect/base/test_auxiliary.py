@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from oracle.features.usage.prices import Price, Prices
 from oracle.llm.protocol import ModelFault, Usage
 from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.server.connect.base.auxiliary import auxiliary_of
-from oracle.server.settings.prices import Price, Prices
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, BOB, TOKENS
 from tests.oracle.server.connect.openai.conftest import chunks_of, post, run_count, text_of, user

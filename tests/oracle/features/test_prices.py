@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from oracle.core.chunks import TokenUsage
-from oracle.server.settings.prices import Prices, read_prices
+from oracle.features.usage.prices import Prices, read_prices
 from oracle.server.settings.reading import SettingsError
 
 GOOD = """\

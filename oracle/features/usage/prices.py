@@ -11,7 +11,8 @@ A name goes before globs, and of globs the first that matches. There is one curr
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,6 +24,7 @@ from bt_runtime.language.kind import NodeSettings
 from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.chunks import TokenUsage
 from oracle.core.yaml_records import Reader, read_file
+from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.reading import SettingsError
 
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
@@ -92,3 +94,16 @@ def _prices(reader: Reader, root: YamlNode) -> Prices:
         fields["models"], Price, noun="price", of="the price of", names=_NAME, hint=hint, most=_MOST_MODELS
     )
     return Prices(currency, models)
+
+
+@asynccontextmanager
+async def open_prices(parts: ServiceParts) -> AsyncIterator[None]:
+    """Let a service count costs, and tell them with what was used.
+
+    Raises:
+        SettingsError: the file of prices cannot be used.
+    """
+    prices = read_prices(parts.settings["prices"])
+    parts.metrics.costs_of = prices.costs
+    parts.add(prices)
+    yield
