@@ -87,6 +87,7 @@ class Feature:
         calls: FastAPI routers below `/api/`, imported when the first request is for one of them.
         adapters: by the path below which a protocol of clients is served, the module of its calls
             (`oracle.server.api.adapters`).
+        tables: what it keeps in the database, each a `Keeping` (`oracle.runs.storage.parts`).
         commands: by what is typed behind `oracle`, such as `trees judge`: where the command is, and its summary.
         tools: what plugins name by `oracle.tools`.
         kinds: what plugins name by `oracle.kinds`.
@@ -106,6 +107,7 @@ class Feature:
     checks: str | None = None
     calls: tuple[str, ...] = ()
     adapters: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tools: str | None = None
     kinds: str | None = None

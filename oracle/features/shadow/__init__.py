@@ -39,6 +39,7 @@ FEATURE = Feature(
         ),
     ),
     calls=("oracle.features.shadow.calls:router",),
+    tables=("oracle.features.shadow.pairs:KEEPING",),
     commands={"shadow": ("oracle.features.shadow.command:shadow", "Compare the control that answers and another one.")},
     opens="oracle.features.shadow.running:open_shadows",
     when="control=shadow",

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from oracle.features.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
-from oracle.runs.storage.shadow_pairs import PairFilter
+from oracle.features.shadow.pairs import PairFilter
+from oracle.features.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, pairs_of, report_of
 from oracle.server.api.access import TEXT, OperatorNow, Parts, When, seconds_of
 from oracle.server.api.described import DescribedRoute, refusals
 from oracle.server.api.errors import json_answer
@@ -50,7 +50,7 @@ async def read_shadow_report(parts: Parts, _: OperatorNow, wanted: Meant) -> Res
 
     The newest 10,000 pairs are looked at.
     """
-    pairs = await parts.store.shadow_pairs.newest(wanted, limit=MOST_PAIRS + 1)
+    pairs = await pairs_of(parts.store).newest(wanted, limit=MOST_PAIRS + 1)
     return json_answer(asdict(report_of(pairs)))
 
 
@@ -69,6 +69,6 @@ async def list_shadow_pairs(
     `GET /api/runs/{primary_run_id}/compare?with={shadow_run_id}` says where the two part.
     """
     meant = PairFilter(wanted.since, wanted.tree, primary_control=primary, shadow_control=shadow)
-    found = await parts.store.shadow_pairs.worst(meant, limit=limit, after=after)
+    found = await pairs_of(parts.store).worst(meant, limit=limit, after=after)
     following = found[-1].primary_id if len(found) == limit else None
     return json_answer({"pairs": [asdict(facts_of(pair)) for pair in found], "next": following})

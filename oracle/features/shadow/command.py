@@ -18,6 +18,7 @@ from oracle.cli.run_sources import RUN_SOURCE, SourceOptions
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.core.logs.configuring import configure_logging
+from oracle.features.shadow.pairs import Decision, PairFilter, newest_pairs
 from oracle.features.shadow.report import (
     MOST_PAIRS,
     Agreement,
@@ -30,7 +31,6 @@ from oracle.features.shadow.report import (
     report_of,
 )
 from oracle.runs.storage.archive import Archive
-from oracle.runs.storage.shadow_pairs import Decision, PairFilter, newest_pairs
 
 _SHARES: Final[Mapping[ShareName, str]] = {
     "agreement": "same end, similar answer",

@@ -23,9 +23,9 @@ from typing import Any, Final, NamedTuple
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.search.words import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.decision import canonical_arguments
+from oracle.features.shadow.pairs import Decision, DecisionKind, PairFigures, PairParting, SideFigures
 from oracle.runs.record.record import Record
 from oracle.runs.storage.records import RunRecord
-from oracle.runs.storage.shadow_pairs import Decision, DecisionKind, PairFigures, PairParting, SideFigures
 from oracle.tools import Tool, ToolRegistry, ToolResult
 
 _Z: Final = 1.959964

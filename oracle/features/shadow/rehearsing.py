@@ -29,6 +29,8 @@ from oracle.core.errors import OperatorError, OracleError
 from oracle.core.metrics import Metrics
 from oracle.decision import AgentConfig, make_decision_tree
 from oracle.features.shadow.figures import Ledger, figures_of, shadow_tools
+from oracle.features.shadow.pairs import PairFigures, PairState, ShadowPair
+from oracle.features.shadow.report import pairs_of
 from oracle.llm.protocol import Model
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
@@ -39,7 +41,6 @@ from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.storage.errors import StorageError, UnclearRunError
 from oracle.runs.storage.records import EventKind, RunRecord
-from oracle.runs.storage.shadow_pairs import PairFigures, PairState, ShadowPair
 from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
@@ -257,7 +258,7 @@ class Rehearsal:
         tree = checked.tree
         label = label_of(self._stage.control.name, tree.sha if tree else None)
         pair = self._stage.pair(self._primary, state="running")
-        await self._stage.store.shadow_pairs.add(replace(pair, shadow_id=self.run_id, shadow_control=label))
+        await pairs_of(self._stage.store).add(replace(pair, shadow_id=self.run_id, shadow_control=label))
         self._has_pair = True
         self._query = await opener.open(checked, live, self._recorder, trace=trace)
         return ""
@@ -289,7 +290,7 @@ class Rehearsal:
             return None, "cancelled", tokens
         shadow = await read_record(store.log, self.run_id, kinds=_KINDS)
         figures = figures_of(self._primary, record, (self._log, shadow), self._ledger, known=self._knows)
-        await store.shadow_pairs.settle(self._primary.id, state="finished", figures=figures)
+        await pairs_of(store).settle(self._primary.id, state="finished", figures=figures)
         log.info(
             "shadow.finished",
             run_id=self._primary.id,
@@ -311,10 +312,10 @@ class Rehearsal:
                 await self._settle(why)
             else:
                 pair = self._stage.pair(self._primary, state="failed", why=why)
-                await self._stage.store.shadow_pairs.add(pair)
+                await pairs_of(self._stage.store).add(pair)
 
     async def _settle(self, why: str) -> None:
-        await self._stage.store.shadow_pairs.settle(self._primary.id, state="failed", why=why)
+        await pairs_of(self._stage.store).settle(self._primary.id, state="failed", why=why)
 
     def _checked(self) -> Checked:
         """The primary's question, within its limits."""

@@ -15,8 +15,9 @@ from typing import Final, Literal, get_args
 
 from bt_runtime.text import iso
 from oracle.features.shadow.figures import ALIKE, Interval, mean_of, share_of
+from oracle.features.shadow.pairs import PairFigures, PairParting, ShadowPair, ShadowPairs, SideFigures
 from oracle.runs.storage.records import Rating
-from oracle.runs.storage.shadow_pairs import PairFigures, PairParting, ShadowPair, SideFigures
+from oracle.runs.storage.store import Store
 
 MOST_PAIRS: Final = 10_000
 """The newest ones are reported on."""
@@ -185,6 +186,11 @@ class ShadowReport:
     further_groups: int
     is_complete: bool
     method: str = METHOD
+
+
+def pairs_of(store: Store) -> ShadowPairs:
+    """The pairs in a store."""
+    return ShadowPairs(store.database, writer=store.writer)
 
 
 def report_of(pairs: Sequence[ShadowPair]) -> ShadowReport:

@@ -22,11 +22,12 @@ import structlog
 from bt_runtime import Clock, SystemClock
 from oracle.agent.control.choosing import Controls
 from oracle.core.metrics import Metrics
+from oracle.features.shadow.pairs import ShadowPair
 from oracle.features.shadow.rehearsing import Rehearsal, Stage, shadow_control
+from oracle.features.shadow.report import pairs_of
 from oracle.runs.live import LiveRun
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import RunRecord
-from oracle.runs.storage.shadow_pairs import ShadowPair
 from oracle.runs.storage.store import Store
 from oracle.server.api.parts import ServiceParts
 from oracle.server.settings.fields import Settings
@@ -270,7 +271,7 @@ class Shadows:
 
     async def _note(self, pair: ShadowPair) -> None:
         try:
-            await self._store.shadow_pairs.add(pair)
+            await pairs_of(self._store).add(pair)
         except StorageError as error:
             log.warning("shadow.not_noted", run_id=pair.primary_id, problem=str(error))
 

@@ -5,6 +5,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from oracle.core.features import installed_features
+from oracle.core.loading import imported
 from oracle.runs.storage import (
     breakpoints,
     client_runs,
@@ -15,7 +17,6 @@ from oracle.runs.storage import (
     keys,
     prompts,
     request_keys,
-    shadow_pairs,
     trees,
     usage,
     user_settings,
@@ -25,9 +26,13 @@ from oracle.runs.storage.parts import Keeping, Loss
 
 _MODULES = (
     *(commands, client_runs, breakpoints, prompts, interrupts, request_keys, feedback, histories),
-    *(trees, usage, shadow_pairs, webhooks, user_settings, keys),
+    *(trees, usage, webhooks, user_settings, keys),
 )
-FEATURES: Final[tuple[Keeping, ...]] = tuple(module.KEEPING for module in _MODULES)
+OF_FEATURES: Final[tuple[Keeping, ...]] = tuple(
+    imported(place) for feature, _ in installed_features().values() for place in feature.tables
+)
+"""What the features of an installation keep, also those that are left out."""
+FEATURES: Final[tuple[Keeping, ...]] = (*(module.KEEPING for module in _MODULES), *OF_FEATURES)
 
 
 def take_from_features(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:

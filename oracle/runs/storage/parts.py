@@ -1,7 +1,7 @@
 """What becomes of the rows of the tables that stand beside the log.
 
-A module holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`.
-Erasure and retention know tables only by that.
+A module holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`,
+or by a feature. Erasure and retention know tables only by that.
 """
 
 from collections.abc import Callable, Collection

@@ -9,6 +9,8 @@ from sqlalchemy.exc import DBAPIError
 
 from oracle.runs.storage.database import Database, in_words
 from oracle.runs.storage.errors import StoreSetupError
+from oracle.runs.storage.features import OF_FEATURES
+from oracle.runs.storage.schema import metadata
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +37,8 @@ def prepare(database: Database) -> Callable[[], None]:
             if current != newest:
                 _upgrade(connection)
                 log.info("store.migrated", before=current, after=newest)
+            of_features = [table for each in OF_FEATURES for table in each.tables]
+            metadata.create_all(connection, tables=of_features)  # of those that came after the database was made
         dialect.protect()
     except DBAPIError as error:
         release()

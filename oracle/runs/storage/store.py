@@ -24,7 +24,6 @@ from oracle.runs.storage.request_keys import RequestKeys
 from oracle.runs.storage.retention import Retention
 from oracle.runs.storage.runs import RunTable
 from oracle.runs.storage.setup import prepare
-from oracle.runs.storage.shadow_pairs import ShadowPairs
 from oracle.runs.storage.tails import Tails
 from oracle.runs.storage.trees import TreeEdits, TreeTrials, TreeVersions
 from oracle.runs.storage.usage import UsageTable
@@ -53,7 +52,6 @@ class Store:
         request_keys: the idempotency keys of requests.
         client_runs: the runs that came through clients' protocols.
         interrupts: approvals and questions of runs, with their decisions.
-        shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
         webhooks: what their receivers are still to be told.
         keys: secrets that all workers share.
@@ -77,7 +75,6 @@ class Store:
     client_runs: ClientRuns
     commands: Commands
     interrupts: InterruptTable
-    shadow_pairs: ShadowPairs
     retention: Retention
     webhooks: Webhooks
     keys: ServiceKeys
@@ -183,7 +180,6 @@ async def open_store(
             interrupts=InterruptTable(
                 database, writer=writer, commands=commands, on_woken=claims.look, webhooks=webhooks
             ),
-            shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
             webhooks=webhooks,
             keys=ServiceKeys(database, writer=writer),

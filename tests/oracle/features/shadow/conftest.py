@@ -12,10 +12,11 @@ import pytest
 from oracle.agent.control.choosing import Controls
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
+from oracle.features.shadow.pairs import PairFilter, ShadowPair
 from oracle.features.shadow.rehearsing import Stage, shadow_control
+from oracle.features.shadow.report import pairs_of
 from oracle.features.shadow.running import Shadows
 from oracle.runs.options import Follower
-from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
 from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool
@@ -49,7 +50,7 @@ class Shadowed:
     async def pairs(self) -> list[ShadowPair]:
         """All pairs, newest first, once no shadow is under way."""
         await self.shadows.idle()
-        return await self.runs.store.shadow_pairs.newest(PairFilter(), limit=100)
+        return await pairs_of(self.runs.store).newest(PairFilter(), limit=100)
 
     async def pair(self) -> ShadowPair:
         """The only one."""

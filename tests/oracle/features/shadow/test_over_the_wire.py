@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from oracle.agent.answering import Ask
+from oracle.features.shadow.pairs import PairFilter
+from oracle.features.shadow.report import pairs_of
 from oracle.features.shadow.running import Shadows
 from oracle.runs.live import LiveRun
-from oracle.runs.storage.shadow_pairs import PairFilter
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring import service
 from tests.acceptance.harness import CODE_QUESTION, answers
@@ -37,7 +38,7 @@ class Served:
     async def pairs(self) -> list[tuple[str, str]]:
         """States of the pairs, newest first, and why."""
         await self.shadows.idle()
-        found = await self.parts.store.shadow_pairs.newest(PairFilter(), limit=10)
+        found = await pairs_of(self.parts.store).newest(PairFilter(), limit=10)
         return [(pair.state, pair.why) for pair in found]
 
 

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 from oracle.core.encoding import from_json, to_json
 from oracle.features.shadow.command import report_lines
-from oracle.features.shadow.report import MOST_PAIRS, RatingCount, report_of
-from oracle.runs.storage.shadow_pairs import (
+from oracle.features.shadow.pairs import (
     Decision,
     PairFigures,
     PairParting,
@@ -13,6 +12,7 @@ from oracle.runs.storage.shadow_pairs import (
     SideFigures,
     read_figures,
 )
+from oracle.features.shadow.report import MOST_PAIRS, RatingCount, report_of
 
 
 def side(reason: str = "completed", *, tools: int = 1, tokens: int = 1_000) -> SideFigures:

@@ -3,9 +3,9 @@
 import pytest
 
 from oracle.features.shadow.calls import PairList
-from oracle.features.shadow.report import ShadowReport
+from oracle.features.shadow.pairs import PairFigures, ShadowPair, SideFigures
+from oracle.features.shadow.report import ShadowReport, pairs_of
 from oracle.runs.storage.records import NewRun
-from oracle.runs.storage.shadow_pairs import PairFigures, ShadowPair, SideFigures
 from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, OLGA, OPERATOR, TOKENS
 
@@ -34,10 +34,10 @@ async def shadow_of(service, run_id, figures) -> str:
         shadow_of=run_id,
     )
     await store.runs.begin(new)
-    await store.shadow_pairs.add(
+    await pairs_of(store).add(
         ShadowPair(run_id, "oracle", "oracle@aaaaaaaaaaaa", "loop", "running", primary.created_at, shadow_id=new.id)
     )
-    await store.shadow_pairs.settle(run_id, state="finished", figures=figures)
+    await pairs_of(store).settle(run_id, state="finished", figures=figures)
     return new.id
 
 

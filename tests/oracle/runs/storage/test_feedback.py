@@ -4,10 +4,11 @@ from functools import partial
 
 import pytest
 
+from oracle.features.shadow.pairs import PairFilter, ShadowPair
+from oracle.features.shadow.report import pairs_of
 from oracle.runs.storage.feedback import rate
 from oracle.runs.storage.records import Feedback, NewRun, RunRecord
 from oracle.runs.storage.run_pages import RunFilter
-from oracle.runs.storage.shadow_pairs import PairFilter, ShadowPair
 from oracle.runs.storage.store import Store
 from tests.oracle.runs.storage.runs_made import begun, ended
 from tests.oracle.runs.storage.test_conversations import rows_with
@@ -99,8 +100,8 @@ async def test_a_shadow_pair_has_the_rating_of_its_primary(store: Store) -> None
     await kept(store, rated.id, DOWN)
     for each in (rated, plain):
         pair = ShadowPair(each.id, "oracle", "oracle@aaaaaa", "loop", "running", each.created_at)
-        await store.shadow_pairs.add(pair)
-    found = await store.shadow_pairs.newest(PairFilter(), limit=5)
+        await pairs_of(store).add(pair)
+    found = await pairs_of(store).newest(PairFilter(), limit=5)
     assert {each.primary_id: each.rating for each in found} == {rated.id: "down", plain.id: None}
 
 

@@ -203,6 +203,7 @@ async def running_service(
             **({} if requests_clock is None else {"clock": requests_clock}),
         )
         parts.add(prices or Prices())
+        metrics.costs_of = (prices or Prices()).costs
         port = await stack.enter_async_context(_listening(parts, adapters))
         client = await stack.enter_async_context(
             httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)
