@@ -70,12 +70,18 @@ def issuer() -> Iterator[IssuerServer]:
 
 @pytest.fixture
 def on_both_databases() -> None:
-    """What a test uses that kills a worker, or needs several: it is run on each kind of stage, others on SQLite."""
+    """What a test uses that kills a worker, or needs several; others are run on one worker and SQLite.
+
+    It is run with two workers on PostgreSQL, by `make soak` with one as well. The stage itself, and the bytes of one
+    protocol, are always tested on both.
+    """
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "shared_stage" in metafunc.fixturenames:
-        kinds = ["sqlite", "postgresql"] if "on_both_databases" in metafunc.fixturenames else ["sqlite"]
+        is_always = metafunc.module.__name__.endswith(("test_stage", "test_openai_responses"))
+        alone = pytest.param("sqlite", marks=() if is_always else pytest.mark.soak)
+        kinds = [alone, "postgresql"] if "on_both_databases" in metafunc.fixturenames else ["sqlite"]
         metafunc.parametrize("shared_stage", kinds, indirect=True, scope="session")
 
 

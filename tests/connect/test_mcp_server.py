@@ -55,19 +55,18 @@ class Progress:
             self.run.set_result(self.told[0].removeprefix("run "))
 
 
-@BOTH
 @pytest.mark.usefixtures("on_both_databases")
-async def test_an_answer_whose_worker_is_killed_is_had_from_the_next_one(stage: Stage, mode: str) -> None:
+async def test_an_answer_whose_worker_is_killed_is_had_from_the_next_one(stage: Stage) -> None:
     stage.desk.play(HANGS, ScriptedTurn(text="and ends."))
     progress = Progress()
-    async with connected(stage, mode=mode) as client:
+    async with connected(stage) as client:
         asking = asyncio.create_task(client.call_tool("ask", {"question": "Why?"}, progress_callback=progress))
         run_id = await progress.run
         await stage.desk.wait_request()
         await stage.kill()
         asking.cancel()  # the client has lost it
         await asyncio.wait([asking])
-    async with connected(stage, mode=mode) as client:
+    async with connected(stage) as client:
         found = (await client.call_tool("ask", {"run_id": run_id})).structured_content
     assert found["answer"] == await stage.answer(run_id)
     assert found["answer"].endswith("and ends.")

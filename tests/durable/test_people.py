@@ -143,8 +143,8 @@ async def test_of_two_answers_one_counts_and_every_parked_run_goes_on(tmp_path: 
     async with Fleet.running(tmp_path, database, workers=2, settings=PEOPLE) as fleet:
         await fleet.provider.pace(pieces=2, gap_s=0.005)
         alone = max(await _many_answered(fleet, dice, runs=2, name="alone"))
-        took = await _many_answered(fleet, dice, runs=30)
-    assert share(took, 99) <= max(3.0, 15 * alone)  # on a slow machine what two workers take one after the other
+        took = await _many_answered(fleet, dice, runs=10)
+    assert share(took, 99) <= max(3.0, 5 * alone)  # on a slow machine what two workers take one after the other
 
 
 @pytest.mark.soak

@@ -4,11 +4,14 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from tests.durable.checks import check_doubles, check_told, known_answers
 from tests.durable.clients import KINDS, asked
 from tests.durable.fleet import Fleet
 
 
+@pytest.mark.soak
 async def test_an_undisturbed_fleet_gives_the_known_answers(tmp_path: Path, database: str) -> None:
     dice = random.Random(22)
     asks = [(kind, f"u{kind}") for kind in KINDS]

@@ -139,9 +139,9 @@ async def test_checks_of_clients_that_have_left_hold_neither_others_nor_the_end_
 
 
 async def test_a_check_that_takes_too_long_says_what_it_has_not_done(
-    server: Server, connect: Callable[[Server], Client]
+    local_server: Server, connect: Callable[[Server], Client]
 ) -> None:
     waits = "".join("    - wait: {until: count > 0}\n" for _ in range(1_900))
     heavy = f"tree: heavy\nblackboard:\n  count: {{type: int, default: 0}}\nroot:\n  parallel:\n{waits}"
-    checked = await connect(server).http.post("/api/trees/check", json={"source": heavy})
+    checked = await connect(local_server).http.post("/api/trees/check", json={"source": heavy})
     assert [each["code"] for each in checked.json()["warnings"]] == ["not-judged"]

@@ -47,7 +47,7 @@ async def test_axe_finds_nothing_grave_in_either_theme_and_on_a_phone_nothing_is
     browse, shown: Gallery, name
 ) -> None:
     async with SCENES[name](shown) as scene:
-        for size, themes in ((LAPTOP, THEMES), (PHONE, THEMES[:1])):
+        for size, themes in ((LAPTOP, THEMES), (PHONE, THEMES[:1] if name in ONE_OF_EACH else ())):
             if scene.line is not None:
                 scene.line.mend()
             at = scene.at or (scene.line.url if scene.line else shown.server.url)
@@ -57,6 +57,7 @@ async def test_axe_finds_nothing_grave_in_either_theme_and_on_a_phone_nothing_is
             await scene.act(tab)
             for theme in themes:
                 assert await found_in(tab.page, theme, is_loading=scene.is_loading) == []
+            await settled(tab.page, is_loading=scene.is_loading)
             assert await tab.page.evaluate(MOVING) == []
             assert await tab.page.evaluate("document.scrollingElement.scrollWidth") <= size[0]
 

@@ -78,7 +78,7 @@ def ticked(records):
     "seed",
     [
         *range(12),
-        *(pytest.param(seed, marks=pytest.mark.long("more seeds of the same property")) for seed in range(12, 60)),
+        *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(12, 60)),
     ],
 )
 def test_a_random_way_has_the_same_ticks_and_words_in_the_run_loop(seed):
@@ -93,7 +93,7 @@ def test_a_random_way_has_the_same_ticks_and_words_in_the_run_loop(seed):
     "seed",
     [
         *range(8),
-        *(pytest.param(seed, marks=pytest.mark.long("more seeds of the same property")) for seed in range(8, 60)),
+        *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(8, 60)),
     ],
 )
 def test_a_random_way_with_decisions_of_people_has_the_same_ticks_in_the_run_loop(seed, tmp_path):

@@ -17,7 +17,7 @@ DOCUMENTED = {name: text for text, name in TREE.findall(PAGE.read_text(encoding=
 WHOLE = [name for name, text in DOCUMENTED.items() if "parameters:" not in text and "internal:" not in text]
 SENSIBLE = {**GOOD, **dict.fromkeys(WHOLE, DOCUMENTED)}
 STRIDE = 8
-"""One of so many is verified in each run of the tests, the others in the long one."""
+"""One of so many is verified in each run of the tests, the other even ones by `make check`, odd ones by `make soak`."""
 COSTLY = {"empty_responses", "half_way", "timeout_above_the_guard"}
 """Of those, what takes more than half a second."""
 
@@ -27,7 +27,7 @@ COSTLY = {"empty_responses", "half_way", "timeout_above_the_guard"}
     [
         name
         if at % STRIDE == 0 and name not in COSTLY
-        else pytest.param(name, marks=pytest.mark.long("explores a whole tree"))
+        else pytest.param(name, marks=pytest.mark.soak if at % 2 else pytest.mark.long("explores a whole tree"))
         for at, name in enumerate(["one_turn", *sorted(SENSIBLE.keys() - {"one_turn"})])
     ],
 )
