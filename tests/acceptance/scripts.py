@@ -85,3 +85,25 @@ def tool_results_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def hangs(turn: ScriptedTurn) -> Disturbed:
     """The turn, after which nothing comes any more."""
     return Disturbed(turn, "hang")
+
+
+CAREFUL = """\
+tree: careful
+description: Asks for the branch; the model may write notes, each of which needs a person.
+blackboard:
+  branch: { type: str, default: "" }
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - force_success: { offer_tools: [vault_write] }
+        - compose_prompt
+        - ask_user: { question: "Which branch is meant?", options: [main, release], into: branch }
+        - llm_turn
+        - run_tools: { approve: [vault_write] }
+        - llm_turn
+        - stop: completed
+    then: { sequence: [explain_stop, finish] }
+"""
+"""A tree in which people decide."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oracle.testing import ScriptedTurn
-from tests.acceptance.scripts import answers, calls, says
+from tests.acceptance.scripts import CAREFUL, answers, calls, says
 from tests.connect.stage import Node, Stage, token
 from tests.oracle.server.connect.ai_sdk.test_parts import CHUNKS, frames_of, stages
 from tests.web.stage import held_answer
@@ -24,25 +24,6 @@ SEARCH = (
     ),
     answers("It is there."),
 )
-CAREFUL = """\
-tree: noting
-description: Asks for the branch; the model may write notes, each of which needs a person.
-blackboard:
-  branch: { type: str, default: "" }
-root:
-  finally:
-    child:
-      sequence:
-        - classify_query
-        - force_success: { offer_tools: [vault_write] }
-        - compose_prompt
-        - ask_user: { question: "Which branch is meant?", options: [main, release], into: branch }
-        - llm_turn
-        - run_tools: { approve: [vault_write] }
-        - llm_turn
-        - stop: completed
-    then: { sequence: [explain_stop, finish] }
-"""
 NOTE = {"path": "limits.md", "body": "Five."}
 PLACE = {"name": "where_is", "description": "Where the user is.", "input_schema": {"properties": {"exact": {}}}}
 
@@ -74,9 +55,9 @@ def tools_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 async def lay_careful(stage: Stage) -> None:
     async with stage.client("boss") as operator:
-        there = await operator.get("/api/trees/noting")
+        there = await operator.get("/api/trees/careful")
         if there.status_code == 404:
-            saved = await operator.put("/api/trees/noting", json={"source": CAREFUL, "version": None})
+            saved = await operator.put("/api/trees/careful", json={"source": CAREFUL, "version": None})
             assert saved.is_success, saved.text
 
 
@@ -157,7 +138,7 @@ async def test_a_question_and_an_approval_go_on_in_the_same_message(node: Node, 
         ["decide", 0, approved, "As you like."],
         ["resume"],
         chat=f"careful-{approved}",
-        body={"tree": "noting"},
+        body={"tree": "careful"},
     )
     [question] = tools_of(asked["messages"][-1])
     assert question["input"]["question"] == "Which branch is meant?"
@@ -190,7 +171,7 @@ async def test_calls_that_wait_side_by_side_are_decided_together(node: Node, sta
         ["decide", 0, False],
         ["decide", 0, True],
         chat="together",
-        body={"tree": "noting"},
+        body={"tree": "careful"},
     )
     assert one["requests"] == []
     assert said["requests"] == ["POST /api/chat"]
@@ -213,7 +194,7 @@ async def test_a_run_that_waits_can_be_stopped_and_takes_no_other_question(node:
         ["resume"],
         ["send", "Is it over?"],
         chat="waits",
-        body={"tree": "noting"},
+        body={"tree": "careful"},
     )
     assert other["error"]["status"] == 409
     assert "waits" in other["error"]["message"]
@@ -235,7 +216,7 @@ async def test_a_call_whose_arguments_were_changed_is_not_approved(node: Node, s
         ["resume"],
         ["decide", 0, True],
         chat="tampered",
-        body={"tree": "noting"},
+        body={"tree": "careful"},
     )
     assert decided["status"] == "error"
     assert decided["error"]["status"] == 400

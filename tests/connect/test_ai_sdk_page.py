@@ -94,7 +94,7 @@ async def test_a_chat_with_thinking_tools_a_question_and_an_approval(page: Page,
         ),
         answers("It is written down."),
     )
-    await page.goto(f"{site}/?api={served.url}&tree=noting#{token('alice')}")
+    await page.goto(f"{site}/?api={served.url}&tree=careful#{token('alice')}")
     await ask(page, "Write the limit to a note.")
     await ask(page, "release", "Which branch is meant?")
     await expect(page.get_by_text("A note is asked for.")).to_be_visible()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.scripts import answers, calls, says
+from tests.acceptance.scripts import CAREFUL, answers, calls, says
 from tests.service.provider import Desk
 from tests.service.server import Client, Server
 
@@ -16,31 +16,12 @@ pytestmark = [
 ]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "approvals.py"
-TREE = """\
-tree: careful
-description: Asks for the branch; the model may write notes, each of which needs a person.
-blackboard:
-  branch: { type: str, default: "" }
-root:
-  finally:
-    child:
-      sequence:
-        - classify_query
-        - force_success: { offer_tools: [vault_write] }
-        - compose_prompt
-        - ask_user: { question: "Which branch is meant?", options: [main, release], into: branch }
-        - llm_turn
-        - run_tools: { approve: [vault_write] }
-        - llm_turn
-        - stop: completed
-    then: { sequence: [explain_stop, finish] }
-"""
 
 
 async def test_the_example_answers_a_question_and_decides_a_call(
     client: Client, local_server: Server, desk: Desk
 ) -> None:
-    saved = await client.http.put("/api/trees/careful", json={"source": TREE, "version": None})
+    saved = await client.http.put("/api/trees/careful", json={"source": CAREFUL, "version": None})
     assert saved.is_success, saved.text
     note = {"path": "limits.md", "body": "Five.\x1b[31m"}
     desk.play(says("I write it.", calls("vault_write", **note)), answers("Then not."))

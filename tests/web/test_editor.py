@@ -1,39 +1,21 @@
 """The editor of trees: what the service says while an author types, saving, versions, and two who edit the same."""
 
 import re
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
 import trees
 from tests.acceptance.scripts import answers, says, signal_xml
 from tests.service.users import TOKENS
 from tests.web.tab import DESKTOP, LAPTOP, PHONE, Tab
-from tests.web.tree_editor import SHORT, opened, save, save_button, source, write_behind
+from tests.web.tree_editor import SHORT, folder, opened, save, save_button, settings, short, source, write_behind
+
+__all__ = ["folder", "settings", "short"]  # fixtures
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 STUCK = signal_xml("stuck", blocker="the clock", attempted="search")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("trees")
-
-
-@pytest.fixture(scope="module")
-def settings(folder):
-    return {"ORACLE_TREES_DIR": str(folder)}
-
-
-@pytest_asyncio.fixture(loop_scope="session", autouse=True)
-async def short(service, user, folder) -> None:
-    """The tree as it was, whatever the test before has saved."""
-    found = (await user.http.get("/api/trees/short")).json()
-    response = await user.http.put("/api/trees/short", json={"source": SHORT, "version": found.get("version")})
-    assert response.status_code == 200, response.text
 
 
 @pytest.mark.smoke

@@ -1,33 +1,15 @@
 """The editor of trees where saving is not plain: unsaved texts, two who edit the same, failing scenarios, mistakes."""
 
 import re
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.web.tree_editor import SHORT, opened, save, save_button, source, write_behind
+from tests.web.tree_editor import SHORT, folder, opened, save, save_button, settings, short, source, write_behind
+
+__all__ = ["folder", "settings", "short"]  # fixtures
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("trees")
-
-
-@pytest.fixture(scope="module")
-def settings(folder):
-    return {"ORACLE_TREES_DIR": str(folder)}
-
-
-@pytest_asyncio.fixture(loop_scope="session", autouse=True)
-async def short(service, user, folder) -> None:
-    """The tree as it was, whatever the test before has saved."""
-    found = (await user.http.get("/api/trees/short")).json()
-    response = await user.http.put("/api/trees/short", json={"source": SHORT, "version": found.get("version")})
-    assert response.status_code == 200, response.text
 
 
 async def test_the_node_at_the_cursor_is_named_and_its_subtree_is_opened_by_a_key(tab) -> None:

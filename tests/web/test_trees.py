@@ -8,18 +8,9 @@ from playwright.async_api import Locator, expect
 
 from tests.acceptance.scripts import answers
 from tests.web.tab import PHONE, Tab
+from tests.web.tree_editor import SHORT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-SHORT = """tree: short
-description: Answers at once.
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - llm_turn: { tools: false }
-    - stop: completed
-"""
 
 
 @pytest.fixture(scope="module")

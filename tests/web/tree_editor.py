@@ -1,7 +1,10 @@
 """What a person does in the editor of trees."""
 
 import re
+from pathlib import Path
 
+import pytest
+import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.web.tab import Tab
@@ -15,6 +18,24 @@ root:
     - llm_turn: { tools: false }
     - stop: completed
 """
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("trees")
+
+
+@pytest.fixture(scope="module")
+def settings(folder):
+    return {"ORACLE_TREES_DIR": str(folder)}
+
+
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
+async def short(service, user, folder) -> None:
+    """The tree as it was, whatever the test before has saved."""
+    found = (await user.http.get("/api/trees/short")).json()
+    response = await user.http.put("/api/trees/short", json={"source": SHORT, "version": found.get("version")})
+    assert response.status_code == 200, response.text
 
 
 def source(tab: Tab, name: str = "short") -> Locator:

@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from oracle.testing import ScriptedTurn
-from tests.acceptance.scripts import answers, calls
+from tests.acceptance.scripts import CAREFUL, answers, calls
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
 
 SEARCH = (ScriptedTurn(text="I look. ", tool_calls=(calls("search_code", query="retry"),)), answers("It is there."))
@@ -22,25 +22,6 @@ WRITES = (
     ScriptedTurn(text="I write it. ", tool_calls=(calls("vault_write", path="limits.md", body="Five."),)),
     answers("Written."),
 )
-CAREFUL = """\
-tree: careful
-description: Asks for the branch; the model may write notes, each of which needs a person.
-blackboard:
-  branch: { type: str, default: "" }
-root:
-  finally:
-    child:
-      sequence:
-        - classify_query
-        - force_success: { offer_tools: [vault_write] }
-        - compose_prompt
-        - ask_user: { question: "Which branch is meant?", options: [main, release], into: branch }
-        - llm_turn
-        - run_tools: { approve: [vault_write] }
-        - llm_turn
-        - stop: completed
-    then: { sequence: [explain_stop, finish] }
-"""
 BOTH = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
 
