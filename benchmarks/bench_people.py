@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.runs.storage.interrupts import Answerer, Decision
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.server.api.asking import write_trees

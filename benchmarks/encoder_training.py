@@ -17,7 +17,7 @@ with one_blas_thread():  # several would wait for each other on a busy machine
     import numpy as np
 
 from oracle.classify import query_shares, response_shares
-from oracle.classify.combined import LEAST_SHARE, MIX, is_english
+from oracle.classify.encoder import LEAST_SHARE, MIX, is_english
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
 from oracle.features.encoder.bert import BertLayers, BertShape, Head

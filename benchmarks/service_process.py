@@ -91,7 +91,7 @@ async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
 
 
 async def serve_oracle(model: PacedModel, *, data_dir: Path, project_dir: Path) -> None:
-    from oracle.core.logs.configuring import configure_logging
+    from oracle.core.logs import configure_logging
     from oracle.server.process.process import serve
     from oracle.server.settings.reading import read_settings
 

@@ -9,7 +9,7 @@ from functools import partial
 from benchmarks.tree_mutants.mutating import Mutant, mutants_of
 from benchmarks.tree_mutants.noticing import Noticing, Verdict
 from benchmarks.tree_mutants.report import Figures, equivalents
-from oracle.core.logs.configuring import configure_unless_configured, quiet
+from oracle.core.logs import configure_unless_configured, quiet
 from trees import FOLDER
 
 

@@ -9,24 +9,21 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import structlog
 
 from bt_runtime import Clock, Observer, Pacer, Registry, ReloadingTrees, ResumedWork, TreeDefinition, TreeLibrary
-from oracle.agent.client_tools import ClientTool, ClientToolError, check_client_tools, with_client_tools
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
-from oracle.agent.control.loop import LoopControl
 from oracle.agent.control.opening import OpenAgent, open_agent, open_query
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.conversations.history import history_for_model
 from oracle.agent.conversations.protocol import Conversation, Conversations, UnknownConversationError
+from oracle.agent.ending import control_failed, internal_error
 from oracle.agent.equipment import Equipment
-from oracle.agent.faults import control_failed, internal_error
-from oracle.agent.journal import QueryJournal
+from oracle.agent.journal import Fact, QueryJournal
 from oracle.agent.query import Query, checked_question
-from oracle.agent.rules.recorded import Fact
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, TraceHeaders, Traces
 from oracle.classify import QueryClassification
@@ -36,6 +33,9 @@ from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
 from oracle.tools.protocol import ChangingTools
+
+if TYPE_CHECKING:  # loaded for a question that brings tools
+    from oracle.agent.client_tools import ClientTool
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ class Ask:
     run_id: str | None = None
     trace: TraceHeaders = field(default_factory=dict)
     is_detached: bool = False
-    client_tools: tuple[ClientTool, ...] = ()
+    client_tools: "tuple[ClientTool, ...]" = ()
     headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
@@ -380,6 +380,8 @@ class Oracle:
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
         control = self._controls.choose(ask.tree, config)
         if ask.client_tools:
+            from oracle.agent.client_tools import ClientToolError, check_client_tools  # noqa: PLC0415  few bring tools
+
             check_client_tools(ask.client_tools, taken=self.tools_for(ask.user_id).names)
             if not isinstance(control, TreeDefinition):
                 raise ClientToolError(f"{ask.tree!r} is no YAML tree: only those can wait for tools of the client")
@@ -431,6 +433,8 @@ class Oracle:
             agent = open_query(
                 query, equipment=equipment, max_turns=checked.turn_limit, emit=emit, journal=journal, trace=trace
             )
+            from oracle.agent.control.loop import LoopControl  # noqa: PLC0415  trees drive most queries
+
             return ActiveQuery(agent, LoopControl(agent, checked.control), Closer(self._conversations), asked_at)
         opened = open_agent(
             query,
@@ -530,7 +534,11 @@ class Oracle:
 
     def _equipped(self, ask: Ask, clock: Clock | None, *, may_ask: bool) -> Equipment:
         """What the query works with; a control that cannot ask people has no tools that need their approval."""
-        tools = with_client_tools(self.tools_for(ask.user_id), ask.client_tools)
+        tools = self.tools_for(ask.user_id)
+        if ask.client_tools:
+            from oracle.agent.client_tools import with_client_tools  # noqa: PLC0415  few bring tools
+
+            tools = with_client_tools(tools, ask.client_tools)
         if not may_ask and any(tool.needs_approval for tool in tools.tools):
             tools = tools.remade(tool for tool in tools.tools if not tool.needs_approval)
         equipment = replace(self._equipment, tools=tools)

@@ -15,35 +15,21 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from bt_runtime.text.phrases import clipped
-from oracle.agent.people import People, Terms, Verdict
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
 from oracle.core.sources import SOURCES_OF
-from oracle.llm.protocol import ToolUse
 from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
 from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.protocol import BUILT_IN_TOOLS
-from oracle.tools.text import bounded, clean
+from oracle.tools.text import clean
 
 CLIENT_GROUP: Final = "client"
 MOST_TOOLS: Final = 64
 MOST_BYTES: Final = 64_000
 """Of all tools of a question, as JSON."""
-ANSWERED_WITHIN_S: Final = 600.0
-"""How long the client may take to answer a call; the deadline of the query stands still meanwhile."""
-
-RESULT_SCHEMA: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "properties": {"output": {"type": "string"}, "is_error": {"type": "boolean"}},
-    "required": ["output"],
-    "additionalProperties": False,
-}
-"""Of what a client answers a call with."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WHEN: Final = "The user's application runs it; its description says what for."
-_LATE: Final = f"Not answered: the user's application gave no result within {ANSWERED_WITHIN_S:.0f} s."
-_NOBODY: Final = "Not answered: the user's application is not asked any more."
 
 
 class ClientToolError(UserError, ValueError):
@@ -170,25 +156,3 @@ def with_client_tools(registry: ToolRegistry, tools: Iterable[ClientTool]) -> To
     if not own:
         return registry
     return registry.remade([*(each for each in registry.tools if each.name not in own), *own.values()])
-
-
-def ask_client(people: People, call: ToolUse) -> str:
-    """Put a call to the client; returns the id of the question."""
-    terms = Terms("user", ANSWERED_WITHIN_S, "refuse")
-    message = f"The application is to run {call.name}."
-    return people.ask("input_required", message, terms, may=("answer",), schema=RESULT_SCHEMA, call=call)
-
-
-def client_answer(output: str, *, is_error: bool = False) -> dict[str, Any]:
-    """What answers the question of a call (`Delivery.answer`): of bounded length, as the result of any tool."""
-    return {"output": bounded(output), "is_error": is_error}
-
-
-def client_result(verdict: Verdict) -> ToolResult:
-    """The result of a call, by what became of its question."""
-    if verdict.status != "answered":
-        return ToolResult(_LATE if verdict.status == "expired" else _NOBODY, is_error=True)
-    given = verdict.answer if isinstance(verdict.answer, Mapping) else {"output": verdict.answer}
-    output = given.get("output")
-    text = bounded(output if isinstance(output, str) else to_json(output).decode())
-    return ToolResult(text, is_error=given.get("is_error") is True, is_empty=not text.strip())

@@ -6,7 +6,7 @@ import structlog
 
 from oracle.agent import notices
 from oracle.agent.conversations.protocol import Conversations, Exchange
-from oracle.agent.faults import control_failed
+from oracle.agent.ending import control_failed
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Done, Failed, TerminationReason
 from oracle.decision import rules

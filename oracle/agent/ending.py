@@ -1,7 +1,8 @@
-"""What is known of the end of a query besides its termination reason."""
+"""What is known of the end of a query: its faults, and how long it waits for work that it has cancelled."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from time import monotonic
 
 from bt_runtime import NodeError
 from oracle.llm.protocol import ModelFault
@@ -43,3 +44,46 @@ class QueryEnd:
         """The run of the tree was ended with an error."""
         self.has_lost_control = True
         self.node_errors.append(str(error))
+
+
+def control_failed(tree: str, problem: str) -> ModelFault:
+    """The tree or decision tree that controls a query broke, or ended without a reason."""
+    return ModelFault(
+        "tree_failed",
+        "The control of this query failed. Please ask again; if it fails again, tell the operator of this service.",
+        f"the control of the query ({tree}) failed: {problem}",
+    )
+
+
+def internal_error(error: Exception) -> ModelFault:
+    """An unexpected exception in the service."""
+    return ModelFault(
+        "internal",
+        "Something went wrong in the service. Please ask again; if it fails again, tell its operator.",
+        f"an internal error ({type(error).__name__})",
+    )
+
+
+CANCEL_GRACE_S = 0.05
+"""How long a cancelled model or tool may take to end, in real seconds: a query ends within 100 ms of its limit."""
+LEAST_S = 0.005
+"""For what is cancelled when that time is used up; what heeds its cancellation needs less."""
+
+
+@dataclass(slots=True)
+class CancelGrace:
+    """The grace time of one query: each cancelled work has all of it, until the query is to end.
+
+    From then on they share it: a tree may halt one after the other, and `done` would wait for each.
+    """
+
+    _until_s: float | None = None
+
+    def end(self) -> None:
+        """The query is to end now; does nothing the second time."""
+        if self._until_s is None:
+            self._until_s = monotonic() + CANCEL_GRACE_S
+
+    def seconds(self) -> float:
+        """How long work that is cancelled now may take to end, in real seconds."""
+        return CANCEL_GRACE_S if self._until_s is None else max(LEAST_S, self._until_s - monotonic())

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import structlog
 
 from oracle.agent.gathering.gathered import Gathered, GatheredResult
-from oracle.agent.gathering.needless import why_needless
 from oracle.agent.gathering.sufficiency import (
     ANSWERED,
     OPEN,
     HeuristicSufficiency,
     Sufficiency,
     SufficiencyJudge,
+    why_needless,
 )
 from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState

@@ -1,13 +1,105 @@
-"""The record of a query's outcomes and signals, in addition to its chunks and tick records."""
+"""The record of a query in addition to its chunks and tick records: outcomes, signals, requests, broken rules."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Literal, Protocol
 
 import bt_runtime
-from bt_runtime import Outcome
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
+from bt_runtime import Outcome, TickRecord
+from oracle.core.chunks import Chunk
+from oracle.core.encoding import held_frozen
 from signals import SignalRecord
+
+Fact = Chunk | Outcome | TickRecord
+"""What a record consists of."""
+
+
+@held_frozen
+class RequestRecord:
+    """The request of one turn.
+
+    Args:
+        step: the key of the outcome that the turn will have.
+        at_s: when it was sent, in seconds of the run's clock.
+        model: the model that was asked for; `None`: the provider's default.
+        prompt: the digest of the system prompt; empty if there was none.
+        segments: the ids of the prompt's segments, in their order.
+        tools: names of the tools that were offered.
+        tool_choice: whether the model could call them.
+        notes: how many notes of the control went with it; the outcome has their texts.
+        note: what they say; empty if there were none.
+        hint: the instruction for this turn, one of the notes; empty if there was none.
+        messages: how many there were in the transcript, this request's own included.
+        new_messages: how many of them no request of the query had before.
+        max_tokens: the limit on the output.
+        thinking_tokens: the part of it that could be thinking.
+        wrap_up: the model was asked to finish.
+        is_side: the turn is not part of the answer.
+        digest: of the blocks of all messages, in order.
+        blocks: the number of content blocks in all messages.
+    """
+
+    step: str
+    at_s: float
+    model: str | None
+    prompt: str
+    segments: tuple[str, ...]
+    tools: tuple[str, ...]
+    tool_choice: Literal["auto", "none"]
+    notes: int
+    hint: str
+    messages: int
+    new_messages: int
+    max_tokens: int
+    thinking_tokens: int
+    wrap_up: bool
+    is_side: bool
+    digest: str
+    blocks: int
+    note: str
+
+
+@lru_cache(maxsize=64)
+def digest_of(prompt: str) -> str:
+    """SHA-256 of a system prompt in hexadecimal; a query asks for the same one in each of its turns."""
+    return sha256(prompt.encode(errors="replace")).hexdigest() if prompt else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBreach:
+    """A rule that was broken, or would have been.
+
+    Args:
+        rule: its name.
+        text: its sentence.
+        enforcement: what was done: `refuse`, `stop` or `notify`.
+        event: what broke it; empty for the end of the query.
+        turn: how many turns had been finished.
+    """
+
+    rule: str
+    text: str
+    enforcement: str
+    event: str
+    turn: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        return asdict(self)
+
+
+class RuleGate(Protocol):
+    """Judges the steps of one query by the rules of its tree, at the moment at which they begin."""
+
+    def turn(self, *, visible: bool) -> None:
+        """A turn of the model begins."""
+        ...
+
+    def refusal(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """A tool is about to run: why it must not, or `None`; then it counts as begun."""
+        ...
 
 
 class QueryJournal(bt_runtime.Journal, Protocol):

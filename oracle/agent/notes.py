@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from oracle.agent.planning import TurnPlan
-from oracle.core.frozen import held_frozen
+from oracle.core.encoding import held_frozen
 from oracle.decision import AgentState
 
 Strength = Literal["reminder", "hint", "near_limit", "enough", "ending", "last_turn"]

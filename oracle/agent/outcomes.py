@@ -6,7 +6,7 @@ from typing import Any
 from oracle.classify import announces, asks_user
 from oracle.classify.encoder import IntentShares
 from oracle.core.chunks import TokenUsage
-from oracle.core.frozen import held_frozen
+from oracle.core.encoding import held_frozen
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from oracle.agent.conversations.steps import ConversationStep
+from oracle.agent.conversations.protocol import ConversationStep
 from oracle.agent.notices import Notice
 from oracle.core.chunks import (
     Answer,

@@ -32,12 +32,27 @@ from oracle.core.chunks import (
 from oracle.core.encoding import to_json
 from oracle.decision import canonical_arguments
 from oracle.llm.protocol import ToolUse
+from oracle.tools.protocol import ToolResult
+from oracle.tools.text import bounded
 from signals import as_plain_text
 
 LONGEST_COMMENT: Final = 2_000
 _ALWAYS: Final = ("refuse", "expire", "withdraw")
 """Decisions that need not be among those that a person may make."""
 _NOT_AGAIN: Final = "Do not ask for the same call again."
+
+ANSWERED_WITHIN_S: Final = 600.0
+"""How long the client may take to answer a call; the deadline of the query stands still meanwhile."""
+
+RESULT_SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"output": {"type": "string"}, "is_error": {"type": "boolean"}},
+    "required": ["output"],
+    "additionalProperties": False,
+}
+"""Of what a client answers a call with."""
+_LATE: Final = f"Not answered: the user's application gave no result within {ANSWERED_WITHIN_S:.0f} s."
+_GONE: Final = "Not answered: the user's application is not asked any more."
 
 
 class Terms(NamedTuple):
@@ -212,3 +227,25 @@ def edited(run: AgentRun, call: ToolUse, arguments: Mapping[str, Any] | None) ->
     shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
     run.call_notes[call.id] = f"A person has changed the arguments of this call before it was run, to: {shown}\n\n"
     return replace(call, arguments=arguments)
+
+
+def ask_client(people: People, call: ToolUse) -> str:
+    """Put a call to the client; returns the id of the question."""
+    terms = Terms("user", ANSWERED_WITHIN_S, "refuse")
+    message = f"The application is to run {call.name}."
+    return people.ask("input_required", message, terms, may=("answer",), schema=RESULT_SCHEMA, call=call)
+
+
+def client_answer(output: str, *, is_error: bool = False) -> dict[str, Any]:
+    """What answers the question of a call (`Delivery.answer`): of bounded length, as the result of any tool."""
+    return {"output": bounded(output), "is_error": is_error}
+
+
+def client_result(verdict: Verdict) -> ToolResult:
+    """The result of a call, by what became of its question."""
+    if verdict.status != "answered":
+        return ToolResult(_LATE if verdict.status == "expired" else _GONE, is_error=True)
+    given = verdict.answer if isinstance(verdict.answer, Mapping) else {"output": verdict.answer}
+    output = given.get("output")
+    text = bounded(output if isinstance(output, str) else to_json(output).decode())
+    return ToolResult(text, is_error=given.get("is_error") is True, is_empty=not text.strip())

@@ -12,21 +12,16 @@ from typing import Any, TypeVar
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.agent import notices
-from oracle.agent.cost import RequestCost
-from oracle.agent.ending import QueryEnd
+from oracle.agent.ending import CancelGrace, QueryEnd
 from oracle.agent.equipment import Equipment
-from oracle.agent.fitting import fitted
 from oracle.agent.gathering_log import GatheringLog
-from oracle.agent.grace import CancelGrace
-from oracle.agent.journal import NoJournal, QueryJournal
-from oracle.agent.last_turn import LastTurn
-from oracle.agent.lost import LostWork
+from oracle.agent.journal import NoJournal, QueryJournal, RuleGate
+from oracle.agent.last_turn import LastTurn, LostWork
 from oracle.agent.notes import EMPTY_TURN, REPEATED_TEXT, TOOL_ERROR, WRITTEN_CALL, Note, Strength, stronger
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
-from oracle.agent.planning import InputEstimate, TurnPlan, plan_turn, results_room, thinking_room
+from oracle.agent.planning import InputEstimate, RequestCost, TurnPlan, fitted, plan_turn, results_room, thinking_room
 from oracle.agent.query import Query
-from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
 from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import CallText, Transcript

@@ -7,8 +7,8 @@ Rules:
 - Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache,
   and its check of what thinking was bound to, depend on that.
 - The control's notes are system messages, each right behind a message of the user's, and nothing but the model's
-  follows them (platform.claude.com, "Mid-conversation system messages"). `oracle.llm.marked_notes` has the form for
-  models that take none.
+  follows them (platform.claude.com, "Mid-conversation system messages"). `oracle.llm.anthropic_request` has the form
+  for models that take none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from oracle.agent.planning import content_characters
-from oracle.core.encoding import to_json
-from oracle.core.frozen import held_frozen
+from oracle.core.encoding import held_frozen, to_json
 from oracle.llm.protocol import CONTINUE, Message, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."

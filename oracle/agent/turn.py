@@ -18,19 +18,18 @@ from typing import Any, TypedDict
 import structlog
 
 from bt_runtime.text import estimate_tokens
-from oracle.agent.echo import Echo
-from oracle.agent.lost import LostTurn
+from oracle.agent.journal import RequestRecord, digest_of
+from oracle.agent.last_turn import LostTurn
 from oracle.agent.notes import GO_ON, limit_note, stronger
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.planning import TurnPlan
-from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
 from oracle.agent.transcript import Transcript
 from oracle.core import chunks
 from oracle.core.chunks import ToolCalled, ToolReturned
-from oracle.decision.repeated_text import LOOP_CHARS, goes_round
+from oracle.decision.repeated_text import LOOP_CHARS, Echo, goes_round
 from oracle.llm.protocol import (
     Model,
     ModelError,

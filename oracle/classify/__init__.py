@@ -7,18 +7,22 @@ implements `IntentClassifier` can replace it. `asks_user` detects the responses 
 network, and accept any text.
 """
 
-from oracle.classify.announcing import announces
-from oracle.classify.asking import asks_user
-from oracle.classify.combined import classify_query_with, classify_response_with
-from oracle.classify.query import classify_query, query_shares
-from oracle.classify.response import (
-    HeuristicIntentClassifier,
-    IntentClassifier,
-    ResponseIntent,
-    classify_response,
-    response_shares,
-)
-from oracle.classify.types import QueryClassification, QueryType
+from typing import TYPE_CHECKING
+
+from oracle.core.loading import lazy_door
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from oracle.classify.closings import announces, asks_user
+    from oracle.classify.encoder import classify_query_with, classify_response_with
+    from oracle.classify.query import classify_query, query_shares
+    from oracle.classify.response import (
+        HeuristicIntentClassifier,
+        IntentClassifier,
+        ResponseIntent,
+        classify_response,
+        response_shares,
+    )
+    from oracle.classify.types import QueryClassification, QueryType
 
 __all__ = [
     "HeuristicIntentClassifier",
@@ -35,3 +39,14 @@ __all__ = [
     "query_shares",
     "response_shares",
 ]
+
+_HOMES = {
+    "oracle.classify.closings": "announces asks_user",
+    "oracle.classify.encoder": "classify_query_with classify_response_with",
+    "oracle.classify.query": "classify_query query_shares",
+    "oracle.classify.response": "HeuristicIntentClassifier IntentClassifier ResponseIntent classify_response "
+    "response_shares",
+    "oracle.classify.types": "QueryClassification QueryType",
+}
+
+__getattr__ = lazy_door(__name__, _HOMES)

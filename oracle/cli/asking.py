@@ -21,7 +21,7 @@ from oracle.cli.setup import settings_for
 from oracle.cli.terminal import QueryStage
 from oracle.core.chunks import Chunk
 from oracle.core.encoding import to_json
-from oracle.core.logs.configuring import configure_logging, is_interactive
+from oracle.core.logs import configure_logging, is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.wiring.agent import open_oracle, uses_provider

@@ -15,7 +15,7 @@ from bt_runtime.text import iso
 from oracle.cli.text import call_label, clean, one_line
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Interrupt, QuestionAsked
 from oracle.core.json_schemas import misfits
-from oracle.core.logs.configuring import is_interactive
+from oracle.core.logs import is_interactive
 
 STATES: Final[Mapping[str, str]] = {
     "pending": "waits for an answer",

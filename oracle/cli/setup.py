@@ -8,7 +8,7 @@ import click
 
 from oracle.cli.errors import CommandError
 from oracle.cli.text import one_line
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import misspelt_variables, read_env_file, read_settings, refused_variables
 

@@ -26,7 +26,7 @@ from oracle.cli.text import call_label, clean
 from oracle.cli.views import Clock, JsonView, PlainView, QueryView, ending, finished_call, is_answered, source_labels
 from oracle.core import chunks
 from oracle.core.chunks import Chunk
-from oracle.core.logs.configuring import is_interactive, wants_colour
+from oracle.core.logs import is_interactive, wants_colour
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}

@@ -25,7 +25,7 @@ from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from oracle.core.chunks import TokenUsage
-from oracle.core.logs.lines import dropped_lines
+from oracle.core.logs import dropped_lines
 
 CostsOf = Callable[[str, TokenUsage], Mapping[str, float] | None]
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,6 +1,6 @@
-"""Repeated text: whether a response says again what the answer has already, or goes round within itself.
+"""Text that the model has said before, and a response that begins with it.
 
-Rules:
+It is about a response that says again what the answer has already, or goes round within itself. Rules:
 
 - Words are compared without case, in runs of four, each run once; lists, tables and code share words with what stands
   before them, but few runs.
@@ -9,7 +9,7 @@ Rules:
 - A text goes round if it ends with one passage of several words over and over.
 """
 
-from oracle.core.search.words import fold, tokens
+from oracle.core.search.query import fold, tokens
 
 MOST_REPEATED_TURNS = 2
 """Consecutive responses that repeat; the first is followed by a note to the model."""
@@ -63,3 +63,53 @@ def _flat(text: str) -> str:
 
 def _runs(words: list[str]) -> set[tuple[str, ...]]:
     return set(zip(*(words[at:] for at in range(_RUN)), strict=False))
+
+
+_SAME_CHARS = 96
+"""How many characters at its beginning are the same as before, word by word; beyond that it is compared whenever it has
+grown by an eighth."""
+
+
+class Echo:
+    """Compares a response, piece by piece, with what was said before it; any chunking has the same result.
+
+    Args:
+        said: the answer so far; empty where a repetition is no lack of progress.
+    """
+
+    def __init__(self, said: str) -> None:
+        self._said = SaidText(said) if said else None
+        self._held = ""
+        self._look_at = _SAME_CHARS if said else 0
+
+    def feed(self, text: str) -> str:
+        """Take the next piece of the visible text; returns what may be shown now."""
+        if self._said is None or not self._look_at:
+            return text
+        self._held += text
+        if not self._said.has(self._held[:_SAME_CHARS]):
+            return self.release()
+        while self._look_at <= len(self._held):
+            if not self._said.is_repeated_by(self._held[: self._look_at]):
+                return self.release()
+            self._look_at += self._look_at // 8
+        return ""
+
+    def release(self) -> str:
+        """Hold nothing back any more; returns what was held."""
+        held, self._held, self._look_at = self._held, "", 0
+        return held
+
+    def end(self, text: str, *, is_whole: bool) -> tuple[bool, str]:
+        """The response has ended: whether it repeats, and what of it is to be shown now.
+
+        Args:
+            text: all of it.
+            is_whole: it is complete, and may be the last: it is shown if it differs in a few words, which may correct
+                what was said before.
+        """
+        if self._said is None:
+            return False, ""
+        repeats, held = self._said.is_repeated_by(text), self.release()
+        is_exact = is_whole or len(text) < _SAME_CHARS
+        return repeats, "" if repeats and (not is_exact or self._said.has(text)) else held

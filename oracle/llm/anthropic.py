@@ -19,29 +19,29 @@ import structlog
 
 from oracle.core.errors import UpstreamError
 from oracle.core.traces import trace_headers
-from oracle.llm.anthropic_bytes import IDENTITY, events_of, refuse_encoded
 from oracle.llm.anthropic_events import MessageReader, decode_event
 from oracle.llm.anthropic_faults import (
+    Attempts,
     ProviderError,
+    Refusals,
+    RetryPolicy,
     failure,
     fault_of,
     key_fault,
+    retry_after_s,
 )
-from oracle.llm.anthropic_refusals import Refusals
-from oracle.llm.anthropic_request import drop_cache_marks, request_body, without_thinking
-from oracle.llm.anthropic_retry import Attempts, RetryPolicy, retry_after_s
-from oracle.llm.anthropic_turn import ProviderTurn
+from oracle.llm.anthropic_request import drop_cache_marks, request_body, with_marked_notes, without_thinking
+from oracle.llm.anthropic_turn import IDENTITY, ProviderTurn, events_of, refuse_encoded
 from oracle.llm.blocks import without_thinking_blocks
-from oracle.llm.claude import DEFAULT_MODEL
-from oracle.llm.load import OnLoad
-from oracle.llm.marked_notes import with_marked_notes
+from oracle.llm.claude import ThinkingSettings, thinking_settings
 from oracle.llm.protocol import (
+    DEFAULT_MODEL,
     ModelError,
     ModelEvent,
     ModelFault,
     ModelRequest,
+    OnLoad,
 )
-from oracle.llm.thinking import ThinkingSettings, thinking_settings
 from oracle.llm.tool_names import own_names
 
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]

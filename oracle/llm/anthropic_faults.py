@@ -1,15 +1,42 @@
-"""The provider's errors, explained to the user and to the operator. Pure.
+"""Failures of the provider: what they mean, what it refuses, and when a request is repeated.
+
+The provider's errors, explained to the user and to the operator. Pure.
 
 A fault's message is for the user: what happened and what to do, without names of settings, keys or hosts,
 and without the provider's text. Its cause and detail are for the operator.
+
+Parts of a request that the provider, or a gateway in front of it, has rejected.
+
+Some accounts, gateways and other servers of the same format reject optional parts. A rejected part is left out of later
+requests for the same model until the process ends:
+
+- The beta that drops thinking of a changed conversation. It is requested only after the provider has rejected such
+  thinking; if the beta is unknown, the thinking itself is left out.
+- The provider's own web search, which an administrator of the organisation has to enable.
+- The marks of the provider's cache, and the settings of thinking, which other servers may not know.
+- System messages within a conversation, which other servers may not know (`oracle.llm.anthropic_request`).
+
+When a failed request to the provider is repeated.
+
+- An overloaded or rate-limiting provider is retried until the query's deadline: a late answer is worth more than an
+  early error. For the same reason a `retry-after` of minutes is honoured if it ends before the deadline.
+- Any other transient failure is retried a few times.
+- Who is to leave the provider to others retries no refusal because of load (`RetryPolicy.waits_for_load`).
+- Without a deadline (`ModelRequest.time_left_s` is `None`) every failure is retried only a few times.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+import structlog
+
+from bt_runtime import Clock, SystemClock
 from oracle.core.chunks import ErrorType
+from oracle.core.retry import Retry, pause
+from oracle.llm.claude import model_facts
 from oracle.llm.protocol import ModelFault
 
 OptionalPart = Literal["beta", "web_search", "cache_control", "thinking", "system_messages"]
@@ -245,3 +272,128 @@ def quoted(text: str) -> str:
     """The provider's text on one line and bounded."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_QUOTED_CHARACTERS else line[: MAX_QUOTED_CHARACTERS - 1] + "…"
+
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Refusals:
+    """The rejected parts of one model's requests.
+
+    Args:
+        model: its name, for the log.
+        parts: the parts to leave out.
+        drops_changed_thinking: whether the provider has rejected thinking of a changed conversation.
+    """
+
+    model: str
+    parts: set[OptionalPart] = field(default_factory=set)
+    drops_changed_thinking: bool = False
+
+    @property
+    def asks_to_drop(self) -> bool:
+        """Whether requests use the beta."""
+        return self.drops_changed_thinking and "beta" not in self.parts
+
+    @property
+    def has_system_messages(self) -> bool:
+        """Whether requests may have system messages within the conversation."""
+        return "system_messages" not in self.parts and model_facts(self.model).system_messages
+
+    def learn(self, error: ProviderError) -> bool:
+        """Record why a request was rejected; returns whether the next request will differ."""
+        for part in error.refused_parts:
+            is_used = {"beta": self.asks_to_drop, "system_messages": self.has_system_messages}.get(part, True)
+            if part not in self.parts and is_used:
+                self.parts.add(part)
+                log.warning(
+                    "provider.feature_refused",
+                    feature=part,
+                    model=self.model,
+                    status=error.status,
+                    problem=error.said[:300],
+                    provider_request_id=error.request_id,
+                )
+                return True
+        if error.refuses_changed_thinking and not self.drops_changed_thinking:
+            self.drops_changed_thinking = True
+            return "beta" not in self.parts
+        return False
+
+
+LEAST_FOR_ANSWER_S = 1.0
+"""A wait that leaves less than this before the deadline is not started: no answer would fit after it."""
+MAX_RETRY_AFTER_S = 20.0
+"""Without a deadline, the longest `retry-after` that is honoured."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How requests are repeated.
+
+    Args:
+        max_retries: after the first attempt, unless the deadline is the bound; 0 turns all retries off.
+        backoff: the waits, if the provider does not ask for one.
+        clock: for the waits and the deadline.
+        waits_for_load: whether a request that was refused because of load or a rate limit is repeated.
+    """
+
+    max_retries: int = 2
+    backoff: Retry = field(default_factory=lambda: Retry(first_s=0.5, longest_s=8.0))
+    clock: Clock = field(default_factory=SystemClock)
+    waits_for_load: bool = True
+
+
+class Attempts:
+    """The attempts of one turn.
+
+    Args:
+        policy: the waits between attempts, and the most attempts.
+        time_left_s: of the query, at the start of the turn; `None` if there is no deadline.
+    """
+
+    def __init__(self, policy: RetryPolicy, time_left_s: float | None) -> None:
+        self.failed = 0
+        """Consecutive failed attempts."""
+        self._policy = policy
+        self._deadline_s = None if time_left_s is None else policy.clock.now() + time_left_s
+
+    def next_wait_s(self, error: ProviderError | None) -> float | None:
+        """Count a failed attempt; returns the wait before the next one, or `None` if there is none.
+
+        Args:
+            error: the provider's error; `None` if it did not answer.
+        """
+        policy, retries = self._policy, self.failed
+        self.failed += 1
+        if error is not None and error.is_load and not policy.waits_for_load:
+            return None
+        is_bounded_by_time = self._deadline_s is not None and error is not None and error.is_load
+        if retries >= policy.max_retries and not (is_bounded_by_time and policy.max_retries):
+            return None
+        requested_s = error.retry_after_s if error is not None else None
+        wait_s = policy.backoff.wait_s(self.failed) if requested_s is None else requested_s
+        if self._deadline_s is not None:
+            return wait_s if policy.clock.now() + wait_s + LEAST_FOR_ANSWER_S <= self._deadline_s else None
+        return wait_s if requested_s is None or requested_s <= MAX_RETRY_AFTER_S else None
+
+    async def wait(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+        await pause(seconds, clock=self._policy.clock)
+
+    def succeed(self) -> None:
+        """Reset the count: a message was received whole."""
+        self.failed = 0
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """The wait that the provider asks for; a date, which it does not send, is ignored."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit_s
+        except ValueError:
+            continue
+        if seconds >= 0 and math.isfinite(seconds):
+            return seconds
+    return None

@@ -4,19 +4,25 @@ Rules:
 
 - Messages have the shape of the Anthropic Messages API (`{"role": …, "content": str | [block, …]}`), because its blocks
   (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
-- A note of the control is a message of the role `system` right behind a user's. `oracle.llm.marked_notes` has another
-  form, for models that take no such messages.
+- A note of the control is a message of the role `system` right behind a user's. `oracle.llm.anthropic_request` has
+  another form, for models that take no such messages.
 - `stream` yields events as they arrive and ends with exactly one `TurnEnded`, or raises `ModelError`.
 - Closing the iterator, or cancelling the task that reads it, closes the provider's connection immediately.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from oracle.core.chunks import ErrorType, Source
+from oracle.core.encoding import held_frozen
 from oracle.core.errors import UpstreamError
-from oracle.core.frozen import held_frozen
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+"""The model of the provider that answers where nobody names one."""
+MIN_THINKING_TOKENS: Final = 1024
+"""The provider's smallest budget for thinking; below it thinking is off."""
+
 
 Message = Mapping[str, Any]
 CONTINUE = "Continue."
@@ -241,3 +247,24 @@ class ModelError(UpstreamError):
     def __init__(self, fault: ModelFault) -> None:
         super().__init__(fault.cause or fault.message)
         self.fault = fault
+
+
+OnLoad = Callable[[float | None], None]
+"""Called when the provider has refused a request because of its load or a rate limit, with the wait that it asks for in
+seconds, if it asks for one; must not block."""
+
+
+class LoadSignal:
+    """Passes the word of a model's refusals on to those who listen."""
+
+    def __init__(self) -> None:
+        self._listeners: list[OnLoad] = []
+
+    def listen(self, listener: OnLoad) -> None:
+        """Call this at each refusal from now on."""
+        self._listeners.append(listener)
+
+    def note(self, retry_after_s: float | None) -> None:
+        """The provider has refused a request."""
+        for listener in self._listeners:
+            listener(retry_after_s)

@@ -26,7 +26,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import calls_of
 from oracle.core.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
 from oracle.core.encoding import to_json
-from oracle.core.logs.configuring import quiet
+from oracle.core.logs import quiet
 from oracle.replay.recorded import RecordedRun, rebuild
 from oracle.runs.repeating import RebuiltRun
 

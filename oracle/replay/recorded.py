@@ -13,11 +13,11 @@ from bt_runtime.text import iso
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
+from oracle.agent.journal import RuleBreach
 from oracle.agent.query import Query
-from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Chunk, Source
 from oracle.core.errors import UserError
-from oracle.core.logs.configuring import quiet
+from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import DELETED
 from oracle.runs.record.events import Opened

@@ -41,7 +41,7 @@ from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.client_tools import kept_tools, with_client_tools
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.conversations.protocol import Conversation
-from oracle.agent.lost import LostTurn, LostWork
+from oracle.agent.last_turn import LostTurn, LostWork
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.tool_calls import RunTools
 from oracle.agent.notices import Notice
@@ -50,7 +50,7 @@ from oracle.agent.tool_calls import OWN_CALL, calls_of, is_unknown, results_show
 from oracle.agent.turn import cut_off_turn, messages_of_lost
 from oracle.core.chunks import Closing, Content, Thinking, ToolCalled
 from oracle.core.errors import InternalError
-from oracle.core.logs.configuring import quiet
+from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, ToolUse
 from oracle.runs.live import LiveRun

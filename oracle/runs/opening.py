@@ -7,7 +7,7 @@ from functools import partial
 from bt_runtime import Clock, TreeDefinition
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Checked, Oracle
-from oracle.agent.faults import control_failed
+from oracle.agent.ending import control_failed
 from oracle.agent.tracing import RunTrace
 from oracle.core.metrics import Metrics
 from oracle.llm.protocol import ModelFault

@@ -23,9 +23,8 @@ import structlog
 
 from bt_runtime import Clock, Outcome, TickRecord
 from bt_runtime.text import extent, without_long
+from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
 from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, Done, QuestionAsked
 from oracle.core.metrics import Metrics
 from oracle.runs.joining import TextJoiner

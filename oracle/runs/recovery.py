@@ -18,8 +18,7 @@ from typing import cast
 import structlog
 
 from bt_runtime.text import iso
-from oracle.agent.conversations.protocol import Conversation, Exchange
-from oracle.agent.conversations.steps import ConversationStep
+from oracle.agent.conversations.protocol import Conversation, ConversationStep, Exchange
 from oracle.agent.notices import error_sentence
 from oracle.agent.outcomes import WRITE_UNKNOWN
 from oracle.agent.tracing import NO_TRACES, RunTrace, TracedEnd, Traces

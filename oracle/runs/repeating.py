@@ -6,9 +6,9 @@ from typing import Any
 
 from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
 from oracle.agent.control.opening import OpenAgent, StillClock
+from oracle.agent.journal import RuleBreach
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Chunk, Source, SourceFound
 from oracle.llm.protocol import ModelFault

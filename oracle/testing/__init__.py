@@ -3,8 +3,7 @@
 A model that plays a script, and an encoder that says what a test states. The product imports nothing from here.
 """
 
-from oracle.llm.script import ScriptedCall, ScriptedSearch, ScriptedTurn
-from oracle.llm.scripted import ScriptedModel, ScriptEndedError
+from oracle.llm.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
 from oracle.testing.encoder import FixedEncoder
 
 __all__ = ["FixedEncoder", "ScriptEndedError", "ScriptedCall", "ScriptedModel", "ScriptedSearch", "ScriptedTurn"]

@@ -17,8 +17,8 @@ from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.core.chunks import Source
-from oracle.core.search.index import FileIndex, FileReading
 from oracle.core.search.query import TermMatcher
+from oracle.core.search.ranking import FileIndex, FileReading
 from oracle.tools.code_exact import Mode, find_lines
 from oracle.tools.code_extract import extract_range, members
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below

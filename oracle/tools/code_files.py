@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.core.search.index import Stamp
+from oracle.core.search.ranking import Stamp
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.git_folder import Repository, read_ignore_file, repository_of, user_excludes
 from oracle.tools.ignore_rules import IgnoreRules

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from oracle.core.search.query import MAX_QUERY_CHARS, Term, terms_of
-from oracle.core.search.words import ARTICLES, STOP_WORDS, fold, stem, tokens
+from oracle.core.search.query import ARTICLES, MAX_QUERY_CHARS, STOP_WORDS, Term, fold, stem, terms_of, tokens
 from oracle.tools.code_kinds import Intent, intent_of, is_tree
 
 _LOOKS_LIKE_REGEX = re.compile(r"\\[swdbSWDB.()\[\]{}|]|\.[*+]|\[[^\]]*\][*+?]|\(\?|^\^|\w\$$|\w\|\w|\)\|")

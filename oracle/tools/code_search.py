@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 
-from oracle.core.search.index import FileReading, Ranked
-from oracle.core.search.query import TermMatcher
-from oracle.core.search.ranking import SearchDocument
-from oracle.core.search.words import ARTICLES, fold
+from oracle.core.search.query import ARTICLES, TermMatcher, fold
+from oracle.core.search.ranking import FileReading, Ranked, SearchDocument
 from oracle.tools.code_extract import DEFINITION, body, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import CodeQuery, Mention

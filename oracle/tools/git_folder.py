@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from oracle.core.search.index import Stamp, stamp_of
+from oracle.core.search.ranking import Stamp, stamp_of
 from oracle.tools import git_index
 from oracle.tools.files import read_regular
 from oracle.tools.ignore_rules import MAX_BYTES, IgnoreRules, read_rules

@@ -13,8 +13,7 @@ from collections.abc import Collection, Sequence
 
 from bt_runtime.text import near
 from oracle.core.errors import ToolDefinitionError
-from oracle.core.search.query import TermMatcher, terms_of
-from oracle.core.search.words import STOP_WORDS, fold
+from oracle.core.search.query import STOP_WORDS, TermMatcher, fold, terms_of
 from oracle.core.sources import SOURCES_OF
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.suggest import did_you_mean

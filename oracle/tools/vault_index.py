@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from oracle.core.search.index import DocumentPosition, FileIndex, FileReading, Stamp
-from oracle.core.search.query import TermMatcher, terms_of
-from oracle.core.search.ranking import SearchDocument
-from oracle.core.search.words import STOP_WORDS
+from oracle.core.search.query import STOP_WORDS, TermMatcher, terms_of
+from oracle.core.search.ranking import DocumentPosition, FileIndex, FileReading, SearchDocument, Stamp
 from oracle.tools.errors import ToolError
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.notes import ThreadEntry, is_note, is_thread, read_entries, read_note, unescaped

@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 from oracle.llm.anthropic_request import request_body
+from oracle.llm.claude import ThinkingSettings
 from oracle.llm.protocol import ModelRequest
-from oracle.llm.thinking import ThinkingSettings
 from tests.support.provider.rules import BINDING_BETA, complaint
 
 Body = Mapping[str, Any]

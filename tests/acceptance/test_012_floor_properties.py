@@ -10,7 +10,7 @@ import structlog
 from hypothesis import HealthCheck, given, settings
 
 from bt_runtime import TreeFileError
-from oracle.agent.grace import LEAST_S
+from oracle.agent.ending import LEAST_S
 from oracle.agent.nodes import REGISTRY
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, CONTROLS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS, Ended, play

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oracle.core.chunks import ToolCalled
 from oracle.llm.anthropic_request import request_body
+from oracle.llm.claude import ThinkingSettings
 from oracle.llm.protocol import ModelFault, ModelRequest, Usage
-from oracle.llm.thinking import ThinkingSettings
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, NEED_TURN, SUFFICIENT, Answered, harness, made_tool, signal_xml

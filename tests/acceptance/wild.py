@@ -21,6 +21,7 @@ from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, decision_tree, rules
 from oracle.llm.anthropic_request import request_body
+from oracle.llm.claude import ThinkingSettings
 from oracle.llm.protocol import (
     ModelError,
     ModelEvent,
@@ -32,7 +33,6 @@ from oracle.llm.protocol import (
     TurnEnded,
     Usage,
 )
-from oracle.llm.thinking import ThinkingSettings
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import Answered, Harness, harness, made_tool, signal_xml
 from tests.support.provider.rules import complaint

@@ -17,7 +17,7 @@ from benchmarks.service_client import Stream, call
 from oracle.agent.answering import Ask, Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversation, Exchange
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.server.process.process import serve
 from oracle.server.settings.reading import read_settings

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from oracle.llm.script import content_events
+from oracle.llm.scripted import content_events
 from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import SUFFICIENT, says, text_of
 from tests.support.provider import Disturbed, Reply, StandInProvider

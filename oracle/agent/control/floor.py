@@ -16,7 +16,7 @@ from typing import Literal
 
 from bt_runtime import Blackboard, HotLoopError, Request, Standing
 from bt_runtime.language.kind import CALLS_HOST
-from oracle.agent.faults import control_failed
+from oracle.agent.ending import control_failed
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import TerminationReason

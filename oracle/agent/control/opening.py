@@ -8,7 +8,7 @@ the clock and the store that they are given, and in what drives the stepper.
 
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bt_runtime import Blackboard, LiveTree, Registry, Trace, TreeDefinition, build
 from oracle.agent.closing import Closer
@@ -20,7 +20,6 @@ from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.agent.output import Output
 from oracle.agent.query import Query
-from oracle.agent.rules.enforcing import RunRules, rules_of
 from oracle.agent.run import AgentRun
 from oracle.agent.signals import SignalLog
 from oracle.agent.tracing import NOT_TRACED, RunTrace
@@ -28,6 +27,9 @@ from oracle.agent.transcript import Transcript
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentState
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
+
+if TYPE_CHECKING:  # loaded for a tree whose rules are watched
+    from oracle.agent.rules.enforcing import RunRules
 
 
 @dataclass(slots=True)
@@ -42,7 +44,7 @@ class OpenAgent:
     agent: AgentRun
     tree: LiveTree
     floor: TreeFloor
-    rules: RunRules | None = None
+    rules: "RunRules | None" = None
     cancel: Callable[[], None] = lambda: None
 
     @property
@@ -59,6 +61,10 @@ class OpenAgent:
             self.cancel()
 
         definition, journal = self.tree.definition, self.agent.journal
+        if not any(rule.enforce is not None or not only_enforced for rule in definition.rules):
+            return
+        from oracle.agent.rules.enforcing import rules_of  # noqa: PLC0415  few trees have such rules
+
         self.rules = rules_of(self.agent, definition, journal=journal, stop=stop, only_enforced=only_enforced)
 
 

@@ -1,6 +1,8 @@
 """The `llm_turn` kind, and how a turn of the model ended, in a sentence."""
 
+import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -9,16 +11,33 @@ from pydantic import Field
 from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.language.kind import LeafFlow, TemplateText
 from bt_runtime.text.phrases import clipped, counted, listed, seconds
-from oracle.agent.encoded import with_encoding
 from oracle.agent.nodes.base import AgentAction
 from oracle.agent.nodes.flows import turn_cases
 from oracle.agent.nodes.granting import filled_hint
 from oracle.agent.nodes.roles import ASKS_MODEL
 from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import TurnRequest, run_turn
+from oracle.classify import HeuristicIntentClassifier
 from oracle.llm.protocol import ModelFault
+
+
+async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
+    """The outcome with how the encoder reads it, where the fallback may ask for that.
+
+    The encoder is asked only where the built-in heuristics decide: a classifier in their place decides by itself. A
+    turn that is halted meanwhile has ended all the same, and stays as it is.
+    """
+    if outcome.is_side or not outcome.is_unclear or not isinstance(run.equipment.intents, HeuristicIntentClassifier):
+        return outcome
+    try:
+        encoded = await run.equipment.encoder.intent_shares(outcome.whole_text)
+    except asyncio.CancelledError:
+        return outcome
+    return outcome if encoded is None else replace(outcome, encoded=encoded)
+
 
 _SAYS: Mapping[str, str] = {
     "need_turn": "asks for another turn",

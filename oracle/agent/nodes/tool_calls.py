@@ -13,13 +13,12 @@ from bt_runtime.language.kind import Case, TemplateText, leaf
 from bt_runtime.language.monitors import AnyName
 from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import clipped, counted, listed
-from oracle.agent.client_tools import ask_client, client_result
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer
 from oracle.agent.nodes.base import AgentAction, AgentNode
 from oracle.agent.nodes.flows import ANSWERING_CALLS, RUNNING_CALLS
 from oracle.agent.nodes.roles import HOLDS_BACK_CALLS, REFUSES_CALLS, RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
-from oracle.agent.people import People, edited
+from oracle.agent.people import People, ask_client, client_result, edited
 from oracle.agent.tool_calls import (
     CANCELLED,
     NO_TURN_LEFT,

@@ -17,11 +17,9 @@ from typing import Any
 import structlog
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitors, Outcome, Rule, TickRecord, TreeDefinition
-from oracle.agent.journal import QueryJournal
+from oracle.agent.journal import Fact, QueryJournal, RequestRecord, RuleBreach
 from oracle.agent.notices import Notice
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
-from oracle.agent.rules.recorded import Fact, events_before
+from oracle.agent.rules.recorded import events_before
 from oracle.agent.rules.stream import EventStream
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import NOT_RUN
@@ -65,7 +63,7 @@ def rules_of(
 
 @dataclass(slots=True)
 class RunRules:
-    """The rules of one run: its gate (`oracle.agent.rule_gate`), its journal, an observer, and a part of its output.
+    """The rules of one run: its gate (`oracle.agent.journal`), its journal, an observer, and a part of its output.
 
     Args:
         run: the query.

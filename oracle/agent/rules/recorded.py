@@ -5,13 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime import Event, Outcome, Status, TickRecord
+from oracle.agent.journal import Fact
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rules.stream import EventStream
 from oracle.agent.tool_calls import NOT_RUN, OWN_CALL
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, QuestionAsked, ToolCalled, ToolReturned
-
-Fact = Chunk | Outcome | TickRecord
-"""What a record consists of."""
 
 
 class Happening(NamedTuple):

@@ -18,7 +18,7 @@ from oracle.cli.archive import DATA_DIR
 from oracle.cli.run_sources.local import LocalSource, imported_runs
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.setup import settings_for
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.runs.storage.archive import Archive, open_archive
 from oracle.runs.storage.errors import StoreSetupError
 

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.segment import Segment, SegmentLines
 from rich.theme import Theme
 
-from oracle.core.logs.configuring import is_interactive, wants_colour
+from oracle.core.logs import is_interactive, wants_colour
 
 ColorChoice = Literal["auto", "always", "never"]
 COLOR: Final = click.option(

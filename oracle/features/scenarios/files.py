@@ -43,7 +43,7 @@ from oracle.features.scenarios.model import (
     Turn,
 )
 from oracle.llm.protocol import Usage
-from oracle.llm.script import ScriptedSearch
+from oracle.llm.scripted import ScriptedSearch
 
 
 class _Written(NodeSettings):

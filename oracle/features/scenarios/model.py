@@ -27,7 +27,7 @@ from oracle.classify import QueryType
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, StopReason, Usage
-from oracle.llm.script import ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.llm.scripted import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
 from signals import SIGNAL_MODELS, SignalType
 

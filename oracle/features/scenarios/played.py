@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import Outcome, Status, TickRecord, TreeDefinition
-from oracle.agent.rules.recorded import Fact
+from oracle.agent.journal import Fact
 from oracle.core.chunks import (
     Answer,
     Answered,

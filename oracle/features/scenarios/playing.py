@@ -14,8 +14,7 @@ from oracle.agent.control.tree import TreeControl
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Exchange
 from oracle.agent.equipment import Equipment
-from oracle.agent.journal import NoJournal
-from oracle.agent.rules.recorded import Fact
+from oracle.agent.journal import Fact, NoJournal
 from oracle.classify import QueryClassification, classify_query
 from oracle.core.chunks import Chunk
 from oracle.core.errors import TreeAuthorError

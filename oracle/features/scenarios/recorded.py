@@ -30,7 +30,7 @@ from oracle.features.scenarios.model import (
 from oracle.features.scenarios.played import count_visits
 from oracle.features.scenarios.stage import shipped_tools
 from oracle.llm.protocol import ModelFault, Usage
-from oracle.llm.script import ScriptedCall, ScriptedSearch
+from oracle.llm.scripted import ScriptedCall, ScriptedSearch
 from oracle.replay.recorded import RecordedRun
 from oracle.tools import ToolGroup
 from signals import Signal, parse

@@ -21,8 +21,7 @@ from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
 from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
 from oracle.features.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
 from oracle.llm.protocol import ModelEvent, ModelRequest
-from oracle.llm.script import ScriptedTurn
-from oracle.llm.scripted import ScriptedModel
+from oracle.llm.scripted import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolError, ToolResult, project_tools, vault_tools, web_tools
 
 _SETTLE_ROUNDS: Final = 25

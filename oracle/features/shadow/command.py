@@ -17,7 +17,7 @@ from oracle.cli.groups import SuggestingGroup
 from oracle.cli.run_sources import RUN_SOURCE, SourceOptions
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.features.shadow.pairs import Decision, PairFilter, newest_pairs
 from oracle.features.shadow.report import (
     MOST_PAIRS,

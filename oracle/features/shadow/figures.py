@@ -21,7 +21,7 @@ from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
 from oracle.agent.outcomes import TurnOutcome
-from oracle.core.search.words import IDENTIFIER, STOP_WORDS, keys, stem, tokens
+from oracle.core.search.query import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.decision import canonical_arguments
 from oracle.features.shadow.pairs import Decision, DecisionKind, PairFigures, PairParting, SideFigures
 from oracle.runs.record.record import Record

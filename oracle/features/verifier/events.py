@@ -17,7 +17,7 @@ from oracle.features.verifier.reads import SIGNAL_KEYS, Reads
 from oracle.llm.anthropic_events import MessageReader
 from oracle.llm.blocks import without_loose_end
 from oracle.llm.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
-from oracle.llm.script import ScriptedTurn, content_events
+from oracle.llm.scripted import ScriptedTurn, content_events
 from signals import SignalType
 
 Call = str

@@ -10,7 +10,7 @@ from bt_runtime.text.phrases import counted
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.trials import TrialGround
 from oracle.core.loading import collector_paused
-from oracle.core.logs.configuring import quiet
+from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
 from oracle.features.verifier.events import Start, Vocabulary
 from oracle.features.verifier.exploring import Bounds, Exploration, Explored, Watch

@@ -62,7 +62,7 @@ from oracle.features.verifier.parts import (
     watched_blackboard,
 )
 from oracle.llm.protocol import ToolUse, Usage
-from oracle.llm.script import ScriptedCall, ScriptedTurn, arguments_text
+from oracle.llm.scripted import ScriptedCall, ScriptedTurn, arguments_text
 from oracle.tools import Tool, ToolResult
 
 Saved = tuple[tuple[Stored, tuple[Any, ...]], tuple[Chunk, ...]]

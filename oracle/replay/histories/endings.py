@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.text.phrases import clipped, counted, number
-from oracle.agent.faults import control_failed
+from oracle.agent.ending import control_failed
 from oracle.replay.histories import naming
 from oracle.replay.histories.model import BreachFacts, EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
 

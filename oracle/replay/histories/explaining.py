@@ -12,9 +12,8 @@ from typing import Final
 import structlog
 
 from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition
+from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
 from oracle.core import chunks
 from oracle.replay.histories.calls import Calls, NumberedCalls
 from oracle.replay.histories.endings import ending

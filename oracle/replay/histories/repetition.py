@@ -10,7 +10,7 @@ from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.tool_calls import RunTools
 from oracle.agent.run import AgentRun
 from oracle.agent.turn import notes_for
-from oracle.core.logs.configuring import quiet
+from oracle.core.logs import quiet
 from oracle.llm.protocol import Message
 from oracle.replay.histories.model import KeyFacts, RequestFacts, VisitFacts
 from oracle.replay.histories.nodes import Visits, key_facts

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from oracle.agent.journal import RequestRecord
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.requests import RequestRecord
 from oracle.replay.histories.model import RequestFacts, SignalFacts, TurnFacts
 from signals import BlockReading
 

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from bt_runtime import Outcome, TickRecord
+from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification
 from oracle.classify.encoder import QueryShares

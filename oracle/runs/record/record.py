@@ -15,10 +15,9 @@ import structlog
 
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text import estimate_tokens, iso
-from oracle.agent.conversations.steps import ConversationStep
+from oracle.agent.conversations.protocol import ConversationStep
+from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.tool_calls import CANCELLED, OWN_CALL
 from oracle.core.chunks import (
     Answer,

@@ -13,7 +13,7 @@ from bt_runtime import Key, Kind
 from bt_runtime.nodes.behaviours import Behaviours, behaviour_name, is_behaviour, refusal
 from oracle.classify import IntentClassifier
 from oracle.core.errors import OperatorError
-from oracle.decision.registry import Factory
+from oracle.decision.trees import Factory
 from oracle.tools import Tool
 
 T = TypeVar("T")

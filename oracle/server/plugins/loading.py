@@ -14,7 +14,7 @@ from bt_runtime.nodes.behaviours import Behaviours
 from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
 from oracle.core.loading import imported
-from oracle.decision.registry import Factory
+from oracle.decision.trees import Factory
 from oracle.server.plugins.contributions import (
     Contribution,
     PluginError,

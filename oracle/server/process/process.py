@@ -14,7 +14,7 @@ import structlog
 import uvloop
 
 from oracle.core.errors import OperatorError
-from oracle.core.logs.lines import written_in_background
+from oracle.core.logs import written_in_background
 from oracle.llm.protocol import Model
 from oracle.server.api.app import build_app
 from oracle.server.api.load import Buckets, SharedBuckets

@@ -21,8 +21,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from oracle.core.features import Setting, features, settings_without_effect
 from oracle.core.loading import imported
 from oracle.decision import AgentConfig, bounds
-from oracle.llm.claude import DEFAULT_MODEL
-from oracle.llm.thinking import MIN_THINKING_TOKENS
+from oracle.llm.protocol import DEFAULT_MODEL, MIN_THINKING_TOKENS
 from oracle.server.settings.tokens import MIN_SECRET_BYTES, Tokens
 
 PREFIX = "ORACLE_"

@@ -24,11 +24,10 @@ from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.core.features import features
 from oracle.core.loading import imported
-from oracle.core.logs.configuring import configure_unless_configured
+from oracle.core.logs import configure_unless_configured
 from oracle.decision import AgentConfig
-from oracle.llm.load import OnLoad
 from oracle.llm.offline import OfflineModel
-from oracle.llm.protocol import Model
+from oracle.llm.protocol import Model, OnLoad
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.plugins import plugins_of, registry_of

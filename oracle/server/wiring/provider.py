@@ -12,8 +12,7 @@ from contextlib import aclosing
 from typing import Final
 
 from oracle.core.loading import collector_paused
-from oracle.llm.load import OnLoad
-from oracle.llm.protocol import Model, ModelError, ModelEvent, ModelRequest
+from oracle.llm.protocol import Model, ModelError, ModelEvent, ModelRequest, OnLoad
 from oracle.server.settings.reading import SettingsError
 
 _KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")

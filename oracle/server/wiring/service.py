@@ -18,8 +18,7 @@ from oracle.console.built import read_console
 from oracle.core.features import features
 from oracle.core.loading import imported
 from oracle.core.metrics import Metrics
-from oracle.llm.load import LoadSignal
-from oracle.llm.protocol import Model
+from oracle.llm.protocol import LoadSignal, Model
 from oracle.runs.continuing import OWN_VERSION
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions

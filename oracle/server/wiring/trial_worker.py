@@ -15,7 +15,7 @@ from bt_runtime import TreeFileError, TreeNotFoundError
 from oracle.authoring.trials import TrialGround
 from oracle.core.errors import OracleError
 from oracle.core.loading import imported
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.server.settings.reading import read_settings
 from oracle.server.wiring.agent import tree_library
 from prompts import PromptError

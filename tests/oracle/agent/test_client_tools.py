@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 
 from oracle.agent.answering import Ask
-from oracle.agent.client_tools import (
-    MOST_TOOLS,
-    ClientTool,
-    ClientToolError,
-    check_client_tools,
-    client_answer,
-    kept_tools,
-)
+from oracle.agent.client_tools import MOST_TOOLS, ClientTool, ClientToolError, check_client_tools, kept_tools
+from oracle.agent.people import client_answer
 from oracle.core.chunks import Answered, ApprovalRequested, Interrupt, QuestionAsked, ToolReturned
 from oracle.core.json_schemas import LARGEST_SCHEMA
 from oracle.decision import AgentConfig

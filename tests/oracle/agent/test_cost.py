@@ -2,9 +2,8 @@
 
 import pytest
 
-from oracle.agent.cost import RequestCost
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.planning import InputEstimate
+from oracle.agent.planning import InputEstimate, RequestCost
 
 
 @pytest.mark.parametrize(

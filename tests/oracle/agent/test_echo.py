@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.echo import Echo
+from oracle.decision.repeated_text import Echo
 
 SAID = (
     "The client waits one second after the first failure, two after the next one, and so on until it is told to stop. "

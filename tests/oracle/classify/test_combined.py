@@ -11,7 +11,7 @@ from oracle.classify import (
     query_shares,
     response_shares,
 )
-from oracle.classify.combined import exponents, is_english, pooled
+from oracle.classify.encoder import exponents, is_english, pooled
 from oracle.classify.types import QUERY_TYPES
 
 QUESTION = "Does Safari support the View Transitions API?"

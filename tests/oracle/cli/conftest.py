@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from oracle.cli import main
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
 from tests.support.databases import DATABASES

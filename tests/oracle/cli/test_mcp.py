@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.llm.script import ScriptedCall, ScriptedTurn
+from oracle.llm.scripted import ScriptedCall, ScriptedTurn
 from tests.support.provider import StandInProvider
 
 ROOT = str(Path(__file__).parents[3])

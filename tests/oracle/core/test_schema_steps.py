@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.core.json_schemas import LARGEST_SCHEMA, checked_schema, misfits
-from oracle.core.schema_steps import MOST_STEPS, Steps, own_patterns, own_steps
+from oracle.core.json_schemas import LARGEST_SCHEMA, MOST_STEPS, Steps, checked_schema, misfits, own_patterns, own_steps
 
 
 def chain(length, keyword="allOf", times=2):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from oracle.llm.anthropic import AnthropicModel
-from oracle.llm.anthropic_bytes import events_of
+from oracle.llm.anthropic_turn import events_of
 from oracle.llm.protocol import ModelError, ModelRequest
 from oracle.testing import ScriptedTurn
 from tests.support.provider import StandInProvider

@@ -3,8 +3,8 @@
 import pytest
 import structlog
 
+from oracle.llm.claude import BINDING_BETA
 from oracle.llm.protocol import ModelError, ToolDefinition
-from oracle.llm.thinking import BINDING_BETA
 from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from tests.support.provider import HttpError
 

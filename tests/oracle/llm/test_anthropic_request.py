@@ -7,8 +7,8 @@ from types import MappingProxyType
 import pytest
 
 from oracle.llm.anthropic_request import request_body, without_thinking
+from oracle.llm.claude import ThinkingSettings, thinking_settings
 from oracle.llm.protocol import ToolDefinition
-from oracle.llm.thinking import ThinkingSettings, thinking_settings
 from oracle.testing import ScriptedTurn
 from tests.support.provider.rules import complaint
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import signals
-from oracle.llm.offline import OfflineModel
-from oracle.llm.offline_passages import Passage, best_passages, key_terms, matching, quotation, read_passages
+from oracle.llm.offline import OfflineModel, Passage, best_passages, key_terms, matching, quotation, read_passages
 from oracle.llm.protocol import ModelRequest, TextDelta, ToolCallRequested, ToolDefinition, TurnEnded
 from oracle.tools import ToolRegistry, all_reading, project_tools, tools_for, vault_tools
 

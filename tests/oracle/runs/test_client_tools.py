@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import update
 
 from bt_runtime.text import iso
-from oracle.agent.client_tools import ClientTool, client_answer
+from oracle.agent.client_tools import ClientTool
 from oracle.agent.nodes import REGISTRY
+from oracle.agent.people import client_answer
 from oracle.core.errors import UserError
 from oracle.features.scenarios.recorded import scenario_of
 from oracle.replay.recorded import read_run, repeat

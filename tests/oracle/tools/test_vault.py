@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.core.search import index
+from oracle.core.search import ranking as index
 from oracle.tools import ToolRegistry, ToolSetupError, vault_index, vault_tools
 from oracle.tools.notes import read_note, with_title
 

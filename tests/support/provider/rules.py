@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oracle.llm.blocks import THINKING
-from oracle.llm.claude import model_facts
-from oracle.llm.thinking import BINDING_BETA, MIN_THINKING_TOKENS
+from oracle.llm.claude import BINDING_BETA, MIN_THINKING_TOKENS, model_facts
 from tests.support.provider import messages, tools
 from tests.support.provider.request import (
     EMPTY_TEXT,

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from oracle.llm.script import ScriptedTurn
+from oracle.llm.scripted import ScriptedTurn
 from tests.support.provider.cache import CacheUse, PromptCache
 from tests.support.provider.rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
 from tests.support.provider.signatures import Signer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from oracle.llm.protocol import ModelFault, Usage
-from oracle.llm.script import Event, ScriptedTurn, arguments_text, content_events
+from oracle.llm.scripted import Event, ScriptedTurn, arguments_text, content_events
 from tests.support.provider.cache import CacheUse, estimated_tokens
 
 _STATUS_OF_TYPE: Mapping[str, int] = {

@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from oracle.agent.client_tools import client_answer, read_tools
+from oracle.agent.client_tools import read_tools
 from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.agent.people import client_answer
 from oracle.core.chunks import read_chunk
 from oracle.core.encoding import from_json
 from oracle.core.errors import UserError

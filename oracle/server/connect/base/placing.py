@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from oracle.agent.client_tools import client_answer
 from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.agent.people import client_answer
 from oracle.core.chunks import Answer
 from oracle.core.encoding import to_json
 from oracle.runs.storage.client_runs import KnownRuns

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from oracle.agent.conversations.protocol import Conversations, Exchange
-from oracle.agent.conversations.steps import ConversationStep
+from oracle.agent.conversations.protocol import Conversations, ConversationStep, Exchange
 from oracle.classify import QueryClassification, classify_query
 from oracle.core.chunks import Source, SystemNotice
 

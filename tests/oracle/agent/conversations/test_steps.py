@@ -2,7 +2,7 @@
 
 import json
 
-from oracle.agent.conversations.steps import MOST_CALLS, ConversationStep, tool_calls_of
+from oracle.agent.conversations.protocol import MOST_CALLS, ConversationStep, tool_calls_of
 from oracle.core.chunks import ToolCall, ToolCalled, ToolReturned
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 import structlog
 
-from oracle.core.logs.configuring import configure_logging, configure_unless_configured
+from oracle.core.logs import configure_logging, configure_unless_configured
 
 
 @pytest.fixture(autouse=True)

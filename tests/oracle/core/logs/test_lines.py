@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from oracle.core.logs.lines import LineThread, dropped_lines, put_line, written_in_background
+from oracle.core.logs import LineThread, dropped_lines, put_line, written_in_background
 
 PIPE_BYTES = 1 << 20
 GUARD_S = 20.0

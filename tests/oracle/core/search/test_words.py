@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.core.search.query import Term, terms_of
-from oracle.core.search.words import IDENTIFIER, fold, keys, split_identifier, stem, tokens
+from oracle.core.search.query import IDENTIFIER, Term, fold, keys, split_identifier, stem, terms_of, tokens
 
 
 @pytest.mark.parametrize(

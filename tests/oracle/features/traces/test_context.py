@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.core.traces import trace_headers
 from oracle.features.traces.spans import SpanTraces, headers_of, place_of
 

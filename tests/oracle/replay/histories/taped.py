@@ -8,9 +8,7 @@ from unittest.mock import patch
 
 from bt_runtime import Observer, Outcome
 from oracle.agent.answering import ActiveQuery, Oracle
-from oracle.agent.journal import NoJournal, QueryJournal
-from oracle.agent.requests import RequestRecord
-from oracle.agent.rule_gate import RuleBreach
+from oracle.agent.journal import NoJournal, QueryJournal, RequestRecord, RuleBreach
 from oracle.core.chunks import Chunk
 from oracle.core.metrics import Metrics
 from oracle.runs.record.events import Opened

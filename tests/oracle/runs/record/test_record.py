@@ -6,7 +6,7 @@ import pytest
 
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text import estimate_tokens
-from oracle.agent.conversations.steps import ConversationStep
+from oracle.agent.conversations.protocol import ConversationStep
 from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import CANCELLED

@@ -31,7 +31,7 @@ from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.features import features
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.core.metrics import Metrics
 from oracle.features.usage.prices import Prices
 from oracle.replay.histories.sharing import Passes

@@ -4,7 +4,7 @@ import jwt
 import pytest
 from structlog.testing import capture_logs
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.server.api.auth import Authenticator, Caller, UnauthorizedError
 
 SECRET = "a-secret-that-is-long-enough-for-every-algorithm-that-a-token-may-try-to-name"

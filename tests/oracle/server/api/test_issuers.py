@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.server.api import tokens as issuers_module
 from oracle.server.api.auth import Authenticator, Caller, UnauthorizedError
 from oracle.server.api.named import BadTokenError

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from oracle.core.errors import UserError
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.server.api.app import build_app
 from oracle.server.api.load import MOST_LAG_S, MOST_OPENINGS, MOST_WAITING, LoopLoad
 from tests.oracle.server.api.conftest import HANGS

@@ -5,7 +5,7 @@ import pytest
 from opentelemetry._logs import Logger, LoggerProvider, _internal
 from structlog.testing import capture_logs
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.decision import decision_trees
 from oracle.runs.options import RunOptions
 from oracle.server.api.app import build_app

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.testing import ScriptedTurn
 
 HI = {"role": "user", "content": "hi"}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.core.logs.configuring import configure_logging
+from oracle.core.logs import configure_logging
 from oracle.core.retry import Retry
 from oracle.server.process.workers import Worker, WorkerProcesses
 
