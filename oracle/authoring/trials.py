@@ -31,8 +31,7 @@ from bt_runtime.library.named import read_source
 from oracle.authoring.editor import NO_TREE
 from oracle.authoring.saving import TreeFolderError
 from oracle.core.errors import NotFoundError, UserError
-from oracle.replay.comparing import Comparison
-from oracle.replay.histories.answers import queries_of, replay_query
+from oracle.replay.comparing import Comparison, queries_of, replay_query
 from oracle.runs.storage.archive import open_archive
 
 T = TypeVar("T")

@@ -16,8 +16,7 @@ from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.cli.trees import named_tree
-from oracle.replay.comparing import Comparison, FirstDifference, Verdict
-from oracle.replay.histories.answers import queries_of, replay_query
+from oracle.replay.comparing import Comparison, FirstDifference, Verdict, queries_of, replay_query
 from oracle.runs.storage.archive import Archive
 from oracle.server.wiring.agent import tree_library
 

@@ -5,8 +5,8 @@
         print(tick.headline)
 
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
-run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, `foreign`
-judges that of others; `diffs` says where two runs part; `answers` says what a condition of another tree would have
-answered. A service explains runs while they are read: `passes` goes through a log, `sharing` shares that among its
-readers, `encoding` makes the JSON of each tick once.
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, and keeps
+that of a run that has ended, `foreign` judges that of others; `diffs` says where two runs part. A service explains runs
+while they are read: `passes` goes through a log, `sharing` shares that among its readers, `encoding` makes the JSON of
+each tick once.
 """

@@ -125,7 +125,7 @@ def test_a_service_that_has_begun_has_loaded_what_answers_queries_and_no_more(tm
         "oracle.features.traces.opening",
         "oracle.authoring.trials",
         "oracle.replay.playing",
-        "oracle.replay.exports.page",
+        "oracle.replay.exports.formats",
         "oracle.server.api.history_replies",
         "oracle.server.api.trees",
         "psycopg",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.replay.exports import page
+from oracle.replay.exports import formats
 
 _PAGE = """<!doctype html>
 <title>RUN_TITLE</title>
@@ -21,4 +21,4 @@ def stand_in_page(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """
     path = folder / "export.html"
     path.write_text(_PAGE, encoding="utf-8")
-    monkeypatch.setattr(page, "EXPORT_PAGE", path)
+    monkeypatch.setattr(formats, "EXPORT_PAGE", path)

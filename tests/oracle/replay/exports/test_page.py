@@ -10,9 +10,8 @@ import pytest
 
 from oracle.agent.nodes import REGISTRY
 from oracle.core.errors import OperatorError
-from oracle.replay.exports import page
-from oracle.replay.exports.formats import render_run
-from oracle.replay.exports.page import embedded, render_page
+from oracle.replay.exports import formats
+from oracle.replay.exports.formats import embedded, render_page, render_run
 from oracle.replay.exports.redaction import without_texts
 from oracle.replay.histories.model import History
 from oracle.replay.histories.view import add_view
@@ -199,7 +198,7 @@ def test_the_policy_names_the_digests_of_the_one_script_and_style(stuck):
 
 
 def test_where_it_is_not_built_it_says_how(stuck, monkeypatch, tmp_path):
-    monkeypatch.setattr(page, "EXPORT_PAGE", tmp_path / "export.html")
+    monkeypatch.setattr(formats, "EXPORT_PAGE", tmp_path / "export.html")
     with pytest.raises(OperatorError, match=r"Node\.js .* `python web/tasks\.py build`"):
         render_run(stuck, "html", registry=REGISTRY)
     assert render_run(stuck, "json", registry=REGISTRY)

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import insert, select, update
 
-from oracle.runs.storage.dropping import PORTION
 from oracle.runs.storage.records import LogEntry, RunEnd
 from oracle.runs.storage.request_keys import request_key
+from oracle.runs.storage.retention import PORTION
 from oracle.runs.storage.schema import run
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.runs_made import begun

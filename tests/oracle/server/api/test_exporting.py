@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oracle.replay.exports import page
+from oracle.replay.exports import formats
 from oracle.replay.histories.foreign import history_from_json
 from oracle.server.api import whole_runs
 from oracle.testing import ScriptedCall, ScriptedTurn
@@ -47,7 +47,7 @@ async def test_pages_and_pictures_are_attachments(start, monkeypatch, tmp_path, 
 
 
 async def test_a_page_that_is_not_built_is_refused_with_how_to_build_it(start, monkeypatch, tmp_path):
-    monkeypatch.setattr(page, "EXPORT_PAGE", tmp_path / "export.html")
+    monkeypatch.setattr(formats, "EXPORT_PAGE", tmp_path / "export.html")
     service = await start()
     response = await exported(service, (await service.ask(QUESTION)).run_id, format="html")
     assert response.status_code == 503
