@@ -281,7 +281,7 @@ def test_what_happens_was_expected(case):
     _holds(*case)
 
 
-@pytest.mark.long("thousands of examples")
+@pytest.mark.soak
 @given(cases())
 @settings(max_examples=6_000, deadline=None)
 def test_what_happens_was_expected_in_many_cases(case):

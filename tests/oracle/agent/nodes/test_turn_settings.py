@@ -73,7 +73,8 @@ def test_a_name_that_the_operator_does_not_have_is_a_mistake(settings: str, mess
 
 def test_without_a_list_any_model_may_be_named() -> None:
     registry = REGISTRY.with_rules([names_of_turns(models=(), segments=lambda: None)])
-    read_tree("tree: sample\nroot: { llm_turn: { model: any, prompt: any } }\n", file="sample.yaml", registry=registry)
+    text = "tree: sample\nroot: { llm_turn: { model: any, prompt: any } }\n"
+    assert read_tree(text, file="sample.yaml", registry=registry).name == "sample"
 
 
 # --- prompt
