@@ -14,8 +14,8 @@ from bt_runtime.analysis.accesses import (
     whole_name,
 )
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow, warning
+from bt_runtime.analysis.states import names_in
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.expressions.analysis import PartFinding, analyse

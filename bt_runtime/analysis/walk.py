@@ -9,9 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 
-from bt_runtime.analysis.conditions import Conditions, NameScope, scope_of
 from bt_runtime.analysis.host import Budget, HostChecks, Transfer
-from bt_runtime.analysis.states import ACTED, NOWHERE, REASON, STOPPED_BY, EndStates, Partition, State, States
+from bt_runtime.analysis.states import (
+    ACTED,
+    NOWHERE,
+    REASON,
+    STOPPED_BY,
+    Conditions,
+    EndStates,
+    NameScope,
+    Partition,
+    State,
+    States,
+    scope_of,
+)
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
 from bt_runtime.language.kind import HERE, Case, GuardFlow, Key, KeyUse, LeafFlow, Possible

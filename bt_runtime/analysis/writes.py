@@ -5,8 +5,8 @@ from itertools import combinations
 
 from bt_runtime.analysis.accesses import Access, accesses, expressions, uses_of, warning_at, whole_name, writes_of
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow, said, steps_of, warning
+from bt_runtime.analysis.states import names_in
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.kind import ExpressionUse, KeyUse, is_literal
 from bt_runtime.text import Mistake

@@ -26,7 +26,7 @@ from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
-from oracle.authoring.saving import PreparedFile, TreeFolderError, locked
+from oracle.authoring.files import PreparedFile, TreeFolderError, locked
 from oracle.core.errors import NotFoundError, TreeAuthorError, UserError
 from oracle.core.loading import imported
 from oracle.runs.storage.errors import StoreUnavailableError

@@ -29,7 +29,7 @@ from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.library.named import read_source
 from oracle.authoring.editor import NO_TREE
-from oracle.authoring.saving import TreeFolderError
+from oracle.authoring.files import TreeFolderError
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison, queries_of, replay_query
 from oracle.runs.storage.archive import open_archive

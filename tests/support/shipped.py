@@ -4,8 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
-from bt_runtime.library.reloading import TreeState
-from bt_runtime.library.tree_files import TreeFiles
+from bt_runtime.library.reloading import TreeFiles, TreeState
 from oracle.agent.nodes import REGISTRY
 from prompts import SegmentLibrary, load_segments
 from trees import FOLDER

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow, said, warning
 from bt_runtime.analysis.reaching import is_inverted_guard
-from bt_runtime.analysis.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, EndStates, State
+from bt_runtime.analysis.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, EndStates, State, names_in
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_PERSON, EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK

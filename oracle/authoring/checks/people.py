@@ -6,10 +6,9 @@ from itertools import pairwise
 from bt_runtime import Rule
 from bt_runtime.analysis.accesses import own_keys
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow, said, steps_of, warning
 from bt_runtime.analysis.keys import at_declaration
-from bt_runtime.analysis.states import EndStates, States
+from bt_runtime.analysis.states import EndStates, States, names_in
 from bt_runtime.analysis.transfers import child_of, decided_by, merged
 from bt_runtime.analysis.walk import Walk
 from bt_runtime.language.definition import NodeDefinition

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from bt_runtime.analysis.accesses import may_change
 from bt_runtime.analysis.codes import Code
-from bt_runtime.analysis.conditions import names_in
 from bt_runtime.analysis.flow import Flow, said, steps_of, warning
 from bt_runtime.analysis.reaching import at_its_line
-from bt_runtime.analysis.states import REASON
+from bt_runtime.analysis.states import REASON, names_in
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import NOTIFIES

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from oracle.authoring.results import is_served
+from oracle.authoring.figures import is_served
 from oracle.authoring.trials import Trials
 from oracle.core.errors import UserError
 from oracle.features.scenarios.suites import FOLDER_NAME

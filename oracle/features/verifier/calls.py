@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from oracle.authoring.results import is_served
+from oracle.authoring.figures import is_served
 from oracle.authoring.trials import Trials
 from oracle.server.api.access import OperatorNow, Parts
 from oracle.server.api.bodies import TreeName, TreePresent

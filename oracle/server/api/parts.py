@@ -20,8 +20,7 @@ from oracle.server.api.sse import OpenStreams, StreamTiming
 from oracle.server.settings.fields import Settings
 
 if TYPE_CHECKING:  # a service loads them with the first call that uses them
-    from oracle.authoring.counting import AnswerCounts
-    from oracle.authoring.results import TrialResults
+    from oracle.authoring.figures import AnswerCounts, TrialResults
     from oracle.authoring.trials import Trials
     from oracle.replay.histories.sharing import Passes
 

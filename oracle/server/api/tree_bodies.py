@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bt_runtime import Mistake, TreeState
 from bt_runtime.text import iso
-from oracle.authoring.results import Tested, Verified
+from oracle.authoring.figures import Tested, Verified
 from oracle.runs.storage.run_pages import UNDER_WAY
 from oracle.runs.storage.trees import EditFigures
 from oracle.server.api.auth import Caller

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from oracle.authoring.counting import NodeAnswers
+from oracle.authoring.figures import NodeAnswers
 from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody
 

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from bt_runtime import TreeDefinition, TreeState, render
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.text import iso
-from oracle.authoring.counting import TreeAnswers
 from oracle.authoring.editor import NO_TREE, Save, TreeConflictError, TreeRefusedError, text_of, version_of
+from oracle.authoring.figures import TreeAnswers
 from oracle.core.errors import NotFoundError, UserError
 from oracle.replay.comparing import Comparison
 from oracle.runs.storage.archive import Archive

@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime import ReloadingTrees
 from oracle.authoring.editor import TreeEditor
-from oracle.authoring.watching import watch
+from oracle.authoring.files import watch
 from oracle.classify.query import classify_query
 from oracle.console.built import read_console
 from oracle.core.features import features
@@ -92,8 +92,8 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             oracle=oracle,
             trees=editor,
             trials=_later("oracle.authoring.trials:Trials", trees, environment=_environment(settings)),
-            answers=_later("oracle.authoring.counting:AnswerCounts", store, trees),
-            results=_later("oracle.authoring.results:TrialResults", store.tree_trials),
+            answers=_later("oracle.authoring.figures:AnswerCounts", store, trees),
+            results=_later("oracle.authoring.figures:TrialResults", store.tree_trials),
             store=store,
             runs=RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id, versions=versions),
             passes=cache(lambda: late.enter_context(closing(make_passes()))),

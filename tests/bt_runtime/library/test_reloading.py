@@ -7,7 +7,7 @@ import structlog
 
 from bt_runtime import ReloadingTrees, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.language.reading.loading import TreeSource
-from bt_runtime.library import tree_files
+from bt_runtime.library import reloading
 from bt_runtime.testing import registry_of
 
 OUTER = "tree: outer\nroot: {sequence: [{subtree: inner}]}\n"
@@ -242,7 +242,7 @@ def test_a_link_to_nothing_is_a_mistake_of_its_tree(folder, trees):
 
 def test_a_folder_with_too_many_files_is_not_read(folder, trees, monkeypatch):
     before = trees.load("outer")
-    monkeypatch.setattr(tree_files, "MOST_FILES", 2)
+    monkeypatch.setattr(reloading, "MOST_FILES", 2)
     folder.write("third", CHANGED.replace("inner", "third"))
     assert trees.load("outer") is before
     assert "more than 2 tree files" in trees.problem

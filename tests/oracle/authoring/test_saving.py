@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from oracle.authoring.saving import PreparedFile, TreeFolderError, locked
+from oracle.authoring.files import PreparedFile, TreeFolderError, locked
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import structlog
 
 from bt_runtime import ReloadingTrees, TreeLibrary
 from bt_runtime.testing import registry_of
-from oracle.authoring import watching
-from oracle.authoring.watching import watch
+from oracle.authoring import files
+from oracle.authoring.files import watch
 
 PATIENCE_S = 30.0
 """A guard only: a change is noticed within some tenths of a second."""
@@ -199,7 +199,7 @@ async def test_where_nothing_can_be_watched_the_files_are_looked_at_before_each_
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "OS file watch limit reached")
 
-    monkeypatch.setattr(watching, "awatch", refuse)
+    monkeypatch.setattr(files, "awatch", refuse)
     trees = ReloadingTrees(TreeLibrary([folder], registry=registry_of()))
     seen = Watch(trees)
     with structlog.testing.capture_logs() as logs:

@@ -23,9 +23,8 @@ from oracle.agent.answering import Oracle
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.tracing import NO_TRACES, Traces
-from oracle.authoring.counting import AnswerCounts
 from oracle.authoring.editor import TreeEditor
-from oracle.authoring.results import TrialResults
+from oracle.authoring.figures import AnswerCounts, TrialResults
 from oracle.authoring.trials import Trials
 from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.encoder import NO_ENCODER, Encoder
