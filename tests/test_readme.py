@@ -47,8 +47,9 @@ def test_each_step_of_the_readme_works_repeatedly(tmp_path):
     steps = [line for line in COMMANDS if line.startswith((".venv/bin/oracle", "${EDITOR", "ORACLE_TREES_DIR="))]
     clone = cloned(tmp_path, edits=r"/- say: This/d; s/^\( *\)- compose_prompt.*/&\n\1- say: This is my own tree./")
     answers = []
-    for _ in range(2):
-        for step in steps:
+    own_tree = next(at for at, step in enumerate(steps) if "trees init" in step)
+    for first in (0, own_tree):  # what is asked before there is a tree of one's own changes nothing
+        for step in steps[first:]:
             ran = shell(step, cwd=clone)
             assert ran.returncode == 0, f"{step}\n{ran.stdout}{ran.stderr}"
             if " ask " in step:
