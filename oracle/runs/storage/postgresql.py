@@ -13,6 +13,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from oracle.runs.storage.dialect import CONNECT_S, EVENT_BYTES, EVENT_COLUMNS, PAGE, PAGE_BYTES, Advice, EventRow
 from oracle.runs.storage.records import ChunkPage, StoredChunk
+from oracle.runs.storage.schema import metadata
 
 KEEPALIVE: dict[str, Any] = {
     "keepalives": 1,
@@ -137,6 +138,9 @@ class PostgreSQL:
         """Take the lock of migrations; another worker may be migrating for minutes."""
         connection.exec_driver_sql("SET LOCAL lock_timeout = '5min'")
         self.lock(connection, "migration")
+        for index in (index for table in metadata.tables.values() for index in table.indexes):
+            # Said here alone: an index loads each dialect that it names, also where there is SQLite.
+            index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
 
     def protect(self) -> None:
         """The server guards its files."""

@@ -63,7 +63,7 @@ class EncodedJson(TypeDecorator[bytes]):
 
 
 def index_where(name: str, condition: str, *columns: str, unique: bool = False) -> Index:
-    """An index of the rows that meet a condition; the migration says the same for PostgreSQL."""
+    """An index of the rows that meet a condition; PostgreSQL says the same before it makes tables."""
     return Index(name, *columns, unique=unique, sqlite_where=text(condition))
 
 

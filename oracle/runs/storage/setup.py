@@ -9,7 +9,6 @@ from sqlalchemy.exc import DBAPIError
 
 from oracle.runs.storage.database import Database, in_words
 from oracle.runs.storage.errors import StoreSetupError
-from oracle.runs.storage.features import OF_FEATURES
 from oracle.runs.storage.schema import metadata
 
 log = structlog.get_logger(__name__)
@@ -28,6 +27,8 @@ def prepare(database: Database) -> Callable[[], None]:
     Raises:
         StoreSetupError: it cannot be used; the message says what to do.
     """
+    from oracle.runs.storage.features import OF_FEATURES  # noqa: PLC0415  defines all tables; readers need few
+
     dialect = database.dialect
     release = dialect.acquire()
     try:

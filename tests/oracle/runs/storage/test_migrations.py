@@ -31,3 +31,22 @@ async def test_opening_again_changes_nothing(empty_store_url: str) -> None:
     for worker in ("first", "second"):
         async with open_store(empty_store_url, worker=worker) as store:
             assert await store.database.read(differences) == []
+
+
+async def test_an_index_of_some_rows_is_one_in_each_database(empty_store_url: str) -> None:
+    def of_some_rows(connection: Connection) -> set[str]:
+        found = inspect(connection)
+        every = [index for name in schema.metadata.tables for index in found.get_indexes(name)]
+        return {
+            str(index["name"])
+            for index in every
+            if {"sqlite_where", "postgresql_where"} & {*index.get("dialect_options", {})}
+        }
+
+    async with open_store(empty_store_url, worker="worker-1") as store:
+        assert await store.database.read(of_some_rows) == {
+            index.name
+            for table in schema.metadata.tables.values()
+            for index in table.indexes
+            if index.dialect_options["sqlite"]["where"] is not None
+        }

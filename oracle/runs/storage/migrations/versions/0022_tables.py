@@ -15,8 +15,4 @@ down_revision = None
 
 def upgrade() -> None:
     """Make them; a table of another program is an error."""
-    connection = op.get_bind()
-    if connection.dialect.name == "postgresql":  # said here alone: an index loads each dialect that it names
-        for index in (index for table in metadata.tables.values() for index in table.indexes):
-            index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
-    metadata.create_all(connection, checkfirst=False)
+    metadata.create_all(op.get_bind(), checkfirst=False)
