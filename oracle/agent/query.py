@@ -28,7 +28,7 @@ class Query:
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
         grants: names of the tools that a person has allowed for the conversation.
-        headers: of the user's request, for tools that hand them on; `None`: they are not known (`oracle.tools.handed`).
+        headers: of the user's request, for tools that hand them on; `None`: they are not known (`oracle.tools.keys`).
     """
 
     run_id: str

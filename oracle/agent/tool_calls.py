@@ -14,8 +14,7 @@ from oracle.core.chunks import ToolReturned
 from oracle.decision import ToolAction, canonical_arguments
 from oracle.llm.protocol import ToolUse
 from oracle.tools import CallKey, ToolResult
-from oracle.tools.handed import handing
-from oracle.tools.keys import keyed
+from oracle.tools.keys import handing, keyed
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
 NOT_RUN = "Not run: "

@@ -14,7 +14,6 @@ import click
 from bt_runtime.text import iso
 from oracle.cli.text import call_label, clean, one_line
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Interrupt, QuestionAsked
-from oracle.core.json_schemas import misfits
 from oracle.core.logs import is_interactive
 
 STATES: Final[Mapping[str, str]] = {
@@ -95,6 +94,8 @@ def decide(interrupt: Mapping[str, Any], read: Read = read_line) -> dict[str, An
 
 def _value(schema: Mapping[str, Any], read: Read, *, what: str = "") -> Any:  # noqa: ANN401  JSON data
     """A value that the schema admits; a text is taken as it is written. `None`: later."""
+    from oracle.core.json_schemas import misfits  # noqa: PLC0415  few questions come so far
+
     is_text = schema.get("type") == "string"
     options = schema.get("enum")
     if options:

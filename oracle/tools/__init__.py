@@ -17,10 +17,9 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.tools.keys import CallKey, call_key
     from oracle.tools.paths import Root
     from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
-    from oracle.tools.query_types import placing_words
     from oracle.tools.registry import ToolRegistry
     from oracle.tools.schema import arguments_line, tool
-    from oracle.tools.selection import all_reading, tools_for
+    from oracle.tools.selection import all_reading, placing_words, tools_for
     from oracle.tools.vault_toolset import vault_tools
     from oracle.tools.web import web_tools
     from oracle.tools.workers import Workers, check_cancelled
@@ -61,10 +60,9 @@ _HOMES = {
     "oracle.tools.keys": "CallKey call_key",
     "oracle.tools.paths": "Root",
     "oracle.tools.protocol": "BUILT_IN_TOOLS Tool ToolGroup ToolResult",
-    "oracle.tools.query_types": "placing_words",
+    "oracle.tools.selection": "all_reading placing_words tools_for",
     "oracle.tools.registry": "ToolRegistry",
     "oracle.tools.schema": "arguments_line tool",
-    "oracle.tools.selection": "all_reading tools_for",
     "oracle.tools.vault_toolset": "vault_tools",
     "oracle.tools.web": "web_tools",
     "oracle.tools.workers": "Workers check_cancelled",

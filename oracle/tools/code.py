@@ -22,14 +22,13 @@ from oracle.core.search.ranking import FileIndex, FileReading
 from oracle.tools.code_exact import Mode, find_lines
 from oracle.tools.code_extract import extract_range, members
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
-from oracle.tools.code_kinds import kind_factor
+from oracle.tools.code_kinds import extension, extensions_of, kind_factor
 from oracle.tools.code_query import parse_query
 from oracle.tools.code_search import FIELD_WEIGHTS, FoundHit, best_lines, choose_hits, code_reading, rank_files
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt, read_excerpt
 from oracle.tools.files import read_regular
 from oracle.tools.globs import matcher
-from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.reading import range_of, read_range

@@ -18,8 +18,7 @@ Nothing is parsed: the rules rely on indentation, and are harmless in languages 
 import re
 from collections.abc import Iterator, Sequence
 
-from oracle.tools.code_kinds import PROSE, kind_of
-from oracle.tools.languages import extension
+from oracle.tools.code_kinds import PROSE, extension, kind_of
 
 MAX_LINES = 16
 MAX_LINES_BEFORE = 11

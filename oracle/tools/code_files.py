@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from oracle.core.search.ranking import Stamp
 from oracle.tools.files import entries_of, regular_stamp
-from oracle.tools.git_folder import Repository, read_ignore_file, repository_of, user_excludes
-from oracle.tools.ignore_rules import IgnoreRules
+from oracle.tools.git_folder import IgnoreRules, Repository, read_ignore_file, repository_of, user_excludes
 from oracle.tools.secret_files import is_secret
 from oracle.tools.workers import check_cancelled
 

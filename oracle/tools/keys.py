@@ -1,14 +1,15 @@
-"""The key of a call: what a writing tool needs to do nothing twice.
+"""What a call of a tool has besides its arguments: its key, and the headers of the user's request.
 
-A call whose process dies may be made once more. A tool with `takes_key` gets the same key then, as `call_key()`, and
-answers for what it has done already; other writing tools are not called again, because nobody knows what they did.
+The key is what a writing tool needs to do nothing twice. A call whose process dies may be made once more. A tool with
+`takes_key` gets the same key then, as `call_key()`, and answers for what it has done already; other writing tools are
+not called again, because nobody knows what they did.
 
 A process that was only held up goes on with its call, while another one makes it once more. So the tool takes a lock
 that both can see, looks for what the other may have done, and asks (`CallKey.confirm`) right before its effect whether
 the run is still this process's: then one of the two finds the effect, or is not confirmed.
 """
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -66,3 +67,21 @@ def keyed(key: CallKey | None) -> Iterator[None]:
         yield
     finally:
         _KEY.reset(token)
+
+
+_HEADERS: ContextVar[Mapping[str, str] | None] = ContextVar("oracle_user_headers", default=None)
+
+
+def user_headers() -> Mapping[str, str] | None:
+    """The headers, by names in lower case, that the call of this context may hand on; `None`: they are not known."""
+    return _HEADERS.get()
+
+
+@contextmanager
+def handing(headers: Mapping[str, str] | None) -> Iterator[None]:
+    """Calls in this context may hand on these headers."""
+    token = _HEADERS.set(headers)
+    try:
+        yield
+    finally:
+        _HEADERS.reset(token)

@@ -24,7 +24,7 @@ from oracle.core.errors import ToolDefinitionError
 from oracle.tools.errors import ToolError
 from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
-from oracle.tools.query_types import served
+from oracle.tools.selection import served
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from oracle.tools.ignore_rules import IgnoreRules
+from oracle.tools.git_folder import IgnoreRules
 
 _FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".ssh", ".aws", ".azure", ".gcloud", ".gnupg", ".kube", ".password-store", ".secrets"}

@@ -25,9 +25,9 @@ from oracle.features.mcp_client.servers import ServerSettings, ServerState
 from oracle.features.mcp_client.wire import client_of
 from oracle.tools.errors import ToolError
 from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
-from oracle.tools.handed import user_headers
+from oracle.tools.keys import user_headers
 from oracle.tools.protocol import Tool, ToolResult
-from oracle.tools.query_types import served
+from oracle.tools.selection import served
 
 log = structlog.get_logger(__name__)
 

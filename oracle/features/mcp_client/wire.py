@@ -21,7 +21,7 @@ from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 
 from oracle.features.mcp_client.servers import ServerSettings, filled
-from oracle.tools.handed import user_headers
+from oracle.tools.keys import user_headers
 
 _END_S: Final = 2.0
 _CONNECT_S: Final = 10.0

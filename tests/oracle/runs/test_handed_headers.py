@@ -5,7 +5,7 @@ from typing import Any
 
 from oracle.runs.storage.store import open_store
 from oracle.tools import ToolResult
-from oracle.tools.handed import user_headers
+from oracle.tools.keys import user_headers
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, managed
 from tests.oracle.runs.storage.test_conversations import rows_with

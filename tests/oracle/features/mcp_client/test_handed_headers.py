@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from oracle.features.mcp_client.servers import ServerSettings
-from oracle.tools.handed import handing
+from oracle.tools.keys import handing
 from tests.oracle.features.mcp_client.conftest import call, listening
 from tests.oracle.features.mcp_client.test_http import at, raw
 

@@ -4,7 +4,7 @@ import pytest
 
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolResult
-from oracle.tools.handed import user_headers
+from oracle.tools.keys import user_headers
 from tests.acceptance.harness import made_tool
 from tests.oracle.server.api.conftest import FurtherTools
 
