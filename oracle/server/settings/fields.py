@@ -92,16 +92,6 @@ def _ceiling(field: str) -> tuple[type[int], Any]:
     return int, Field(default=greatest, ge=least, le=greatest, description=meaning)
 
 
-if TYPE_CHECKING:  # a model that is made at run time is no base class for a type checker
-    _Ceilings = BaseSettings
-else:
-    _Ceilings = create_model(
-        "_Ceilings",
-        __base__=BaseSettings,
-        **{ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
-    )
-
-
 _KINDS: Final[Mapping[str, Any]] = {
     "flag": bool,
     "whole": int,
@@ -137,12 +127,13 @@ def _folder_or_word(value: object, choices: Collection[str]) -> object:
     return word if word in choices else _folder(value)
 
 
-if TYPE_CHECKING:
-    _OfFeatures = _Ceilings
+if TYPE_CHECKING:  # a model that is made at run time is no base class for a type checker
+    _Listed = BaseSettings
 else:
-    _OfFeatures = create_model(
-        "_OfFeatures",
-        __base__=_Ceilings,
+    _Listed = create_model(
+        "_Listed",
+        __base__=BaseSettings,
+        **{ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
         **{each.name: _field_of(each) for feature in features() for each in feature.settings},
     )
 
@@ -163,7 +154,7 @@ def _several(meaning: str) -> Any:  # noqa: ANN401
     return _setting((), meaning)
 
 
-class Settings(_OfFeatures):
+class Settings(_Listed):
     """The operator's settings. Immutable; each field's meaning is its description."""
 
     model_config = SettingsConfigDict(
