@@ -39,5 +39,7 @@ export const treesQuery = queryOptions({
 });
 
 export const useMe = () => useQuery(meQuery);
+/** Whether the service has a feature; not, as long as nothing is known of it. */
+export const useHasFeature = (name: string) => useMe().data?.features.includes(name) ?? false;
 export const useSettings = () => useQuery(settingsQuery);
 export const useTrees = () => useQuery(treesQuery);

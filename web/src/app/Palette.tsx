@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useId, useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { api, unwrap } from "@/api/client";
-import { useMe, useTrees } from "@/api/queries";
+import { useHasFeature, useMe, useTrees } from "@/api/queries";
 import { useModal } from "@/parts/useModal";
 import { placesNow } from "@/store/places";
 import { useSections } from "./sections";
@@ -81,8 +81,8 @@ function useTargets(text: string): Target[] {
   const [, navigate] = useLocation();
   const [places] = useState(placesNow);
   const { data: trees } = useTrees();
-  const me = useMe().data;
-  const hasShadows = me !== undefined && me.is_operator && me.features.includes("shadow");
+  const isOperator = useMe().data?.is_operator ?? false;
+  const hasShadows = useHasFeature("shadow") && isOperator;
   const sections = useSections();
   const isId = /^[0-9a-f]{6,32}$/i.test(text);
   const { data: runs } = useQuery({

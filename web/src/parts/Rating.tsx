@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api, unwrap } from "@/api/client";
-import { queryClient } from "@/api/queries";
+import { queryClient, useHasFeature } from "@/api/queries";
 import type { Schemas } from "@/api/types";
 import { Button } from "./Button";
 import { ThumbIcon } from "./icons";
@@ -30,6 +30,7 @@ export function Rating({ runId, given, canRate }: RatingProps) {
   const [isWriting, setWriting] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const now = changed === undefined ? given : changed;
+  const hasFeedback = useHasFeature("feedback");
   const rate = async (rating: Feedback["rating"] | null, text = "") => {
     if (isBusy) return; // not disabled, so that the focus stays
     setBusy(true);
@@ -47,6 +48,7 @@ export function Rating({ runId, given, canRate }: RatingProps) {
   const words = now?.text ? (
     <p className="basis-full whitespace-pre-wrap wrap-anywhere">“{now.text}”</p>
   ) : null;
+  if (!hasFeedback) return null;
   if (!canRate)
     return now ? (
       <>

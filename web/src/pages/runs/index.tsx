@@ -1,7 +1,7 @@
 /** Runs: which questions were asked, how each ended, and what it used. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useMe } from "@/api/queries";
+import { useHasFeature, useMe } from "@/api/queries";
 import { StatusBar } from "@/parts/StatusBar";
 import { Button } from "@/parts/Button";
 import { number, plural } from "@/parts/format";
@@ -28,8 +28,8 @@ export default function Runs() {
   useTitle("Runs");
   const [, navigate] = useLocation();
   const filters = readFilters(useSearch());
-  const me = useMe().data;
-  const hasShadows = me !== undefined && me.is_operator && me.features.includes("shadow");
+  const isOperator = useMe().data?.is_operator ?? false;
+  const hasShadows = useHasFeature("shadow") && isOperator;
   const {
     runs,
     readAt,

@@ -15,6 +15,8 @@ interface SettingsSection {
   label: string;
   Section: ComponentType;
   isForOperators?: true;
+  /** Without it there is nothing to show. */
+  feature?: string;
 }
 
 const SECTIONS: readonly [SettingsSection, ...SettingsSection[]] = [
@@ -22,7 +24,7 @@ const SECTIONS: readonly [SettingsSection, ...SettingsSection[]] = [
   { hash: "appearance", label: "Appearance", Section: Appearance },
   { hash: "keys", label: "Keys", Section: Keys },
   { hash: "account", label: "Account", Section: Account },
-  { hash: "tools", label: "Tools", Section: Tools, isForOperators: true },
+  { hash: "tools", label: "Tools", Section: Tools, isForOperators: true, feature: "mcp-client" },
 ];
 
 const LINK = "py-1 px-2.5 rounded-md text-ink-2 font-medium no-underline max-[900px]:py-2";
@@ -30,8 +32,11 @@ const STATES = "hover:bg-surface-2 aria-[current]:bg-surface-3 aria-[current]:te
 
 export default function Settings() {
   const hash = useLocationProperty(() => location.hash.slice(1));
-  const isOperator = useMe().data?.is_operator ?? false;
-  const sections = SECTIONS.filter((section) => isOperator || !section.isForOperators);
+  const me = useMe().data;
+  const sections = SECTIONS.filter(
+    ({ isForOperators, feature }) =>
+      (!isForOperators || me?.is_operator) && (feature === undefined || me?.features.includes(feature)),
+  );
   const found = sections.findIndex((section) => section.hash === hash);
   const at = Math.max(0, found);
   const { label, Section } = sections[at] ?? SECTIONS[0];
