@@ -49,7 +49,7 @@ STARTS = """
   const files = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/"));
   const isPalette = ({ name }) => name.includes("/assets/Palette-");
   const palette = files.filter(isPalette);
-  if (palette.length < 2) return null; // its code and its style
+  if (palette.length === 0) return null;
   const ends = files.filter((each) => !isPalette(each) && /chat|index/.test(each.name)).map((each) => each.responseEnd);
   return { palette: Math.min(...palette.map((each) => each.startTime)), page: Math.max(...ends), files: ends.length };
 }

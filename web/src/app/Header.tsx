@@ -26,7 +26,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
   const connection = useSession((state) => state.connection);
   const { data: me } = useMe();
   return (
-    <header className="header flex flex-none items-center gap-3 h-11 pr-3 pl-3.5 border-b border-line bg-surface">
+    <header className="header max-narrow:[.app:has(.run)>&]:hidden flex flex-none items-center gap-3 h-11 pr-3 pl-3.5 border-b border-line bg-surface">
       <Link className={`flex items-center gap-2 mr-1.5 font-strong no-underline ${TOUCHED}`} href="/">
         <Logo />
         <span>Oracle</span>

@@ -7,7 +7,6 @@ import { useHasFeature, useMe, useTrees } from "@/api/queries";
 import { useModal } from "@/parts/useModal";
 import { placesNow } from "@/store/places";
 import { useSections } from "./sections";
-import "./Palette.css";
 
 const MOST_RUNS = 8;
 const MOST_PLACES = 12;
@@ -39,7 +38,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault();
   };
   return (
-    <dialog {...modal} className="palette" aria-label="Go to">
+    <dialog
+      {...modal}
+      className="w-[min(560px,calc(100vw-24px))] max-h-[60vh] mt-[12vh] p-0 border border-line-2 rounded-lg bg-overlay text-ink shadow-overlay backdrop:bg-[rgb(10_10_15/30%)]"
+      aria-label="Go to"
+    >
       <input
         className="sticky top-0 w-full h-11 py-0 px-4 border-0 border-b border-line bg-overlay text-lg outline-none"
         placeholder="Go to run, tree, node…"
@@ -55,7 +58,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <div className="palette-list p-1" id={id} role="listbox" aria-label="Found">
+      <div
+        className="p-1 [&>div]:flex [&>div]:justify-between [&>div]:gap-4 [&>div]:py-1.5 [&>div]:px-3 [&>div]:rounded-md [&>div]:cursor-pointer [&>div]:aria-selected:bg-surface-3"
+        id={id}
+        role="listbox"
+        aria-label="Found"
+      >
         {found.map((target, index) => (
           // eslint-disable-next-line jsx-a11y/click-events-have-key-events -- the input has the keys, as the pattern of a combobox has it
           <div

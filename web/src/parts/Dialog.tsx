@@ -2,7 +2,6 @@ import { useId, useLayoutEffect, type ReactNode } from "react";
 import { Button } from "./Button";
 import { CloseIcon } from "./icons";
 import { useModal } from "./useModal";
-import "./Dialog.css";
 
 interface DialogProps {
   title: ReactNode;
@@ -27,7 +26,7 @@ export function Dialog({ title, onClose, children, actions, width = 480 }: Dialo
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- Escape does the same
     <dialog
       {...modal}
-      className="dialog"
+      className="dialog max-w-[calc(100vw-24px)] max-h-[calc(100dvh-48px)] p-0 border border-line-2 rounded-lg bg-overlay text-ink shadow-overlay open:flex open:flex-col backdrop:bg-[rgb(10_10_15/40%)]"
       aria-labelledby={id}
       style={{ width }}
       onClick={(event) => {

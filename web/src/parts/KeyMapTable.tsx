@@ -1,20 +1,19 @@
 import { keysText } from "./Kbd";
 import { KEY_GROUPS } from "./keymap";
-import "./KeyMapTable.css";
 
 /** The keys by where they work: all, or those of some groups. */
 export function KeyMapTable({ groups }: { groups?: readonly string[] }) {
   return (
-    <div className="key-map [columns:2_240px] gap-x-8">
+    <div className="[columns:2_240px] gap-x-8">
       {KEY_GROUPS.filter(({ title }) => groups?.includes(title) ?? true).map(({ title, keys }) => (
-        <section key={title}>
-          <h3>{title}</h3>
+        <section key={title} className="pb-4 break-inside-avoid">
+          <h3 className="mb-1.5 text-ink-3">{title}</h3>
           <dl>
             {keys.map(([combinations, does]) => (
-              <div key={does}>
-                <dt>
+              <div key={does} className="flex gap-3 py-0.5">
+                <dt className="flex flex-[0_0_96px] items-start gap-1">
                   {combinations.map((each) => (
-                    <kbd key={each} className="kbd">
+                    <kbd key={each} className="kbd inline-block!">
                       {keysText(each)}
                     </kbd>
                   ))}

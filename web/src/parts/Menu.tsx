@@ -1,5 +1,4 @@
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
-import "./Menu.css";
 
 export interface MenuItem {
   label: ReactNode;
@@ -34,6 +33,9 @@ const PLACES = {
   below: "top-[calc(100%_+_4px)]",
   above: "bottom-[calc(100%_+_4px)]",
 };
+
+const ITEM =
+  "menu-item flex flex-col w-full py-1.25 px-2 border-0 rounded-sm bg-transparent text-left hover:enabled:bg-surface-3 focus-visible:bg-surface-3 aria-checked:font-strong disabled:opacity-45 pointer-coarse:justify-center pointer-coarse:min-h-11";
 
 /** A menu below its button. Arrow keys move, Escape closes. */
 export function Menu({ button, label, items, align = "start", side = "below" }: MenuProps) {
@@ -78,7 +80,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
       })}
       {isOpen && (
         <div
-          className={`menu-list ${PLACES[align]} ${PLACES[side]}`}
+          className={`absolute z-30 min-w-45 max-w-[min(380px,calc(100vw_-_24px))] max-h-[60vh] overflow-auto p-1 border border-line-2 rounded-md bg-overlay shadow-overlay ${PLACES[align]} ${PLACES[side]}`}
           id={id}
           role="menu"
           tabIndex={-1}
@@ -89,7 +91,7 @@ export function Menu({ button, label, items, align = "start", side = "below" }: 
             <button
               key={index}
               type="button"
-              className={`menu-item${item.tone ? ` menu-${item.tone}` : ""}`}
+              className={`${ITEM} ${item.tone ? "text-err" : ""}`}
               role={item.checked === undefined ? "menuitem" : "menuitemradio"}
               aria-checked={item.checked}
               disabled={item.isDisabled}

@@ -6,7 +6,6 @@ import { Button } from "./Button";
 import { ThumbIcon } from "./icons";
 import { TextForm } from "./interrupts/TextForm";
 import { toast } from "./Toast";
-import "./interrupts/InterruptCard.css";
 
 type Feedback = Schemas["Feedback"];
 

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { Kbd } from "./Kbd";
-import "./StatusBar.css";
 
 interface StatusBarProps {
   /** Left: a legend, or the keys that work here. */
@@ -13,12 +12,12 @@ interface StatusBarProps {
 /** The line at the foot of a page. */
 export function StatusBar({ children, keys = [], note }: StatusBarProps) {
   return (
-    <footer className="status-bar">
-      <div>
+    <footer className="flex flex-none items-center justify-between gap-4 h-6.5 px-3 border-t border-line bg-surface text-ink-3 text-xs whitespace-nowrap overflow-hidden max-narrow:hidden">
+      <div className="flex items-center gap-3.5">
         {children}
         {children === undefined && <Keys keys={keys} />}
       </div>
-      <div>
+      <div className="flex items-center gap-3.5 max-[1000px]:hidden">
         {children !== undefined && <Keys keys={keys} />}
         {note}
       </div>

@@ -11,6 +11,8 @@ interface BreadcrumbProps {
   onNode: (node: number) => void;
 }
 
+const NAME =
+  "flex-none last:flex-initial last:overflow-hidden last:text-ellipsis not-first:before:content-['›'] not-first:before:mx-1.75";
 const MARGIN_PX = 24; // and for the last name, which is bold
 const BETWEEN_PX = 20;
 
@@ -19,15 +21,19 @@ export function Breadcrumb({ file, view, nodes, room, onNode }: BreadcrumbProps)
   const titles = nodes.map((node) => view.source.title(node));
   const left = leftOut([file, ...titles], room - MARGIN_PX);
   return (
-    <nav className="source-crumbs" aria-label="Way to the decision">
-      <ol>
-        <li>{left === 0 ? file : "…"}</li>
+    <nav
+      className="flex-1 min-w-0 pl-3 pr-2 overflow-hidden text-ink-3 text-sm leading-5 whitespace-nowrap"
+      aria-label="Way to the decision"
+    >
+      <ol className="flex items-baseline list-none">
+        <li className={NAME}>{left === 0 ? file : "…"}</li>
         {nodes.map(
           (node, at) =>
             at + 1 >= left && (
-              <li key={node}>
+              <li key={node} className={NAME}>
                 <button
                   type="button"
+                  className="border-0 py-0.5 px-0 bg-transparent [font:inherit] text-inherit hover:text-ink aria-[current]:text-ink aria-[current]:font-strong pointer-coarse:py-2"
                   aria-current={at === nodes.length - 1 ? "step" : undefined}
                   onClick={() => onNode(node)}
                 >

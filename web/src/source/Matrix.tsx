@@ -79,7 +79,7 @@ export function MatrixHead({ matrix, left }: { matrix: MatrixView; left: number 
   const scrub = useScrub((x) => tickAt(matrix.columns, matrix.window, x), matrix.onSelectTick);
   return (
     <Canvas
-      className="source-matrix"
+      className="absolute cursor-ew-resize touch-pan-y"
       width={matrix.width}
       height={HEAD_PX - 1}
       style={{ left }}
@@ -115,7 +115,7 @@ export function MatrixRows({
   const scrub = useScrub((x) => tickAt(matrix.columns, matrix.window, x), matrix.onSelectTick);
   return (
     <Canvas
-      className="source-matrix"
+      className="absolute cursor-ew-resize touch-pan-y"
       width={matrix.width}
       height={height}
       style={{ left, top }}

@@ -8,7 +8,6 @@ import { useRunClock } from "./useRunClock";
 import { useRunVersion } from "./useRunVersion";
 import { useScrub } from "./useScrub";
 import { useSize } from "./useSize";
-import "./Overview.css";
 
 export function Overview({ model, at, onSelectTick, window = null }: OverviewProps) {
   useRunVersion(model);
@@ -30,7 +29,7 @@ export function Overview({ model, at, onSelectTick, window = null }: OverviewPro
   return (
     <div
       ref={box}
-      className="overview"
+      className="overview relative size-full overflow-hidden bg-surface cursor-ew-resize touch-pan-y focus-visible:-outline-offset-2 [&>canvas]:absolute [&>canvas]:inset-0 [&>canvas]:block"
       role="slider"
       tabIndex={0}
       aria-label="Tick"

@@ -9,6 +9,8 @@ import { leftOf, type PlacedRow } from "./arrange";
 import type { BreakpointMark } from "./interface";
 import { markKind } from "./markKind";
 
+const MARK = "absolute top-1 grid";
+const FREE = "opacity-12 hover:enabled:opacity-35"; // seen before it is looked for
 const EDGE_PX = 4; // between the code and the matrix
 
 /** What all rows share. */
@@ -76,9 +78,11 @@ export const Row = memo(function Row(props: RowProps) {
           <Edge key={at} guide={guide} frame={frame} />
         ))}
       <Gutter {...props} />
-      {shown.sign !== "" && <span className="source-sign">{shown.sign === "-" ? "−" : "+"}</span>}
+      {shown.sign !== "" && (
+        <span className="absolute left-1.75 text-ink font-strong">{shown.sign === "-" ? "−" : "+"}</span>
+      )}
       {frame.otherLeft !== null && shown.otherMark !== null && shown.otherMark !== Mark.notAsked && (
-        <span className="source-mark" style={{ left: frame.otherLeft }}>
+        <span className={MARK} style={{ left: frame.otherLeft }}>
           <MarkSign kind={markKind(shown.otherMark)} size={12} label={null} />
         </span>
       )}
@@ -135,7 +139,7 @@ function Gutter({ shown, frame, canBreak, breakpoint, isPaused, isSticky = false
         <span role="gridcell">
           <button
             type="button"
-            className={`source-breakpoint ${breakpoint === undefined ? "is-free" : ""} ${breakpoint?.enabled === false ? "is-off" : ""}`}
+            className={`source-breakpoint absolute top-0 left-0 grid place-items-start w-12 h-full border-0 pt-1.25 pr-0 pb-0 pl-0.75 bg-transparent ${breakpoint === undefined ? FREE : breakpoint.enabled ? "" : "opacity-40"}`}
             aria-label={`${breakpoint === undefined ? "Set" : "Remove"} breakpoint in line ${row.line}`}
             title={breakpoint?.problem}
             tabIndex={-1}
@@ -145,10 +149,17 @@ function Gutter({ shown, frame, canBreak, breakpoint, isPaused, isSticky = false
           </button>
         </span>
       )}
-      {isPaused && <span className="source-paused" title="Paused here" />}
-      <span className="source-number">{row.line}</span>
+      {isPaused && (
+        <span
+          className="absolute top-1.25 left-0.75 border-5 border-transparent border-l-8 border-l-warn-fill"
+          title="Paused here"
+        />
+      )}
+      <span className="absolute left-3.5 w-7.5 text-ink-3 text-xs text-right [.is-narrow_&]:left-1">
+        {row.line}
+      </span>
       {isShown && (
-        <span className="source-mark">
+        <span className={`${MARK} left-12.75 [.is-narrow_&]:left-10`}>
           <MarkSign kind={markKind(mark)} size={12} label={null} />
         </span>
       )}
@@ -167,17 +178,25 @@ const MARK_CLASS = [
   "is-yes",
 ] as const;
 
+const EDGES: Readonly<Record<string, string>> = {
+  "is-no": "bg-fail-fill",
+  "is-running": "bg-run-fill",
+  "is-error": "bg-err-fill",
+};
+
 function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
   const left = leftOf(guide.x + 3, frame.base);
   const x = frame.gutter + left;
   if (guide.mark === null)
-    return guide.x < frame.base ? null : <i className="source-guide" style={{ left: x }} />;
-  const status = MARK_CLASS[guide.mark];
+    return guide.x < frame.base ? null : (
+      <i className="absolute inset-y-0 w-px bg-line" style={{ left: x }} />
+    );
+  const edge = `source-edge absolute ${EDGES[MARK_CLASS[guide.mark]] ?? "bg-ok-fill"}`;
   if (guide.until === null)
-    return <i className={`source-edge ${status} ${guide.isEnd ? "is-end" : ""}`} style={{ left: x }} />;
+    return <i className={`${edge} top-0 w-0.5 ${guide.isEnd ? "h-2.75" : "bottom-0"}`} style={{ left: x }} />;
   return (
     <i
-      className={`source-edge is-arm ${status}`}
+      className={`${edge} top-2.25 h-0.5`}
       style={{ left: x, width: Math.max(0, leftOf(guide.until, frame.base) - left - 3) }}
     />
   );

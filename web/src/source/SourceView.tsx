@@ -261,8 +261,11 @@ export function SourceView({
   const matrixHeight = Math.min(windowEnd, bodyHeight) - windowTop;
   const rowY = (index: number): number => (tops[from + index] ?? 0) - windowTop;
   return (
-    <div className={`source ${isNarrow ? "is-narrow" : ""}`}>
-      <div className="source-head" style={{ paddingRight: size.width - codeWidth }}>
+    <div className={`flex flex-1 flex-col min-w-0 min-h-0 bg-surface ${isNarrow ? "is-narrow" : ""}`}>
+      <div
+        className="relative flex flex-none items-center h-9 border-b border-line"
+        style={{ paddingRight: size.width - codeWidth }}
+      >
         <Breadcrumb
           file={model.tree?.file ?? ""}
           view={arranged}
@@ -273,10 +276,10 @@ export function SourceView({
         <MatrixHead matrix={matrix} left={codeWidth} />
         {hasOther && <MatrixHead matrix={otherMatrix} left={otherLeft} />}
       </div>
-      <div className="source-body">
+      <div className="relative flex-1 min-h-0">
         <div
           ref={scroller}
-          className="source-scroller"
+          className="source-scroller absolute inset-0 overflow-x-hidden overflow-y-auto focus-visible:-outline-offset-2"
           role="treegrid"
           aria-label="Source of the tree"
           aria-readonly="true"
@@ -305,8 +308,12 @@ export function SourceView({
             event.preventDefault();
           }}
         >
-          {model.tree === null && <p className="source-empty">{whyNoTree(model.problem)}</p>}
-          <div className="source-rows" role="rowgroup" style={{ height: bodyHeight }}>
+          {model.tree === null && <p className="p-6 text-ink-3">{whyNoTree(model.problem)}</p>}
+          <div
+            className="source-rows relative overflow-hidden"
+            role="rowgroup"
+            style={{ height: bodyHeight }}
+          >
             {visible.map((each, index) => (
               <Row
                 key={each.key}
@@ -341,7 +348,11 @@ export function SourceView({
         {sticky.length > 0 && (
           // The rows in it are a second copy: those in the treegrid take the keys.
           // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions
-          <div className="source-sticky" style={{ width: size.width }} onClick={press}>
+          <div
+            className="source-sticky absolute top-0 left-0 overflow-hidden border-b border-line-2 bg-surface shadow-[0_3px_6px_-2px_rgb(20_20_30/10%)]"
+            style={{ width: size.width }}
+            onClick={press}
+          >
             {sticky.map((each) => (
               <Row key={each.key} {...rowProps(each)} top={null} number={0} isSticky />
             ))}

@@ -81,7 +81,7 @@ export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource, decide
   return (
     <>
       {blocks.map((block, at) => (
-        <div key={block.key} className="chat-block">
+        <div key={block.key} className={at > 0 ? "mt-3" : undefined}>
           {show(block, at === blocks.length - 1)}
         </div>
       ))}

@@ -7,7 +7,6 @@ import { Menu, type MenuItem } from "@/parts/Menu";
 import { LimitsDialog } from "./LimitsDialog";
 import { ModelDialog } from "./ModelDialog";
 import { limitsText, type OwnLimits } from "./limits";
-import "./Composer.css";
 
 const LONGEST_QUESTION = 20_000;
 
@@ -52,7 +51,7 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
   };
   return (
     <form
-      className={live ? "composer composer-live" : "composer"}
+      className="pt-3 pr-2.5 pb-2 pl-3.5 border border-line-2 rounded-lg bg-surface focus-within:border-line-3"
       aria-label="Question"
       onSubmit={(event) => {
         event.preventDefault();
@@ -61,6 +60,7 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
     >
       <textarea
         ref={field}
+        className="block w-full max-h-[min(40vh,320px)] p-0 border-0 outline-none bg-transparent text-lg leading-5 resize-none placeholder:text-ink-3 @max-[460px]/chat:placeholder:whitespace-nowrap"
         rows={1}
         value={text}
         maxLength={LONGEST_QUESTION}
@@ -73,11 +73,11 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
           send();
         }}
       />
-      <div className="composer-row">
+      <div className="composer-row flex items-center gap-1.5 mt-2 @max-[460px]/chat:gap-1 [&>.menu]:min-w-0 [&>.button]:flex-none [&_.chip]:flex-initial [&_.chip]:min-w-0 [&_.chip]:max-w-60 @max-[460px]/chat:[&_.chip]:px-1.75">
         <TreeChoice choices={choices} onChoices={onChoices} />
         <ModelChoice choices={choices} onChoices={onChoices} />
-        <LimitsChoice choices={choices} onChoices={onChoices} />
-        <span className="composer-space" />
+        <LimitsChoice choices={choices} onChoices={onChoices} isLive={live !== null} />
+        <span className="flex-1 -ml-1.5" />
         {live ? (
           <Button
             variant="danger"
@@ -151,7 +151,7 @@ interface ChoiceMenuProps {
 function ChoiceMenu({ label, items, icon, children }: ChoiceMenuProps) {
   if (items.length < 2) {
     return (
-      <span className="chip rounded-md composer-fixed" title={label}>
+      <span className="chip rounded-md" title={label}>
         {icon}
         {children}
       </span>
@@ -171,13 +171,19 @@ function ChoiceMenu({ label, items, icon, children }: ChoiceMenuProps) {
   );
 }
 
-function LimitsChoice({ choices, onChoices }: ChoiceProps) {
+function LimitsChoice({ choices, onChoices, isLive }: ChoiceProps & { isLive: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Chip shape="square" className="composer-limits" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <Chip
+        shape="square"
+        className={isLive ? "@max-[460px]/chat:hidden!" : ""}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
         <span className="truncate">
-          Limits<span className="composer-which">: {limitsText(choices.limits) || "as in settings"}</span>
+          Limits
+          <span className="@max-[460px]/chat:hidden">: {limitsText(choices.limits) || "as in settings"}</span>
         </span>
       </Chip>
       {isOpen && (

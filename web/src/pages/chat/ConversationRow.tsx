@@ -33,14 +33,15 @@ export function ConversationRow({ conversation, isOpen, onChoose }: Conversation
     );
   }
   return (
-    <li className="conversation-row">
+    <li className="conversation-row group relative [&>.menu]:absolute [&>.menu]:top-1 [&>.menu]:right-1 pointer-coarse:[&>.menu]:top-0 pointer-coarse:[&>.menu]:right-0">
       <Link
         href={`/chat/${contextId}`}
+        className={`flex items-center gap-2 h-8 px-2 rounded-md no-underline pointer-coarse:h-11 pointer-coarse:pr-11 ${isOpen ? "bg-sel text-ink font-medium" : "text-ink-2 group-hover:bg-surface-2 group-focus-within:bg-surface-2"}`}
         aria-current={isOpen ? "page" : undefined}
         title={title}
         onClick={onChoose}
       >
-        <span className="truncate">{title}</span>
+        <span className="flex-1 truncate">{title}</span>
         {isWaiting ? (
           <Mark kind="info" label="waiting for a person" />
         ) : (
@@ -61,6 +62,7 @@ export function ConversationRow({ conversation, isOpen, onChoose }: Conversation
             size="small"
             icon={<MoreIcon size={14} />}
             aria-label={`Actions for ${title}`}
+            className="bg-surface-3! opacity-0 group-hover:opacity-100 aria-expanded:opacity-100 focus-visible:opacity-100 pointer-coarse:bg-transparent! pointer-coarse:opacity-100"
           />
         )}
       />
@@ -102,7 +104,7 @@ function TitleField({
   };
   return (
     <input
-      className="conversation-title"
+      className="relative z-1 w-full h-8 px-1.75 border border-line-2 rounded-md bg-surface"
       aria-label="Title"
       value={text}
       maxLength={200}
@@ -160,7 +162,7 @@ function DeleteDialog({ contextId, title, isOpen, onClose }: DeleteDialogProps) 
       <p>
         <strong>{title}</strong>
       </p>
-      <p className="chat-note">
+      <p className="mt-2 text-ink-3">
         Its questions and answers are deleted, and every text of its runs. An answer that is under way is
         stopped. Figures of the runs stay.
       </p>

@@ -98,7 +98,7 @@ function LimitInput({ field, text, problem, greatest: most, onText, onEnter }: L
           onEnter();
         }}
       />
-      <span id={`${id}-note`} className={problem === null ? "chat-note" : "text-err text-sm"}>
+      <span id={`${id}-note`} className={problem === null ? "mt-2 text-ink-3" : "text-err text-sm"}>
         {problem ?? `up to ${number(most)} ${unit}`}
       </span>
     </div>

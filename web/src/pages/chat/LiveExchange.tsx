@@ -45,7 +45,7 @@ export function LiveExchange({ live, beganAt, turn, onSource }: LiveExchangeProp
   const isLive = !hasEnded(live);
   const waiting = isLive && isConnected ? waitingFor(answer, turn) : null;
   return (
-    <article className="chat-exchange" data-run={runId ?? undefined}>
+    <article className="group not-first-of-type:mt-7" data-run={runId ?? undefined}>
       <Question text={live.question} actions={null} />
       <AnswerView
         answer={answer}
@@ -67,7 +67,7 @@ export function LiveExchange({ live, beganAt, turn, onSource }: LiveExchangeProp
         </p>
       )}
       {waiting !== null && (
-        <p className="chat-waiting">
+        <p className="flex items-center gap-2 mt-3 text-ink-3">
           {asked === 0 && <Dots label={null} />} {live.isStopping ? "Stopping" : waiting}
         </p>
       )}

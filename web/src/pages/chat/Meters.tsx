@@ -4,7 +4,6 @@ import { Meter } from "@/parts/Meter";
 import { elapsedS, type Progress } from "./progress";
 import { useMedia } from "@/store/media";
 import { useNow } from "@/store/useNow";
-import "./Meters.css";
 
 interface MetersProps {
   progress: Progress;
@@ -22,7 +21,7 @@ export function Meters({ progress, limits, isConnected }: MetersProps) {
   const isNarrow = useMedia("(width < 700px)");
   const usedS = Math.floor(elapsedS(progress, now));
   return (
-    <div className="meters">
+    <div className="flex flex-wrap items-center gap-y-1 gap-x-4 min-h-5 px-0.5 pb-2 @max-[500px]/chat:justify-between @max-[500px]/chat:gap-x-2 [&_.badge]:-mr-1 @max-[500px]/chat:[&_.badge]:hidden @max-[500px]/chat:[&_.meter]:gap-1.25 @max-[500px]/chat:[&_.meter]:text-xs @max-[500px]/chat:[&_.meter-bar]:w-6">
       {isConnected && progress.turn > 0 && <Badge tone="run">Turn {progress.turn}</Badge>}
       {turns !== undefined && (
         <Meter

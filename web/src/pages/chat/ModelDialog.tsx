@@ -30,10 +30,10 @@ export function ModelDialog({ name, onChange, onClose }: ModelDialogProps) {
         </Button>
       }
     >
-      <label className="model-input">
+      <label className="grid gap-1 mb-2">
         Name of the model
         <input
-          className="mono"
+          className="mono h-7 py-0 px-2 border border-line-2 rounded-md bg-surface"
           value={text}
           maxLength={LONGEST_NAME}
           spellCheck={false}
@@ -46,7 +46,9 @@ export function ModelDialog({ name, onChange, onClose }: ModelDialogProps) {
           }}
         />
       </label>
-      <p className="chat-note">As the provider names it. A name that it does not know fails the question.</p>
+      <p className="mt-2 text-ink-3">
+        As the provider names it. A name that it does not know fails the question.
+      </p>
     </Dialog>
   );
 }

@@ -9,9 +9,9 @@ interface QuestionProps {
 /** What was asked. It can be asked again, or edited first. */
 export function Question({ text, actions }: QuestionProps) {
   return (
-    <div className="chat-question">
+    <div className="flex items-start justify-end gap-1 mb-4">
       {actions && (
-        <span className="chat-question-actions">
+        <span className="flex self-center text-ink-3 opacity-0 group-hover:opacity-100 focus-within:opacity-100 pointer-coarse:opacity-100">
           <Button
             variant="ghost"
             size="small"
@@ -31,7 +31,9 @@ export function Question({ text, actions }: QuestionProps) {
         </span>
       )}
       <h2 className="visually-hidden">Question</h2>
-      <p>{text}</p>
+      <p className="max-w-[85%] py-1.75 px-3.5 rounded-lg rounded-br-sm bg-surface-2 text-lg leading-read wrap-anywhere whitespace-pre-wrap">
+        {text}
+      </p>
     </div>
   );
 }

@@ -9,13 +9,13 @@ export function Refusal({ error }: { error: unknown }) {
   const message = error instanceof Error ? error.message : String(error);
   const status = error instanceof ApiError ? error.status : 0;
   return (
-    <div className="chat-block">
+    <div>
       {BUSY.has(status) ? (
         <SystemRow at={String(status)}>{message}</SystemRow>
       ) : (
         <Problem title="The question was not taken.">{message}</Problem>
       )}
-      <p className="chat-note">The text stays in the box.</p>
+      <p className="mt-2 text-ink-3">The text stays in the box.</p>
     </div>
   );
 }

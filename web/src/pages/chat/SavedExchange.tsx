@@ -48,7 +48,7 @@ export const SavedExchange = memo(function SavedExchange({
   const openSource = useCallback((source: Source) => onSource(runId, source), [runId, onSource]);
   const failure = answer.parts.find((part) => part.kind === "error");
   return (
-    <article ref={ref} className="chat-exchange" data-run={runId}>
+    <article ref={ref} className="group not-first-of-type:mt-7" data-run={runId}>
       <Question
         text={question}
         actions={

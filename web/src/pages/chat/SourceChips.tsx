@@ -3,7 +3,6 @@ import { Chip } from "@/parts/Chip";
 import { FileIcon } from "@/parts/icons";
 import type { Source } from "@/stream/chunks";
 import { withoutRepeats } from "@/stream/sourceLinks";
-import "./SourceChips.css";
 
 const SHOWN = 4;
 
@@ -20,7 +19,10 @@ export function SourceChips({
   if (all.length === 0) return null;
   const shown = isWhole || all.length <= SHOWN + 1 ? all : all.slice(0, SHOWN);
   return (
-    <ul className="source-chips" aria-label="Sources">
+    <ul
+      className="flex flex-wrap gap-1.5 mt-2 list-none [&>li]:min-w-0 [&>li]:max-w-full"
+      aria-label="Sources"
+    >
       {shown.map((source) => (
         <li key={`${source.source_type} ${source.path} ${source.line ?? ""}`}>
           <SourceChip source={source} onOpen={onOpen} />
@@ -46,13 +48,13 @@ function SourceChip({ source, onOpen }: { source: Source; onOpen: (source: Sourc
   return (
     <Chip
       shape="square"
-      className="source-chip mono"
+      className="text-ink-2! no-underline mono"
       icon={<FileIcon size={12} />}
       title={source.snippet ?? undefined}
       onClick={() => onOpen(source)}
     >
       <span className="truncate">{source.path}</span>
-      {source.line != null && <span className="source-chip-line"> :{source.line}</span>}
+      {source.line != null && <span className="text-ink-3"> :{source.line}</span>}
     </Chip>
   );
 }
@@ -60,9 +62,14 @@ function SourceChip({ source, onOpen }: { source: Source; onOpen: (source: Sourc
 /** An address comes from the model's search: only pages of the web are links. */
 function WebChip({ address }: { address: string }) {
   const text = address.replace(/^https?:\/\//, "");
-  if (!/^https?:\/\//i.test(address)) return <span className="source-chip mono">{address}</span>;
+  if (!/^https?:\/\//i.test(address)) return <span className="text-ink-2! no-underline mono">{address}</span>;
   return (
-    <a className="chip rounded-md source-chip mono" href={address} target="_blank" rel="noopener noreferrer">
+    <a
+      className="chip rounded-md text-ink-2! no-underline mono"
+      href={address}
+      target="_blank"
+      rel="noopener noreferrer"
+    >
       <FileIcon size={12} />
       <span className="truncate">{text}</span>
     </a>

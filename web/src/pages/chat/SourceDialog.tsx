@@ -7,7 +7,6 @@ import { Problem } from "@/parts/Problem";
 import { Skeleton } from "@/parts/Skeleton";
 import type { Source } from "@/stream/chunks";
 import { sourceQuery } from "./queries";
-import "./SourceDialog.css";
 
 interface SourceDialogProps {
   runId: string;
@@ -19,7 +18,7 @@ interface SourceDialogProps {
 export function SourceDialog({ runId, source, onClose }: SourceDialogProps) {
   const { data, error, isPending } = useQuery(sourceQuery(runId, source));
   return (
-    <Dialog title={<span className="mono source-title">{source.path}</span>} onClose={onClose} width={860}>
+    <Dialog title={<span className="mono wrap-anywhere">{source.path}</span>} onClose={onClose} width={860}>
       {isPending && <Skeleton label="Loading the source" />}
       {error && <Missing error={error} snippet={source.snippet ?? null} />}
       {data && (
@@ -28,6 +27,8 @@ export function SourceDialog({ runId, source, onClose }: SourceDialogProps) {
     </Dialog>
   );
 }
+
+const BOX = "max-h-[62vh] overflow-auto border border-line rounded-md bg-surface text-sm leading-5";
 
 function Missing({ error, snippet }: { error: Error; snippet: string | null }) {
   const isGone = error instanceof ApiError && error.status === 404;
@@ -38,8 +39,8 @@ function Missing({ error, snippet }: { error: Error; snippet: string | null }) {
       </Problem>
       {snippet !== null && (
         <>
-          <p className="source-cited">The line that was cited:</p>
-          <pre className="source-lines">{snippet}</pre>
+          <p className="mt-2 mb-1 text-ink-3 text-sm">The line that was cited:</p>
+          <pre className={`${BOX} py-2 px-3 wrap-anywhere whitespace-pre-wrap`}>{snippet}</pre>
         </>
       )}
     </>
@@ -61,26 +62,31 @@ function SourceLines({ first, lines, total, cited }: SourceLinesProps) {
   const last = first + lines.length - 1;
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard */}
-      <ol className="source-lines mono" start={first} tabIndex={0} aria-label="Lines of the source">
+      <ol
+        className={`${BOX} py-1.5 list-none font-mono`}
+        start={first}
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label="Lines of the source"
+      >
         {lines.map((line, at) => {
           const n = first + at;
           return (
             <li
               key={n}
               ref={n === cited ? citedLine : undefined}
-              className={n === cited ? "source-line-cited" : undefined}
+              className={`flex whitespace-pre ${n === cited ? "bg-warn-soft shadow-[inset_3px_0_var(--warn-fill)]" : ""}`}
               aria-current={n === cited ? "location" : undefined}
             >
-              <span className="source-number" aria-hidden="true">
+              <span className="flex-none w-13 pr-3 text-ink-3 text-right select-none" aria-hidden="true">
                 {n}
               </span>
-              <code>{line || " "}</code>
+              <code className="[font-size:inherit]">{line || " "}</code>
             </li>
           );
         })}
       </ol>
-      <p className="source-cited">
+      <p className="mt-2 mb-1 text-ink-3 text-sm">
         Lines {number(first)}–{number(last)} of {number(total)}, as the file is now.
       </p>
     </>

@@ -4,7 +4,13 @@ import { duration } from "@/parts/format";
 import { ChevronRightIcon } from "@/parts/icons";
 import { type CallPart, type CallState, stateOf, type TextPart } from "@/stream/answer";
 import { callSummary } from "./callSummary";
-import "./WorkCard.css";
+
+const ROW =
+  "group flex items-center gap-2 w-full min-h-8 py-0 px-3 border-0 rounded-md bg-transparent text-left hover:bg-surface-2 pointer-coarse:min-h-11";
+const DETAIL = "pr-3 pb-2.5 pl-8";
+const HEADING = "mt-1 text-ink-3 text-xs font-strong";
+const TEXT =
+  "max-h-80 overflow-auto py-2 px-2.5 rounded-md bg-surface-2 text-sm leading-4.5 wrap-anywhere whitespace-pre-wrap";
 
 interface WorkCardProps {
   thought: TextPart | null;
@@ -18,7 +24,7 @@ interface WorkCardProps {
 /** What the model did between two pieces of text: a thought in one line, and tool calls. */
 export function WorkCard({ thought, calls, isThinking, waiting }: WorkCardProps) {
   return (
-    <ul className="work-card">
+    <ul className="border border-line rounded-md bg-surface list-none [&>li+li]:border-t [&>li+li]:border-line">
       {thought && (
         <li>
           <Thought text={thought.text} isThinking={isThinking} />
@@ -40,17 +46,20 @@ function Thought({ text, isThinking }: { text: string; isThinking: boolean }) {
     <>
       <button
         type="button"
-        className="work-row work-thought"
+        className={`${ROW} text-ink-3`}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        <ChevronRightIcon size={12} className="work-chevron" />
+        <ChevronRightIcon
+          size={12}
+          className="flex-none text-ink-2 transition-[rotate] group-aria-expanded:rotate-90 duration-(--fast) ease-(--ease)"
+        />
         <span>{isThinking ? "Thinking" : "Thought"}</span>
-        {!isOpen && <span className="work-summary truncate">{firstLine(text)}</span>}
+        {!isOpen && <span className="flex-1 min-w-0 truncate">{firstLine(text)}</span>}
       </button>
       {isOpen && (
-        <div className="work-detail work-thought-text" id={id}>
+        <div className={`${DETAIL} text-ink-2 wrap-anywhere whitespace-pre-wrap`} id={id}>
           {text.trim()}
         </div>
       )}
@@ -60,6 +69,7 @@ function Thought({ text, isThinking }: { text: string; isThinking: boolean }) {
 
 const firstLine = (text: string) => text.trim().slice(0, 300).replace(/\s+/g, " ");
 
+const FIGURE_TONES: Partial<Record<CallState, string>> = { running: "text-run", error: "text-err" };
 const MARKS = { running: "running", done: "success", error: "error", "not-run": "halted" } as const;
 const STATES: Record<CallState, string> = {
   running: "running",
@@ -76,15 +86,19 @@ function ToolRow({ call, isWaiting }: { call: CallPart; isWaiting: boolean }) {
     <>
       <button
         type="button"
-        className={`work-row work-${state}`}
+        className={ROW}
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
         <Mark kind={MARKS[state]} label={isWaiting ? "waiting" : STATES[state]} />
-        <span className="work-name mono">{call.name}</span>
-        <span className="work-summary mono truncate">{callSummary(call.arguments)}</span>
-        <span className="work-figure">{isWaiting ? "waiting" : figureOf(call, state)}</span>
+        <span className="mono flex-none max-w-1/2 overflow-hidden font-strong text-ellipsis">
+          {call.name}
+        </span>
+        <span className="mono flex-1 min-w-0 text-ink-3 truncate">{callSummary(call.arguments)}</span>
+        <span className={`flex-none text-sm ${FIGURE_TONES[state] ?? "text-ink-3"}`}>
+          {isWaiting ? "waiting" : figureOf(call, state)}
+        </span>
       </button>
       {isOpen && <ToolDetail id={id} call={call} />}
     </>
@@ -99,15 +113,19 @@ function figureOf({ result }: CallPart, state: CallState): string {
 
 function ToolDetail({ id, call }: { id: string; call: CallPart }) {
   return (
-    <div className="work-detail" id={id}>
-      <h3>Arguments</h3>
+    <div className={DETAIL} id={id}>
+      <h3 className={HEADING}>Arguments</h3>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>{JSON.stringify(call.arguments, null, 2)}</pre>
+      <pre tabIndex={0} className={TEXT}>
+        {JSON.stringify(call.arguments, null, 2)}
+      </pre>
       {call.result && (
         <>
-          <h3>{call.result.isError ? "Error" : "Result"}</h3>
+          <h3 className={HEADING}>{call.result.isError ? "Error" : "Result"}</h3>
           {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard */}
-          <pre tabIndex={0}>{call.result.text || "(empty)"}</pre>
+          <pre tabIndex={0} className={TEXT}>
+            {call.result.text || "(empty)"}
+          </pre>
         </>
       )}
     </div>

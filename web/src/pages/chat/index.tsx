@@ -26,11 +26,14 @@ import { forkBefore, runQuery, runsOfQuery } from "./queries";
 import { ReconnectStrip } from "./ReconnectStrip";
 import { useLive } from "./useLive";
 import { useProgress } from "./useProgress";
-import "./chat.css";
 
 const TreePanel = lazy(() => import("./TreePanel").then(({ TreePanel: panel }) => ({ default: panel })));
 
 const GO_ON = "Please go on.";
+
+const WITH_TREE = "grid-cols-[444px_minmax(0,1fr)] min-[1500px]:grid-cols-[560px_minmax(0,1fr)]";
+const WITH_LIST = "grid-cols-[240px_minmax(0,1fr)] max-narrow:grid-cols-[minmax(0,1fr)]";
+const SCROLL = "flex-1 min-h-0 overflow-y-auto [scrollbar-gutter:stable_both-edges]";
 
 export default function Chat({ contextId = null }: { contextId?: string | null }) {
   const [, navigate] = useLocation();
@@ -138,16 +141,17 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
     />
   );
   const isEmpty = contextId === null && live === null;
+  const column = `flex flex-col justify-end max-w-180 min-h-full mx-auto pt-4 pb-2 max-narrow:py-2 max-narrow:px-4 ${hasTree ? "px-3" : "px-6"}`;
   return (
-    <div className={hasTree ? "chat chat-with-tree" : "chat"}>
+    <div className={`grid h-full bg-surface ${hasTree ? WITH_TREE : WITH_LIST}`}>
       {!hasTree && !isNarrow && (
-        <aside className="chat-list">
+        <aside className="min-h-0 border-r border-line">
           <ConversationList contextId={contextId} />
         </aside>
       )}
-      <section className="chat-main" aria-label="Conversation">
+      <section className="flex flex-col min-w-0 min-h-0 @container/chat" aria-label="Conversation">
         {(hasTree || isNarrow) && (
-          <div className="chat-bar">
+          <div className="flex justify-between -mb-2 px-1.5">
             <Button
               variant="ghost"
               icon={<MenuIcon />}
@@ -166,18 +170,18 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
           />
         )}
         {isEmpty ? (
-          <div className="chat-scroll">
-            <div className="chat-column">
+          <div className={SCROLL}>
+            <div className={column}>
               <Empty composer={composer} onAsk={(question) => void ask(question)} />
             </div>
           </div>
         ) : (
           <>
-            <div className="chat-view">
+            <div className="relative flex flex-1 flex-col min-h-0">
               {hasRoom && !hasTree && lastRun !== undefined && (
                 <Button
                   size="small"
-                  className="chat-show-tree"
+                  className="absolute z-1 top-2.5 right-4"
                   icon={<TreeIcon size={13} />}
                   onClick={() => {
                     setWatched({ contextId, runId: lastRun });
@@ -187,8 +191,8 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
                   Watch the tree
                 </Button>
               )}
-              <div className="chat-scroll" ref={scroller}>
-                <div className="chat-column" ref={content}>
+              <div className={SCROLL} ref={scroller}>
+                <div className={column} ref={content}>
                   <h1 className="visually-hidden">Conversation</h1>
                   <Conversation
                     key={contextId}
@@ -207,11 +211,13 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
                 </div>
               </div>
             </div>
-            <div className="chat-foot">
+            <div
+              className={`relative w-full max-w-180 mx-auto pt-2 pb-4 max-narrow:pt-1 max-narrow:px-3 max-narrow:pb-2.5 ${hasTree ? "px-5" : "px-6"}`}
+            >
               {!isAtEnd && (
                 <Button
                   size="small"
-                  className="chat-to-end"
+                  className="absolute -top-7 left-1/2 shadow-overlay -translate-x-1/2"
                   icon={<ChevronDownIcon size={12} />}
                   onClick={toEnd}
                 >
@@ -222,7 +228,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
                 <Meters progress={progress} limits={run.limits} isConnected={live.connection.at === "open"} />
               )}
               {editing && (
-                <p className="chat-editing">
+                <p className="px-0.5 pb-1.5 text-ink-3 text-sm">
                   The edited question is asked in a new conversation; this one stays as it is.{" "}
                   <Button variant="ghost" size="small" onClick={() => setEdited(null)}>
                     Ask it here

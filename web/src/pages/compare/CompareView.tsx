@@ -92,12 +92,21 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
   const headlines = [a.model.headline(at), b.model.headline(atB)] as const;
   const differing = differingParts(...headlines);
   return (
-    <div className="compare" data-versions={versions}>
-      <header className="compare-head">
-        <nav aria-label="Where this is">
-          <Link href="/runs">Runs</Link> / Compare
+    <div className="flex flex-col h-full bg-surface max-[900px]:overflow-auto" data-versions={versions}>
+      <header className="flex flex-none items-center gap-2 px-4 border-b border-line h-12 max-narrow:gap-x-1.5 max-narrow:px-3 max-[900px]:flex-wrap max-[900px]:h-auto max-[900px]:py-2 max-narrow:[&_.button]:min-h-9">
+        <nav
+          className="flex-none text-ink-3 max-narrow:flex-1 max-narrow:text-sm max-narrow:whitespace-nowrap"
+          aria-label="Where this is"
+        >
+          <Link href="/runs" className="no-underline">
+            Runs
+          </Link>{" "}
+          / Compare
         </nav>
-        <h1 className="truncate" title={question}>
+        <h1
+          className="flex-1 text-lg truncate max-narrow:leading-normal max-[900px]:basis-full max-[900px]:-order-1"
+          title={question}
+        >
           {question}
         </h1>
         <Segmented label="What is beside each other" options={ALIGNMENTS} value={by} onChange={setBy} />
@@ -135,7 +144,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         equalTicks={equal}
         onSelectTick={(letter, to) => (letter === "A" ? go(to) : goByB(to))}
       />
-      <div className="compare-bar">
+      <div className="compare-bar flex flex-none items-center gap-2 px-4 border-b border-line h-10 whitespace-nowrap max-[900px]:flex-wrap max-[900px]:h-auto max-[900px]:py-1.5 max-[900px]:whitespace-normal max-narrow:[&>.button]:min-h-9">
         <Button
           variant="ghost"
           size="small"
@@ -155,10 +164,10 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         <strong>
           {parts === 0 ? "They never part" : isParting ? `They part at tick ${tick}` : `Tick ${tick}`}
         </strong>
-        <span className="compare-of">
+        <span className="pr-3 narrow:border-r border-line-2 text-ink-3">
           of {a.model.ticks.length} and {b.model.ticks.length}
         </span>
-        <p aria-live="polite">
+        <p className="flex-1 min-w-0 overflow-hidden text-ellipsis max-narrow:basis-full" aria-live="polite">
           {isParting && equal > 0 && <>{equal} ticks are the same. Then </>}
           {headlines[0] === headlines[1] ? (
             <>{headlines[0] || "Nothing is known of this tick."}</>
@@ -169,8 +178,8 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
           )}
         </p>
       </div>
-      <div className="compare-body">
-        <div className="compare-source">
+      <div className="flex flex-1 min-h-0 max-[900px]:flex-none max-[900px]:flex-col">
+        <div className="flex flex-1 flex-col min-w-0 min-h-0 max-[900px]:flex-none max-[900px]:h-[60vh]">
           <SourceView
             model={a.model}
             at={at}
@@ -182,7 +191,10 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
             compare={{ model: b.model, at: atB, equalTicks: equal, onSelectTick: goByB }}
           />
         </div>
-        <aside className="compare-side" aria-label="Differences">
+        <aside
+          className="flex-none w-80 border-l border-line overflow-hidden min-[1500px]:w-102 max-[900px]:w-auto max-[900px]:border-l-0 max-[900px]:border-t max-[900px]:border-line"
+          aria-label="Differences"
+        >
           <Tabs<Pane>
             label="Differences"
             selected={pane}

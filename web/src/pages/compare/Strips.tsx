@@ -3,7 +3,6 @@ import { Badge } from "@/parts/Badge";
 import { duration } from "@/parts/format";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
-import "./Strips.css";
 
 interface StripsProps {
   runs: readonly { letter: "A" | "B"; model: RunModel; at: number }[];
@@ -11,18 +10,30 @@ interface StripsProps {
   onSelectTick: (letter: "A" | "B", at: number) => void;
 }
 
+/** Which of both runs it is: A is filled. */
+export const Letter = ({ children }: { children: string }) => (
+  <i
+    className={`grid flex-none place-items-center size-4.5 border-2 border-ink rounded-sm font-sans not-italic font-strong text-xs leading-none ${children === "A" ? "bg-ink text-on-ink" : ""}`}
+  >
+    {children}
+  </i>
+);
+
 /** Both runs in true time, on one scale: turns and tools; what is the same in both is pale. */
 export function Strips({ runs, equalTicks, onSelectTick }: StripsProps) {
   const longest = Math.max(1, ...runs.map(({ model }) => model.ticks.at(-1)?.at_s ?? 0));
   return (
-    <div className="strips">
+    <div className="flex-none py-2.5 px-4 border-b border-line bg-surface">
       {runs.map(({ letter, model, at }) => (
-        <div key={letter} className="strip">
-          <i className={`strip-letter strip-${letter}`}>{letter}</i>
-          <Link href={`/runs/${model.run.id}`} className="strip-id">
+        <div key={letter} className="flex items-center gap-2 h-7">
+          <Letter>{letter}</Letter>
+          <Link
+            href={`/runs/${model.run.id}`}
+            className="flex-none no-underline hover:underline max-narrow:hidden"
+          >
             <code>{model.run.id.slice(0, 8)}</code>
           </Link>
-          <span className="strip-end">
+          <span className="flex-none min-w-33 max-narrow:min-w-28">
             <Badge tone={outcomeOf(model.run).tone}>{outcomeOf(model.run).words}</Badge>
           </span>
           <Strip
@@ -52,11 +63,11 @@ function Strip({ model, at, equalTicks, longest, onSelectTick }: StripProps) {
   const percent = (seconds: number) => `${((100 * seconds) / longest).toFixed(2)}%`;
   const endS = model.ticks.at(-1)?.at_s ?? 0;
   return (
-    <div className="strip-time">
+    <div className="relative flex-1 min-w-0 h-5 mr-15 max-narrow:mr-0 [&>*]:absolute">
       {model.calls.map((call) => (
         <i
           key={`${call.turn} ${call.id}`}
-          className="strip-call"
+          className="top-0.75 h-3.5 min-w-0.5 bg-ink-2 opacity-50"
           style={{
             left: percent(call.began_s),
             width: percent((call.ended_s ?? endS) - call.began_s),
@@ -70,7 +81,7 @@ function Strip({ model, at, equalTicks, longest, onSelectTick }: StripProps) {
           <button
             key={turn.n}
             type="button"
-            className={isSame ? "strip-turn strip-same" : "strip-turn"}
+            className={`top-0.75 h-3.5 py-0 px-1.25 border-0 rounded-[2px] text-[10px] leading-3.5 text-left whitespace-nowrap overflow-hidden max-narrow:p-0 max-narrow:text-[0px] ${isSame ? "bg-[color-mix(in_srgb,var(--run-fill)_28%,var(--surface))] text-ink" : "bg-run-fill text-(--on-mark)"}`}
             style={{ left: percent(turn.began_s), width: `max(3px, ${percent(took)} - 2px)` }}
             aria-label={`To turn ${turn.n}, ${duration(took)}`}
             onClick={() => {
@@ -83,9 +94,17 @@ function Strip({ model, at, equalTicks, longest, onSelectTick }: StripProps) {
         );
       })}
       {model.notices.map((notice, index) => (
-        <i key={index} className="strip-notice" title={notice.text} style={{ left: percent(notice.at_s) }} />
+        <i
+          key={index}
+          className="top-px w-0.5 h-4.5 bg-warn-fill"
+          title={notice.text}
+          style={{ left: percent(notice.at_s) }}
+        />
       ))}
-      <i className="strip-head" style={{ left: percent(model.ticks[at]?.at_s ?? 0) }} />
+      <i
+        className="-top-0.5 w-0.5 h-6 -ml-px bg-head"
+        style={{ left: percent(model.ticks[at]?.at_s ?? 0) }}
+      />
     </div>
   );
 }

@@ -8,7 +8,6 @@ import { NoRun } from "@/source/NoRun";
 import { useRun } from "@/source/useRun";
 import { useTitle } from "@/store/title";
 import { CompareView } from "./CompareView";
-import "./compare.css";
 
 interface CompareProps {
   first: string;

@@ -3,6 +3,12 @@ import { duration, number } from "@/parts/format";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
 import { boardDifferences, type Difference, type LineDifference } from "./differences";
+import { Letter } from "./Strips";
+
+const PANE = "py-3 px-4 [&>section+section]:mt-5 [&_h2]:mb-1 [&_h2]:text-ink-2 [&_h2]:text-xs";
+const TABLE =
+  "w-full border-collapse font-mono text-sm table-fixed [&_tr]:border-b [&_tr]:border-line [&_:is(th,td)]:pt-0.75 [&_:is(th,td)]:pr-1.5 [&_:is(th,td)]:pb-0.5 [&_:is(th,td)]:pl-0 [&_:is(th,td)]:font-regular [&_:is(th,td)]:text-left [&_:is(th,td)]:wrap-anywhere [&_:is(th,td)]:align-top [&_th:first-child]:w-[49%]";
+const LINE = "block mb-0.5 py-px px-2 rounded-sm no-underline";
 
 interface Pair {
   a: RunModel;
@@ -19,7 +25,7 @@ interface WhereProps extends Pair {
 export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
   const board = boardDifferences(a, b, atA, atB);
   return (
-    <div className="compare-pane">
+    <div className={PANE}>
       {difference.input && (
         <section>
           <h2>What came from outside first differs in tick {difference.input.tick}</h2>
@@ -36,15 +42,15 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
       )}
       <section>
         <h2>Blackboard after tick {a.ticks[atA]?.tick ?? 0}</h2>
-        <table>
+        <table className={TABLE}>
           <thead>
             <tr>
               <th scope="col">key</th>
               <th scope="col">
-                <i className="strip-letter strip-A">A</i>
+                <Letter>A</Letter>
               </th>
               <th scope="col">
-                <i className="strip-letter">B</i>
+                <Letter>B</Letter>
               </th>
             </tr>
           </thead>
@@ -56,7 +62,7 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
                 <td title={text(each.b, 2_000)}>{text(each.b)}</td>
               </tr>
             ))}
-            <tr className="compare-same">
+            <tr className="text-ink-3">
               <th scope="row">
                 {board.different.length > 0 ? `${board.same} more keys` : `${board.same} keys`}
               </th>
@@ -67,10 +73,10 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
       </section>
       <section>
         <h2>What came of it</h2>
-        <table>
+        <table className={TABLE}>
           <tbody>
             {outcomes(a, b).map(([what, one, other]) => (
-              <tr key={what} className={one === other ? "compare-same" : undefined}>
+              <tr key={what} className={one === other ? "text-ink-3" : undefined}>
                 <th scope="row">{what}</th>
                 <td>{one}</td>
                 <td>{other}</td>
@@ -108,14 +114,14 @@ function text(value: unknown, most = 60): string {
 
 /** What the model answered in each turn, beside each other; equal answers are one line. */
 export function AnswersPane({ difference }: { difference: Difference }) {
-  if (difference.answers.length === 0) return <p className="compare-none">Neither run has an answer.</p>;
+  if (difference.answers.length === 0) return <p className="p-4 text-ink-3">Neither run has an answer.</p>;
   return (
-    <div className="compare-pane">
+    <div className={PANE}>
       {difference.answers.map(({ turn, old, new: other }) => (
         <section key={turn}>
           <h2>
             Turn {turn}
-            {old === other && <span className="compare-note"> the same in both</span>}
+            {old === other && <span className="text-ink-3 font-regular"> the same in both</span>}
           </h2>
           {old !== other && <TwoTexts a={old} b={other} />}
         </section>
@@ -126,14 +132,14 @@ export function AnswersPane({ difference }: { difference: Difference }) {
 
 function TwoTexts({ a, b }: { a: string | null; b: string | null }) {
   return (
-    <div className="compare-two">
+    <div className="grid grid-cols-[1fr_1fr] gap-3 text-sm [&_p]:mt-1 [&_p]:whitespace-pre-wrap [&_p]:wrap-anywhere">
       {Object.entries({ A: a, B: b }).map(([letter, each]) => (
         <div key={letter}>
-          <i className={`strip-letter strip-${letter}`}>{letter}</i>
+          <Letter>{letter}</Letter>
           {each === null ? (
-            <p className="compare-note">not there</p>
+            <p className="text-ink-3">not there</p>
           ) : each === "" ? (
-            <p className="compare-note">no text</p>
+            <p className="text-ink-3">no text</p>
           ) : (
             <p>{each}</p>
           )}
@@ -152,14 +158,14 @@ export function TreePane({ a, b, difference, lines }: TreeProps) {
   const changes = difference.tree ?? [];
   if (lines.length === 0 && changes.length === 0)
     return (
-      <p className="compare-none">
+      <p className="p-4 text-ink-3">
         {a.run.tree_version === b.run.tree_version
           ? "Both ran on the same version of the tree."
           : "The versions differ in nothing that is kept of both."}
       </p>
     );
   return (
-    <div className="compare-pane">
+    <div className={PANE}>
       <section>
         <h2>Lines</h2>
         {lines.map((each) => (
@@ -168,12 +174,12 @@ export function TreePane({ a, b, difference, lines }: TreeProps) {
       </section>
       <section>
         <h2>Nodes</h2>
-        <ul className="compare-nodes">
+        <ul className="list-none text-sm">
           {changes.map((change) => (
             <li key={`${change.kind} ${change.what}`}>
               <strong>{change.kind}</strong>{" "}
               <code title={change.what}>{change.what.split("/").slice(-2).join("/")}</code>
-              {change.text && <p>{change.text}</p>}
+              {change.text && <p className="text-ink-3 wrap-anywhere">{change.text}</p>}
             </li>
           ))}
         </ul>
@@ -188,16 +194,20 @@ const bare = (line: string): string => line.trim().replace(/^- /, "");
 function Lines({ lines, a, b }: { lines: LineDifference } & Pair) {
   const short = (model: RunModel) => model.run.tree_version?.slice(0, 7) ?? "?";
   return (
-    <figure className="compare-lines">
-      <pre>
+    <figure className="mb-2.5">
+      <pre className="text-sm whitespace-pre-wrap wrap-anywhere">
         {lines.removed.map((line, index) => (
-          <del key={index}>- {bare(line)}</del>
+          <del key={index} className={`${LINE} bg-(--del)`}>
+            - {bare(line)}
+          </del>
         ))}
         {lines.added.map((line, index) => (
-          <ins key={index}>+ {bare(line)}</ins>
+          <ins key={index} className={`${LINE} bg-(--add)`}>
+            + {bare(line)}
+          </ins>
         ))}
       </pre>
-      <figcaption>
+      <figcaption className="text-ink-3 text-sm">
         {lines.file}:{lines.line} · changed between {short(a)} and {short(b)}
       </figcaption>
     </figure>

@@ -44,7 +44,7 @@ export function Results(props: ResultsProps) {
   const shown = errors > 0 || isNew ? <Remark>{waiting}</Remark> : null;
   return (
     <aside
-      className="editor-results flex flex-col min-w-0 min-h-0 border-l border-line max-narrow:hidden"
+      className="[&_.tab]:py-0 [&_.tab]:px-1.5 [&_li]:list-none [&_pre]:p-2 [&_pre]:overflow-auto [&_pre]:rounded-sm [&_pre]:bg-surface-2 [&_pre]:text-xs [&_pre]:leading-tight flex flex-col min-w-0 min-h-0 border-l border-line max-narrow:hidden"
       aria-label="Results"
     >
       <Tabs<Pane>

@@ -28,7 +28,6 @@ import type { Conflict, Mistake, NodeAnswers, Tree, TreeHead } from "./types";
 import { useDraft } from "./useDraft";
 import { useSettled } from "./useSettled";
 import { Versions } from "./Versions";
-import "./Workbench.css";
 
 const CHECK_PAUSE_MS = 200;
 

@@ -1,8 +1,8 @@
 /** A sheet over the foot of a narrow screen, with three heights. */
 import { useState, type PointerEvent, type ReactNode } from "react";
-import "./BottomSheet.css";
 
 const HEIGHTS = ["low", "half", "high"] as const;
+const LOOKS = ["bottom-sheet-low h-15", "h-[42%]", "h-[88%]"];
 const SHARES = [0.1, 0.42, 0.86]; // of the height of the page
 const DRAGGED_PX = 6;
 
@@ -18,10 +18,13 @@ export function BottomSheet({ children }: { children: ReactNode }) {
     setFrom(null);
   };
   return (
-    <section className={`bottom-sheet bottom-sheet-${HEIGHTS[height] ?? "half"}`} aria-label="Details">
+    <section
+      className={`bottom-sheet absolute z-5 inset-x-0 bottom-0 flex flex-col border-t border-line-2 rounded-t-[14px] bg-surface shadow-overlay transition-[height] duration-(--slow) ease-(--ease) ${LOOKS[height] ?? ""}`}
+      aria-label="Details"
+    >
       <button
         type="button"
-        className="bottom-sheet-handle"
+        className="flex-none h-5 p-0 border-0 bg-transparent touch-none pointer-coarse:h-8 before:block before:w-9 before:h-1 before:mx-auto before:rounded-[2px] before:bg-line-2"
         aria-label={`Change the height: it is ${HEIGHTS[height] ?? "half"}`}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -34,7 +37,7 @@ export function BottomSheet({ children }: { children: ReactNode }) {
           setHeight((height + 1) % HEIGHTS.length);
         }}
       />
-      <div className="bottom-sheet-body">{children}</div>
+      <div className="flex flex-1 flex-col min-h-0">{children}</div>
     </section>
   );
 }

@@ -10,7 +10,8 @@ import { serviceTime } from "@/store/clock";
 import { useMedia } from "@/store/media";
 import { useNow } from "@/store/useNow";
 import { usedBy } from "./figures";
-import "./RunHead.css";
+
+const PILL = "flex-none p-0 border-0 rounded-[10px] bg-transparent hover:brightness-97";
 
 interface RunHeadProps {
   model: RunModel;
@@ -39,39 +40,39 @@ export function RunHead(props: RunHeadProps) {
   const seconds = isLive ? serviceTime(now) / 1_000 - run.created_at : used.seconds;
   const tree = `${run.tree}${run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}`;
   return (
-    <header className="run-head">
-      <nav className="run-head-where" aria-label="Where this is">
+    <header className="run-head flex flex-none items-center gap-2 h-12 px-4 border-b border-line bg-surface whitespace-nowrap max-narrow:h-11 max-narrow:pr-1 max-narrow:pl-3">
+      <nav className="flex items-center gap-1.5 text-ink-3" aria-label="Where this is">
         {isLinked && (
-          <Link href="/runs" aria-label="All runs">
+          <Link
+            href="/runs"
+            className="inline-flex no-underline hover:text-ink hover:underline max-narrow:py-2 max-narrow:px-1"
+            aria-label="All runs"
+          >
             {isNarrow ? <ChevronLeftIcon /> : "Runs"}
           </Link>
         )}
         {isLinked && !isNarrow && <span aria-hidden="true">/</span>}
-        <code title={run.id}>{run.id.slice(0, 8)}</code>
+        <code className="max-narrow:hidden" title={run.id}>
+          {run.id.slice(0, 8)}
+        </code>
       </nav>
-      <h1 className="run-head-question truncate" title={run.question}>
+      <h1 className="min-w-20 text-lg leading-normal truncate" title={run.question}>
         {run.question || "(the question was deleted)"}
       </h1>
       {model.isComplete && <Badge tone={outcome.tone}>{outcome.words}</Badge>}
       {errors > 0 && (
-        <button type="button" className="run-head-errors" onClick={onNextError} title="To the next error (E)">
+        <button type="button" className={PILL} onClick={onNextError} title="To the next error (E)">
           <Badge tone="err">{plural(errors, "node error")}</Badge>
         </button>
       )}
       {!model.isComplete && (
-        <button
-          type="button"
-          className="run-head-live"
-          aria-pressed={isFollowing}
-          onClick={onLive}
-          title="Live (L)"
-        >
+        <button type="button" className={PILL} aria-pressed={isFollowing} onClick={onLive} title="Live (L)">
           <Badge tone={isPaused ? "plain" : "run"} mark={isPaused ? "breakpoint" : "running"}>
             {liveWords(props)}
           </Badge>
         </button>
       )}
-      <dl className="run-head-figures">
+      <dl className="flex gap-3.5 ml-auto pl-2 text-ink-2 max-[1100px]:hidden">
         <Figure value={number(used.turns)} unit={used.turns === 1 ? "turn" : "turns"} label="Turns" />
         <Figure
           value={`${run.tokens_estimated ? "≈ " : ""}${number(used.tokens)}`}
@@ -85,7 +86,10 @@ export function RunHead(props: RunHeadProps) {
             <dt className="visually-hidden">Tree</dt>
             <dd>
               {isLinked ? (
-                <Link className="run-head-tree" href={`/trees/${encodeURIComponent(run.tree)}`}>
+                <Link
+                  className="text-ink-2 no-underline hover:underline"
+                  href={`/trees/${encodeURIComponent(run.tree)}`}
+                >
                   <code>{tree}</code>
                 </Link>
               ) : (
@@ -95,7 +99,7 @@ export function RunHead(props: RunHeadProps) {
           </div>
         )}
       </dl>
-      <div className="run-head-actions">{props.children}</div>
+      <div className="flex flex-none gap-2 pl-1 max-[1100px]:ml-auto">{props.children}</div>
     </header>
   );
 }
@@ -115,10 +119,10 @@ interface FigureProps {
 
 function Figure({ value, unit, label, code = false }: FigureProps) {
   return (
-    <div className={code ? "mono" : undefined}>
+    <div className={code ? "mono text-sm" : undefined}>
       <dt className="visually-hidden">{label}</dt>
       <dd>
-        {value && <b>{value}</b>} {unit}
+        {value && <b className="text-ink font-strong">{value}</b>} {unit}
       </dd>
     </div>
   );

@@ -31,7 +31,6 @@ import { RunSearch, type Found } from "./RunSearch";
 import { TickBar } from "./TickBar";
 import { usePlay } from "./usePlay";
 import { WaitingStrip } from "./WaitingStrip";
-import "./RunView.css";
 
 const KEYS = [
   [["ArrowLeft", "ArrowRight"], "tick"],
@@ -184,7 +183,7 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
     />
   );
   return (
-    <div className="run">
+    <div className="run flex flex-col h-full min-h-0 bg-surface [@media(height<560px)]:h-auto">
       <RunHead
         model={model}
         isFollowing={isFollowing}
@@ -200,7 +199,7 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
       {debugging?.strip}
       {served && <WaitingStrip model={model} onShow={() => change({ tab: "answer", tick: null })} />}
       {model.run.kept !== "whole" && <FiguresStrip>{whyNoTexts}</FiguresStrip>}
-      <div className="run-overview">
+      <div className="flex-none h-33 border-b border-line max-narrow:h-22.5">
         <Overview model={model} at={at} onSelectTick={go} window={isNarrow ? null : window_} />
       </div>
       <TickBar
@@ -216,8 +215,8 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
         onAxis={(axis) => change({ axis })}
         onGraph={(graph) => change({ graph })}
       />
-      <div className="run-body">
-        <div className="run-source">
+      <div className="relative flex flex-1 min-h-0 [@media(height<560px)]:flex-none [@media(height<560px)]:h-105">
+        <div className="flex flex-1 flex-col min-w-0 max-narrow:flex-none max-narrow:w-full max-narrow:h-[calc(58%+12px)] max-narrow:[:has(>.bottom-sheet-low)>&]:h-[calc(100%-48px)]">
           {search !== null && (
             <RunSearch
               ref={field}
@@ -257,7 +256,13 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
             />
           )}
         </div>
-        {isNarrow ? <BottomSheet>{panes}</BottomSheet> : <aside className="run-panes">{panes}</aside>}
+        {isNarrow ? (
+          <BottomSheet>{panes}</BottomSheet>
+        ) : (
+          <aside className="run-panes flex flex-none flex-col w-100 border-l border-line min-[1500px]:w-102 max-[1100px]:w-[36%] max-[1100px]:min-w-68">
+            {panes}
+          </aside>
+        )}
       </div>
       <StatusBar keys={KEYS}>
         <Legend />

@@ -16,7 +16,6 @@ import type { RunModel } from "@/run/model";
 import { headlineParts } from "@/run/moves";
 import type { Axis } from "@/source";
 import { useMedia } from "@/store/media";
-import "./TickBar.css";
 
 interface TickBarProps {
   model: RunModel;
@@ -40,8 +39,12 @@ export function TickBar(props: TickBarProps) {
   const last = model.ticks.length - 1;
   const tick = model.ticks[at];
   return (
-    <div className="tick-bar">
-      <div className="tick-bar-steps" role="group" aria-label="Ticks">
+    <div className="flex flex-none items-center gap-2.5 h-10 px-3 border-b border-line bg-surface max-narrow:flex-wrap max-narrow:h-auto max-narrow:pt-2 max-narrow:px-4 max-narrow:pb-2.5 max-narrow:gap-y-1 max-narrow:gap-x-2.5">
+      <div
+        className="flex flex-none gap-1.5 max-narrow:order-2 max-narrow:ml-auto max-narrow:gap-3 max-narrow:[&>.button]:relative max-narrow:[&>.button]:w-8! max-narrow:[&>.button]:h-8 max-narrow:[&>.button]:min-h-0 max-narrow:[&>.button]:border-line-2 max-narrow:[&>.button]:after:absolute max-narrow:[&>.button]:after:-inset-1.5"
+        role="group"
+        aria-label="Ticks"
+      >
         {!isNarrow && (
           <Step label="First tick" icon={<FirstIcon />} isOff={at <= 0} onClick={() => onGo(0)} />
         )}
@@ -59,17 +62,18 @@ export function TickBar(props: TickBarProps) {
           <Step label="Last tick" icon={<LastIcon />} isOff={at >= last} onClick={() => onGo(last)} />
         )}
       </div>
-      <p className="tick-bar-where">
+      <p className="tick-bar-where flex-none text-ink-3 whitespace-nowrap">
         {tick ? (
           <>
-            <b>Tick {tick.tick}</b> of {model.lastTick} · turn {tick.turn} · {duration(tick.at_s)}
+            <b className="text-ink font-strong">Tick {tick.tick}</b> of {model.lastTick} · turn {tick.turn} ·{" "}
+            {duration(tick.at_s)}
           </>
         ) : (
           "No tick yet"
         )}
       </p>
       {!isNarrow && <Headline text={model.headline(at)} />}
-      <div className="tick-bar-modes">
+      <div className="flex flex-none gap-2.5 max-narrow:hidden">
         {isWide && (
           <Segmented
             label="Lines"
@@ -112,8 +116,12 @@ export function TickBar(props: TickBarProps) {
 function Headline({ text }: { text: string }) {
   const [first, rest] = headlineParts(text);
   return (
-    <p className="tick-bar-headline" title={text} aria-live="polite">
-      <b>{first}</b> {rest}
+    <p
+      className="tick-bar-headline flex-1 min-w-0 pl-2.5 border-l border-line-2 truncate max-narrow:flex-[0_0_100%] max-narrow:order-3 max-narrow:p-0 max-narrow:border-0 max-narrow:whitespace-normal"
+      title={text}
+      aria-live="polite"
+    >
+      <b className="font-strong">{first}</b> {rest}
     </p>
   );
 }

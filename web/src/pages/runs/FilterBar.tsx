@@ -18,6 +18,7 @@ const TABS: readonly { outcome: OutcomeName; label: string; mark?: MarkKind; rar
   { outcome: "stopped", label: "Stopped", mark: "warning" },
   { outcome: "failed", label: "Failed", mark: "error" },
 ];
+const CHOSEN = "border-ink! font-medium";
 const TYPING_MS = 250;
 
 interface FilterBarProps {
@@ -40,7 +41,7 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
     },
   }));
   return (
-    <div className="runs-filters">
+    <div className="flex flex-wrap items-center gap-y-2 gap-x-3 pb-3 max-narrow:gap-x-2 max-narrow:pb-2">
       <Search
         key={filters.search === "" ? "empty" : "given"}
         value={filters.search}
@@ -49,12 +50,15 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
           onChange({ search });
         }}
       />
-      <div className="runs-tabs" role="group" aria-label="Outcome">
+      <div
+        className="flex gap-1.5 max-narrow:max-w-full max-narrow:py-0.5 max-narrow:overflow-x-auto max-narrow:[&>.chip]:flex-none"
+        role="group"
+        aria-label="Outcome"
+      >
         {TABS.filter(({ outcome, rare }) => !rare || !!counts?.[outcome] || filters.outcome === outcome).map(
           ({ outcome, label, mark }) => (
             <Chip
               key={outcome}
-              className={`runs-tab-${outcome}`}
               icon={mark && <Mark kind={mark} label={null} />}
               count={counts?.[outcome]}
               pressed={filters.outcome === outcome && filters.reason === ""}
@@ -67,13 +71,18 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
           ),
         )}
       </div>
-      <div className="runs-more" role="group" aria-label="Filters" ref={filterRef}>
+      <div
+        className="flex gap-1.5 ml-auto max-narrow:flex-wrap max-narrow:ml-0"
+        role="group"
+        aria-label="Filters"
+        ref={filterRef}
+      >
         <Menu
           label="Reason"
           align="end"
           items={reasons}
           button={(props) => (
-            <Chip {...props} className={filters.reason ? "runs-chosen" : ""}>
+            <Chip {...props} className={filters.reason ? CHOSEN : ""}>
               {filters.reason ? reasonWords(filters.reason) : "Reason"} <ChevronDownIcon size={12} />
             </Chip>
           )}
@@ -89,7 +98,7 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
             },
           }))}
           button={(props) => (
-            <Chip {...props} className={filters.tree ? "runs-chosen" : ""}>
+            <Chip {...props} className={filters.tree ? CHOSEN : ""}>
               Tree: {filters.tree || "any"} <ChevronDownIcon size={12} />
             </Chip>
           )}
@@ -105,7 +114,7 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
             },
           }))}
           button={(props) => (
-            <Chip {...props} className={filters.since ? "runs-chosen" : ""}>
+            <Chip {...props} className={filters.since ? CHOSEN : ""}>
               Began: {filters.since || "any time"} <ChevronDownIcon size={12} />
             </Chip>
           )}
@@ -159,11 +168,12 @@ function Search({ value, onChange, inputRef }: SearchProps) {
     };
   }, [text, value]);
   return (
-    <label className="runs-search">
+    <label className="flex flex-[0_1_190px] min-w-0 items-center gap-2 h-7 pr-1.5 pl-2 border border-line rounded-md bg-surface text-ink-3 focus-within:outline-2 focus-within:outline-focus focus-within:outline-offset-1 min-[1500px]:basis-70 max-narrow:flex-[1_0_100%] max-narrow:h-9 max-narrow:bg-canvas max-narrow:[&>.kbd]:hidden">
       <SearchIcon size={14} />
       <span className="visually-hidden">Search runs by question or id</span>
       <input
         ref={inputRef}
+        className="flex-1 w-0 min-w-0 h-full p-0 border-0 outline-none bg-transparent text-ink placeholder:text-ink-3"
         type="search"
         value={text}
         maxLength={200}

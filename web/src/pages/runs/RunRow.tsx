@@ -6,6 +6,11 @@ import { outcomeOf } from "@/run/outcome";
 import type { RunBody } from "./queries";
 import { Shape } from "./Shape";
 
+const CELL =
+  "h-9 py-0 px-2.5 border-t border-line text-left max-narrow:h-auto max-narrow:p-0 max-narrow:border-0";
+const FIGURE = `${CELL} text-right! whitespace-nowrap`;
+const CODE = "block text-ink-3 text-xs";
+
 interface RunRowProps {
   run: RunBody;
   /** When a run that is under way was read. */
@@ -26,11 +31,14 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
     token_warning_percent,
   } = run.limits;
   return (
-    <tr className={isSelected ? "runs-row runs-selected" : "runs-row"} data-run={run.run_id}>
-      <td className="runs-outcome">
+    <tr
+      className={`group relative focus-within:bg-sel focus-within:shadow-[inset_2px_0_var(--ink)] max-narrow:grid max-narrow:grid-cols-[1fr_auto_auto] max-narrow:items-center max-narrow:gap-y-1.5 max-narrow:-mx-4 max-narrow:py-2.5 max-narrow:px-4 max-narrow:border-b max-narrow:border-line ${isSelected ? "bg-sel" : "hover:not-focus-within:bg-surface-2"}`}
+      data-run={run.run_id}
+    >
+      <td className={`${CELL} relative [&>.badge]:align-[-1px]`}>
         <input
           type="checkbox"
-          className="runs-check"
+          className="absolute z-1 top-2.5 right-1 size-4 m-0 opacity-0 accent-ink group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100 max-narrow:top-0 max-narrow:right-auto max-narrow:left-37.5"
           aria-label={`Select the run of ${clock(began)}`}
           checked={isSelected}
           onChange={() => {
@@ -39,11 +47,11 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
         />
         <Badge tone={tone}>{run.status === "running" ? `turn ${run.turns + 1}` : words}</Badge>
       </td>
-      <td className="runs-question">
-        <div>
+      <td className={`runs-question ${CELL} max-narrow:col-span-full max-narrow:font-medium`}>
+        <div className="flex items-center gap-2.5 max-narrow:flex-wrap max-narrow:gap-1 [&>.badge]:flex-none">
           <Link
             href={`/runs/${run.run_id}`}
-            className={run.question ? "truncate" : "truncate runs-gone"}
+            className={`min-w-0 truncate no-underline after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus focus-visible:after:-outline-offset-2 max-narrow:whitespace-normal ${run.question ? "" : "text-ink-3 italic"}`}
             title={question}
           >
             {question}
@@ -51,34 +59,34 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
           {!!run.summary?.node_errors && <Badge tone="err">node error</Badge>}
         </div>
       </td>
-      <td className="runs-shape-cell">
+      <td className={`${CELL} max-narrow:pr-4`}>
         <Shape run={run} seconds={seconds} />
       </td>
-      <td className="runs-figure runs-turns">
+      <td className={`${FIGURE} max-narrow:text-ink-3`}>
         <Figure value={run.turns} limit={turns} warnPercent={soft_warning_percent}>
           {number(run.turns)}
-          {turns !== undefined && <span className="runs-limit">/{turns}</span>}
-          <span className="runs-unit"> turns · </span>
+          {turns !== undefined && <span className="text-ink-3">/{turns}</span>}
+          <span className="narrow:hidden text-ink-3 whitespace-pre"> turns · </span>
         </Figure>
       </td>
-      <td className="runs-figure runs-tokens">
+      <td className={`${FIGURE} max-narrow:hidden`}>
         <Figure value={run.tokens_used} limit={tokens} warnPercent={token_warning_percent}>
           {run.tokens_estimated && <span title="In part estimated">≈</span>}
           {number(run.tokens_used)}
-          {tokens !== undefined && <span className="runs-limit runs-wide">/{compact(tokens)}</span>}
+          {tokens !== undefined && <span className="text-ink-3 max-[1500px]:hidden">/{compact(tokens)}</span>}
         </Figure>
       </td>
-      <td className="runs-figure runs-time">{roughly(seconds)}</td>
-      <td className="runs-tree">
-        <code className="truncate">
+      <td className={`${FIGURE} max-narrow:text-ink-3`}>{roughly(seconds)}</td>
+      <td className={`${CELL} max-[1000px]:hidden`}>
+        <code className={`${CODE} truncate`}>
           {run.tree.name}
           {run.tree.version && `@${run.tree.version.slice(0, 7)}`}
         </code>
       </td>
-      <td className="runs-id runs-wide">
-        <code>{run.run_id.slice(0, 8)}</code>
+      <td className={`${CELL} max-[1500px]:hidden`}>
+        <code className={CODE}>{run.run_id.slice(0, 8)}</code>
       </td>
-      <td className="runs-began">
+      <td className={`${FIGURE} text-ink-3 max-narrow:col-[2/-1] max-narrow:row-1`}>
         <time dateTime={run.created_at} title={new Date(began).toLocaleString("en-GB")}>
           {beganText(began)}
         </time>
@@ -98,11 +106,17 @@ interface FigureProps {
 function Figure({ value, limit, warnPercent = 100, children }: FigureProps) {
   const percent = limit ? Math.min(100, (100 * value) / limit) : 0;
   return (
-    <div>
+    <div className="relative">
       {children}
       {limit !== undefined && (
-        <i className={percent >= warnPercent ? "runs-bar runs-bar-near" : "runs-bar"} aria-hidden="true">
-          <b style={{ width: `${percent}%` }} />
+        <i
+          className="absolute right-0 -bottom-1 w-12 h-0.75 rounded-[2px] bg-surface-3 overflow-hidden max-narrow:hidden"
+          aria-hidden="true"
+        >
+          <b
+            className={`block h-full ${percent >= warnPercent ? "bg-warn-fill" : "bg-ink-3"}`}
+            style={{ width: `${percent}%` }}
+          />
         </i>
       )}
     </div>

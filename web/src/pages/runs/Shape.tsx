@@ -13,23 +13,31 @@ export function Shape({ run, seconds }: ShapeProps) {
   const shape = summary && shapeOf(summary.shape, seconds);
   return (
     <svg
-      className="runs-shape"
+      className="block w-full h-4.5 overflow-visible"
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
       {shape ? (
         <>
-          <path className="runs-shape-model" d={shape.model} />
-          <path className="runs-shape-tools" d={shape.tools} />
-          <path className="runs-shape-notices" d={shape.notices} />
+          <path className="fill-run-fill" d={shape.model} />
+          <path className="fill-ink-2" d={shape.tools} />
+          <path
+            className="fill-none stroke-warn-fill stroke-2 [vector-effect:non-scaling-stroke]"
+            d={shape.notices}
+          />
           {summary.node_errors > 0 && (
-            <path className="runs-shape-error" d={`M${shape.width} 1l6 6l-6 6l-6-6z`} />
+            <path className="fill-err-fill" d={`M${shape.width} 1l6 6l-6 6l-6-6z`} />
           )}
         </>
       ) : (
         run.status === "running" && (
-          <rect className="runs-shape-so-far" y="3" width={widthOf(seconds)} height="8" />
+          <rect
+            className="fill-[color-mix(in_srgb,var(--run-fill)_45%,var(--surface))]"
+            y="3"
+            width={widthOf(seconds)}
+            height="8"
+          />
         )
       )}
     </svg>

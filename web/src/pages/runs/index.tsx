@@ -14,7 +14,6 @@ import { addressOf, countsByOutcome, isNarrowed, NONE, readFilters, SINCE, type 
 import { NoMatch, NoRuns } from "./nothing";
 import { useFlagCounts, useRunCounts, useRunList } from "./queries";
 import { RunRow } from "./RunRow";
-import "./runs.css";
 
 const KEYS = [
   [["j", "k"], "move"],
@@ -23,6 +22,9 @@ const KEYS = [
   [["c"], "compare the selected"],
   [["f"], "filter"],
 ] as const;
+
+const HEAD = "h-8 py-0 px-2.5 text-ink-3 text-sm font-medium text-left";
+const FIGURE_HEAD = `${HEAD} text-right! whitespace-nowrap`;
 
 export default function Runs() {
   useTitle("Runs");
@@ -102,24 +104,24 @@ export default function Runs() {
   const isEmpty = runs.length === 0 && !hasNextPage;
   const hasNone = isEmpty && !isPending && !error && !isNarrowed(filters);
   return (
-    <div className="runs">
-      <div className="runs-scroll">
-        <div className="runs-head">
+    <div className="flex flex-col h-full">
+      <div className="flex-1 min-h-0 px-5 overflow-auto max-narrow:px-4 max-narrow:bg-surface">
+        <div className="flex items-center gap-2 h-15 pt-1">
           <h1>Runs</h1>
           {counted && (
-            <span className="runs-total">
+            <span className="text-ink-3">
               {counted.is_complete ? "" : "over "}
               {number(counted.total)}
               {filters.since ? ` in ${SINCE[filters.since].words}` : ""}
             </span>
           )}
           {hasShadows && (
-            <Link className="runs-shadow" href="/shadow">
+            <Link className="text-ink-2 text-sm" href="/shadow">
               Shadow runs
             </Link>
           )}
           {selected.length > 0 && (
-            <span className="runs-compare">
+            <span className="runs-compare flex items-center gap-2 ml-auto text-ink-3 text-sm max-narrow:text-xs">
               <span role="status">
                 {selected.length === 1 ? "1 selected; select another to compare" : "2 selected"}
               </span>
@@ -166,37 +168,49 @@ export default function Runs() {
             />
           )
         ) : (
-          <table className="runs-table" aria-busy={isPlaceholderData}>
-            <thead>
+          <table
+            className="runs-table w-full last:mb-5 border border-line rounded-md border-spacing-0 bg-surface table-fixed aria-busy:grayscale max-narrow:block max-narrow:border-0"
+            aria-busy={isPlaceholderData}
+          >
+            <thead className="max-narrow:sr-only">
               <tr>
-                <th scope="col">Outcome</th>
-                <th scope="col">Question</th>
-                <th scope="col" className="runs-shape-cell">
+                <th scope="col" className={`${HEAD} w-34`}>
+                  Outcome
+                </th>
+                <th scope="col" className={HEAD}>
+                  Question
+                </th>
+                <th scope="col" className={`${HEAD} w-41.5 min-[1500px]:w-65.5`}>
                   Shape
-                  <span className="runs-legend runs-wide" aria-hidden="true">
-                    <i className="runs-legend-model" /> model <i className="runs-legend-tools" /> tools{" "}
-                    <i className="runs-legend-notice" /> notice
+                  <span
+                    className="ml-2.5 text-xs font-regular max-[1500px]:hidden [&>i]:inline-block [&>i]:mr-px [&>i]:ml-1.5"
+                    aria-hidden="true"
+                  >
+                    <i className="size-2 bg-run-fill" /> model <i className="w-2 h-0.75 bg-ink-2" /> tools{" "}
+                    <i className="w-0.5 h-2.5 bg-warn-fill" /> notice
                   </span>
                 </th>
-                <th scope="col" className="runs-figure">
+                <th scope="col" className={`${FIGURE_HEAD} w-19`}>
                   Turns
                 </th>
-                <th scope="col" className="runs-figure">
+                <th scope="col" className={`${FIGURE_HEAD} w-21.5 min-[1500px]:w-31.5`}>
                   Tokens
                 </th>
-                <th scope="col" className="runs-figure">
+                <th scope="col" className={`${FIGURE_HEAD} w-18`}>
                   Time
                 </th>
-                <th scope="col">Tree</th>
-                <th scope="col" className="runs-wide">
+                <th scope="col" className={`${HEAD} w-36 max-[1000px]:hidden`}>
+                  Tree
+                </th>
+                <th scope="col" className={`${HEAD} w-24 max-[1500px]:hidden`}>
                   Run
                 </th>
-                <th scope="col" className="runs-began">
+                <th scope="col" className={`${FIGURE_HEAD} w-23.5`}>
                   Began
                 </th>
               </tr>
             </thead>
-            <tbody ref={body}>
+            <tbody className="max-narrow:block" ref={body}>
               {runs.map((run) => (
                 <RunRow
                   key={run.run_id}
@@ -252,7 +266,7 @@ function NextPage({ isBusy, listed, onReach }: NextPageProps) {
     };
   }, []);
   return (
-    <div className="runs-next" ref={ref}>
+    <div className="flex justify-center mb-5 p-3" ref={ref}>
       <Button size="small" disabled={isBusy} onClick={onReach}>
         {isBusy ? "Loading…" : `More than ${plural(listed, "run")}`}
       </Button>

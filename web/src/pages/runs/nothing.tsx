@@ -9,7 +9,7 @@ export function NoRuns() {
   return (
     <EmptyState
       icon={
-        <svg className="runs-none" width="72" height="14" viewBox="0 0 72 14" aria-hidden="true">
+        <svg className="fill-line-2" width="72" height="14" viewBox="0 0 72 14" aria-hidden="true">
           <path d="M0 2h22v7H0zM25 2h28v7H25zM56 2h16v7H56z" />
           <path d="M22 11h2v3h-2zM53 11h2v3h-2z" />
         </svg>
@@ -20,7 +20,9 @@ export function NoRuns() {
           <LinkButton href="/" variant="primary">
             Ask a question
           </LinkButton>
-          <code className="runs-hint">oracle ask &quot;How are mistakes in a tree file reported?&quot;</code>
+          <code className="mt-2 text-ink-3">
+            oracle ask &quot;How are mistakes in a tree file reported?&quot;
+          </code>
         </>
       }
     >

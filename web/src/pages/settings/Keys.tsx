@@ -27,7 +27,7 @@ export function Keys() {
             id={id}
             type="checkbox"
             role="switch"
-            className="settings-switch"
+            className="flex-none relative w-9 h-5 m-0 rounded-[10px] bg-line-3 appearance-none cursor-pointer transition-[background-color] duration-(--fast) ease-(--ease) after:absolute after:top-0.5 after:left-0.5 after:w-4 after:h-4 after:rounded-full after:bg-surface after:transition-[translate] after:duration-(--fast) after:ease-(--ease) checked:bg-ink checked:after:translate-x-4"
             checked={singleKeys}
             onChange={(event) => change({ singleKeys: event.target.checked })}
           />

@@ -4,7 +4,6 @@ import { number } from "@/parts/format";
 import type { Draft, LimitsEditor } from "./editor";
 import { afterKey, capOf, capText, readEntry, WORDS, type Bounds, type LimitName } from "./fields";
 import { Slider } from "./Slider";
-import "./LimitField.css";
 
 interface LimitFieldProps {
   name: LimitName;
@@ -31,7 +30,11 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
   const capped = capText(name, value, cap, tree);
   const commit = () => editor.commit(name);
   return (
-    <div className={`limit ${ROW} ${NARROW_ROW}`} role="group" aria-labelledby={`${id}-label`}>
+    <div
+      className={`limit [.limit+&]:border-t border-line ${ROW} ${NARROW_ROW}`}
+      role="group"
+      aria-labelledby={`${id}-label`}
+    >
       <div className="self-start pr-2 max-narrow:col-span-full max-narrow:pl-0">
         <span id={`${id}-label`}>
           <strong className="font-strong">{words.label}</strong>{" "}

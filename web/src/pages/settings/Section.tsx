@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 
-const SCROLL = "settings-scroll flex flex-1 flex-wrap content-start gap-7 min-h-0 overflow-auto";
+const SCROLL =
+  "pt-4 pr-6 pb-8 pl-44 max-[900px]:pt-3 max-[900px]:px-4 max-[900px]:pb-6 flex flex-1 flex-wrap content-start gap-7 min-h-0 overflow-auto";
 
 interface SectionProps {
   title: string;

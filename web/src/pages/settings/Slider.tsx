@@ -3,6 +3,12 @@ import { number } from "@/parts/format";
 import { afterKey, onStep, type Bounds, type Cap, type LimitWords } from "./fields";
 import "./Slider.css";
 
+const END = "text-ink-3 text-xs max-narrow:hidden";
+const TRACK = "top-3 h-1 rounded-[2px] pointer-coarse:top-5";
+const HATCHED = "bg-[repeating-linear-gradient(-55deg,var(--line-3)_0_2px,var(--surface-3)_2px_5px)]";
+const HATCHED_CAPPED =
+  "bg-[repeating-linear-gradient(-55deg,var(--warn-fill)_0_2px,var(--warn-soft)_2px_5px)]";
+
 interface SliderProps {
   bounds: Bounds;
   words: LimitWords;
@@ -26,23 +32,35 @@ export function Slider(props: SliderProps) {
   const filled = cap === null ? value : Math.min(value, cap.limit);
   const isCapped = cap !== null && value > cap.limit;
   return (
-    <div className={`slider${isWrong ? " slider-wrong" : ""}${isCapped ? " slider-capped" : ""}`}>
-      <span className="slider-end slider-least" aria-hidden="true">
+    <div
+      className={`slider grid grid-cols-[42px_minmax(80px,1fr)_54px] items-center gap-2 h-7 pointer-coarse:h-11 max-narrow:col-[1] max-narrow:grid-cols-[1fr] ${isWrong ? "slider-wrong" : ""}`}
+    >
+      <span className={`${END} text-right`} aria-hidden="true">
         {number(minimum)}
       </span>
-      <div className="slider-track">
-        <i className="slider-rest" />
-        <i className="slider-filled" style={{ width: at(share(filled)) }} />
+      <div className="relative h-7 pointer-coarse:h-11 [&>i]:absolute [&>i]:pointer-events-none">
+        <i className={`${TRACK} inset-x-0 bg-surface-3`} />
+        <i className={`${TRACK} left-0 bg-ink`} style={{ width: at(share(filled)) }} />
         {cap !== null && (
           <>
-            <i className="slider-beyond" style={{ left: at(share(cap.limit)) }} />
-            <i className="slider-cap" style={{ left: at(share(cap.limit)) }} />
+            <i
+              className={`${TRACK} right-0 ${isCapped ? HATCHED_CAPPED : HATCHED}`}
+              style={{ left: at(share(cap.limit)) }}
+            />
+            <i
+              className={`top-1.75 w-0.5 h-3.5 -ml-px pointer-coarse:top-3.75 ${isCapped ? "bg-warn-fill" : "bg-line-3"}`}
+              style={{ left: at(share(cap.limit)) }}
+            />
           </>
         )}
-        <i className="slider-default" style={{ left: at(share(bounds.default)) }} />
+        <i
+          className="top-5 w-px h-1.25 bg-line-3 pointer-coarse:top-7"
+          style={{ left: at(share(bounds.default)) }}
+        />
         <input
           id={id}
           type="range"
+          className="absolute inset-0 w-full h-7 m-0 bg-transparent appearance-none cursor-pointer focus-visible:outline-none pointer-coarse:h-11"
           min={minimum}
           max={maximum}
           step="any"
@@ -62,7 +80,7 @@ export function Slider(props: SliderProps) {
           onBlur={onCommit}
         />
       </div>
-      <span className="slider-end" aria-hidden="true">
+      <span className={END} aria-hidden="true">
         {number(maximum)}
       </span>
     </div>

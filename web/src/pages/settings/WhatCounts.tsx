@@ -52,7 +52,10 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
     ["parallel calls", number(effective.max_parallel_tools), by("max_parallel_tools")],
   ];
   return (
-    <aside className="what-counts text-sm" aria-labelledby="what-counts">
+    <aside
+      className="flex-[0_0_216px] pt-12.5 text-sm max-[1100px]:flex-[1_1_216px] max-[1100px]:max-w-100 max-[1100px]:pt-0"
+      aria-labelledby="what-counts"
+    >
       <h2 id="what-counts" className="mb-1 text-ink-2 text-xs">
         Limits in effect
       </h2>

@@ -8,7 +8,6 @@ import { Appearance } from "./Appearance";
 import { Keys } from "./Keys";
 import { Limits } from "./Limits";
 import { Tools } from "./Tools";
-import "./settings.css";
 
 interface SettingsSection {
   hash: string;
@@ -42,8 +41,11 @@ export default function Settings() {
   const { label, Section } = sections[at] ?? SECTIONS[0];
   useTitle(`${label} · Settings`);
   return (
-    <div className="settings relative h-full max-[900px]:flex max-[900px]:flex-col">
-      <nav className="settings-nav" aria-label="Settings">
+    <div className="relative h-full max-[900px]:flex max-[900px]:flex-col">
+      <nav
+        className="absolute z-1 top-5 left-8 flex flex-col w-29 max-[900px]:static max-[900px]:flex-none max-[900px]:flex-row max-[900px]:gap-0.5 max-[900px]:w-auto max-[900px]:pt-2 max-[900px]:px-3 max-[900px]:pb-0 max-[900px]:overflow-x-auto"
+        aria-label="Settings"
+      >
         {sections.map((section, index) => (
           <a
             key={section.hash}

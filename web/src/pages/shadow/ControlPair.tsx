@@ -5,6 +5,10 @@ import { number, plural, reasonText } from "@/parts/format";
 import { Mark } from "@/parts/Mark";
 import { mean, measureName, percent, range, shareName, signed, verdictOf } from "./figures";
 
+const TABLE =
+  "border-collapse [&>caption]:pb-1 [&>caption]:font-strong [&>caption]:text-left [&_:is(th,td)]:py-1.25 [&_:is(th,td)]:pr-3 [&_:is(th,td)]:pl-0 [&_:is(th,td)]:font-regular [&_:is(th,td)]:text-left [&>thead_th]:text-ink-3 [&>thead_th]:text-sm [&>tbody_:is(th,td)]:border-t [&>tbody_:is(th,td)]:border-line";
+const NUMBER = "text-right! whitespace-nowrap";
+
 type Group = components["schemas"]["ControlPair"];
 type Pair = Group["worst"][number];
 
@@ -37,15 +41,15 @@ export function ControlPair({ group }: { group: Group }) {
 
 function Agreements({ group }: { group: Group }) {
   return (
-    <table className="shadow-table border-collapse">
+    <table className={TABLE}>
       <caption>Agreement</caption>
       <thead>
         <tr>
           <th scope="col">Both have the</th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             Share
           </th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             95 %
           </th>
         </tr>
@@ -54,8 +58,8 @@ function Agreements({ group }: { group: Group }) {
         {group.agreement.map(({ name, share }) => (
           <tr key={name}>
             <th scope="row">{shareName(name)}</th>
-            <td className="shadow-number">{percent(share.estimate)}</td>
-            <td className="shadow-number text-ink-3">
+            <td className={NUMBER}>{percent(share.estimate)}</td>
+            <td className={`${NUMBER} text-ink-3`}>
               {share.low === null || share.high === null
                 ? "–"
                 : `${percent(share.low)} to ${percent(share.high)}`}
@@ -75,21 +79,21 @@ const VERDICTS = {
 
 function Measures({ group }: { group: Group }) {
   return (
-    <table className="shadow-table border-collapse">
+    <table className={TABLE}>
       <caption>Per question</caption>
       <thead>
         <tr>
           <th scope="col">Mean</th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             Users
           </th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             Shadow
           </th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             Difference
           </th>
-          <th scope="col" className="shadow-number">
+          <th scope="col" className={NUMBER}>
             95 %
           </th>
           <th scope="col" aria-label="Verdict" />
@@ -99,13 +103,13 @@ function Measures({ group }: { group: Group }) {
         {group.measures.map(({ name, primary, shadow, difference, relative }) => (
           <tr key={name}>
             <th scope="row">{measureName(name)}</th>
-            <td className="shadow-number">{mean(primary)}</td>
-            <td className="shadow-number">{mean(shadow)}</td>
-            <td className="shadow-number">
+            <td className={NUMBER}>{mean(primary)}</td>
+            <td className={NUMBER}>{mean(shadow)}</td>
+            <td className={NUMBER}>
               {signed(difference.estimate)}
               {relative !== null && <span className="text-ink-3"> {percent(relative)}</span>}
             </td>
-            <td className="shadow-number text-ink-3">{range(difference)}</td>
+            <td className={`${NUMBER} text-ink-3`}>{range(difference)}</td>
             <td>
               <Mark {...VERDICTS[verdictOf(difference)]} />
             </td>
@@ -133,12 +137,12 @@ function Ends({ group }: { group: Group }) {
 function Worst({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p className="text-ink-3">No pair disagrees.</p>;
   return (
-    <table className="shadow-table border-collapse shadow-worst w-full table-fixed">
+    <table className={`${TABLE} w-full table-fixed [&_td]:overflow-hidden [&_td]:text-ellipsis`}>
       <caption>Where they disagree most</caption>
       <thead>
         <tr>
           <th scope="col">Question</th>
-          <th scope="col" className="shadow-number w-21">
+          <th scope="col" className={`${NUMBER} w-21`}>
             Similarity
           </th>
           <th scope="col" className="w-47.5 max-narrow:hidden">
@@ -164,7 +168,7 @@ function Worst({ pairs }: { pairs: readonly Pair[] }) {
                 {pair.question || "(the question was deleted)"}
               </Link>
             </th>
-            <td className="shadow-number">{pair.similarity.toFixed(2)}</td>
+            <td className={NUMBER}>{pair.similarity.toFixed(2)}</td>
             <td className="max-narrow:hidden">{endsOf(pair)}</td>
             <td className="max-narrow:hidden">
               {pair.parting ? partingOf(pair.parting) : <span className="text-ink-3">nowhere</span>}

@@ -12,7 +12,6 @@ import { serviceTime } from "@/store/clock";
 import { useTitle } from "@/store/title";
 import { ControlPair } from "./ControlPair";
 import { countsOf } from "./figures";
-import "./shadow.css";
 
 type Report = components["schemas"]["ShadowReport"];
 

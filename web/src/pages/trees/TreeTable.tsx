@@ -6,6 +6,13 @@ import { Mark } from "@/parts/Mark";
 import type { TreeHead } from "@/api/types";
 import { usesOf } from "@/api/trees";
 
+const HEAD = "h-8.25 py-0 px-2.5 text-ink-2 text-sm font-medium text-left";
+const CELL =
+  "h-13 py-1 px-2.5 overflow-hidden border-t border-line font-regular text-left text-ellipsis group-hover:bg-surface-2 group-aria-[current]:bg-sel! max-narrow:h-auto max-narrow:py-0.5 max-narrow:px-0 max-narrow:border-0 max-narrow:bg-transparent!";
+/** Where there is less room, names have that of what is less looked for. */
+const SECOND = "max-[1100px]:hidden";
+const THIRD = "max-[900px]:hidden";
+
 interface TreeTableProps {
   trees: readonly TreeHead[];
   /** Those that a search hides as well: they may use the ones that are shown. */
@@ -19,38 +26,40 @@ interface TreeTableProps {
 /** A row per tree. */
 export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTableProps) {
   return (
-    <table className="tree-table">
-      <thead>
+    <table className="w-full border border-line border-separate border-spacing-0 rounded-md bg-surface table-fixed max-narrow:block max-narrow:border-0 max-narrow:bg-transparent">
+      <thead className="max-narrow:hidden">
         <tr>
-          <th scope="col">Tree</th>
-          <th scope="col" className="tree-table-number w-16">
+          <th scope="col" className={HEAD}>
+            Tree
+          </th>
+          <th scope="col" className={`${HEAD} w-16 text-right!`}>
             Nodes
           </th>
-          <th scope="col" className="w-44">
+          <th scope="col" className={`${HEAD} w-44 ${SECOND}`}>
             Used by
           </th>
-          <th scope="col" className="w-42">
+          <th scope="col" className={`${HEAD} w-42`}>
             Version
           </th>
-          <th scope="col" className="w-37.5">
+          <th scope="col" className={`${HEAD} w-37.5`}>
             Runs in 24 h
           </th>
           {isOperator && (
             <>
-              <th scope="col" className="w-16">
+              <th scope="col" className={`${HEAD} w-16`}>
                 Check
               </th>
-              <th scope="col" className="w-23">
+              <th scope="col" className={`${HEAD} w-23 ${THIRD}`}>
                 Verify
               </th>
-              <th scope="col" className="w-27">
+              <th scope="col" className={`${HEAD} w-27 ${THIRD}`}>
                 Scenarios
               </th>
             </>
           )}
         </tr>
       </thead>
-      <tbody>
+      <tbody className="max-narrow:block">
         {trees.map((tree) => (
           <Row
             key={tree.name}
@@ -79,12 +88,16 @@ function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
   const users = [...parts, ...whole];
   return (
     <tr
-      className={isSelected ? "tree-table-selected" : undefined}
+      className="group relative max-narrow:flex max-narrow:flex-wrap max-narrow:items-center max-narrow:gap-x-4 max-narrow:py-2 max-narrow:border-t max-narrow:border-line"
       aria-current={isSelected || undefined}
       onFocus={() => onSelect(tree.name)}
     >
-      <th scope="row">
-        <Link id={linkId(tree)} href={`/trees/${tree.name}`} className="tree-table-name">
+      <th scope="row" className={`${CELL} max-narrow:w-full`}>
+        <Link
+          id={linkId(tree)}
+          href={`/trees/${tree.name}`}
+          className="font-mono text-sm font-strong leading-normal no-underline hover:underline after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus focus-visible:after:-outline-offset-2"
+        >
           {tree.name}
         </Link>{" "}
         {tree.origin === "operator" && (
@@ -92,13 +105,15 @@ function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
             {tree.shadows ? "yours, shadows the shipped one" : "yours"}
           </span>
         )}
-        <p className="truncate">{tree.description}</p>
+        <p className="truncate text-ink-3">{tree.description}</p>
       </th>
-      <td className="tree-table-number">{tree.node_count === null ? "–" : number(tree.node_count)}</td>
-      <td className={tree.internal ? "text-ink-3" : undefined}>
+      <td className={`${CELL} text-right! max-narrow:after:content-['_nodes'] max-narrow:after:text-ink-3`}>
+        {tree.node_count === null ? "–" : number(tree.node_count)}
+      </td>
+      <td className={`${CELL} ${SECOND} ${tree.internal ? "text-ink-3" : ""}`}>
         {tree.internal ? users.join(", ") || "nothing" : ["questions", ...users].join(", ")}
       </td>
-      <td>
+      <td className={CELL}>
         <code>{tree.version?.slice(0, 7) ?? "–"}</code>{" "}
         {tree.changed_at && (
           <time className="text-ink-3" dateTime={tree.changed_at}>
@@ -106,23 +121,28 @@ function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
           </time>
         )}
         {tree.version_count !== null && (
-          <p>
-            <Link href={`/trees/${tree.name}?view=versions`}>{plural(tree.version_count, "version")}</Link>
+          <p className="text-ink-3">
+            <Link
+              className="relative text-sm no-underline hover:underline"
+              href={`/trees/${tree.name}?view=versions`}
+            >
+              {plural(tree.version_count, "version")}
+            </Link>
           </p>
         )}
       </td>
-      <td>
+      <td className={CELL}>
         <Runs tree={tree} />
       </td>
       {isOperator && (
         <>
-          <td>
+          <td className={`${CELL} max-narrow:hidden`}>
             <Check tree={tree} />
           </td>
-          <td>
+          <td className={`${CELL} ${THIRD}`}>
             <Verdict verified={tree.verified} />
           </td>
-          <td>
+          <td className={`${CELL} ${THIRD}`}>
             <Scenarios tested={tree.tested} />
           </td>
         </>
@@ -143,7 +163,7 @@ function Runs({ tree }: { tree: TreeHead }) {
   const words = PARTS.filter((part) => runs[part]).map((part) => `${runs[part]} ${part}`);
   return (
     <Link
-      className="flex items-center gap-2 no-underline"
+      className="relative flex items-center gap-2 no-underline"
       href={`/runs?tree=${encodeURIComponent(tree.name)}`}
       aria-label={`${plural(total, "run")}: ${[...words, ...(runs.running ? [`${runs.running} running`] : [])].join(", ")}`}
     >
@@ -203,8 +223,10 @@ function Scenarios({ tested }: { tested: TreeHead["tested"] }) {
 /** When a result was found. */
 function When({ at }: { at: string }) {
   return (
-    <p>
-      <time dateTime={at}>{ago(Date.parse(at))}</time>
+    <p className="text-ink-3">
+      <time className="text-sm" dateTime={at}>
+        {ago(Date.parse(at))}
+      </time>
     </p>
   );
 }

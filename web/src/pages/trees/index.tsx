@@ -20,7 +20,6 @@ import type { TreeHead } from "@/api/types";
 import { NewTree } from "./NewTree";
 import { linkId, TreeTable } from "./TreeTable";
 import { useExamination } from "./useExamination";
-import "./trees.css";
 
 /** All trees: what uses them, how they stand, and how the queries of a day went. */
 export default function Trees() {
@@ -68,7 +67,7 @@ export default function Trees() {
     );
   return (
     <div className="flex flex-col h-full min-h-0">
-      <div className="trees-scroll flex-1 min-h-0 py-4 px-5 overflow-auto max-narrow:p-4">
+      <div className="flex-1 [&>.problem]:mb-3 min-h-0 py-4 px-5 overflow-auto max-narrow:p-4">
         <header className="flex items-center gap-2 mb-3 max-narrow:flex-wrap">
           <h1>Trees</h1>
           <p className="flex-1 text-ink-3 max-narrow:basis-full max-narrow:-mt-1">
@@ -127,7 +126,7 @@ export default function Trees() {
             isOperator={isOperator}
           />
         )}
-        <p className="trees-legend flex gap-3 py-3 px-0.5 text-ink-3 text-sm">
+        <p className="flex gap-3 [&>span]:before:inline-block [&>span]:before:w-2.5 [&>span]:before:h-2 [&>span]:before:mr-1.25 [&>span]:before:rounded-[2px] py-3 px-0.5 text-ink-3 text-sm">
           <span className="before:bg-ok-fill">completed</span>
           <span className="before:bg-warn-fill">stopped by a limit, stuck or cancelled</span>
           <span className="before:bg-err-fill">failed</span>

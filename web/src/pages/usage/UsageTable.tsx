@@ -1,6 +1,5 @@
 import { number, plural } from "@/parts/format";
 import { costWords, sumsBy, type By, type Figures, type Report } from "./figures";
-import "./usage.css";
 
 const MOST_ROWS = 500;
 const HEADS = { day: "Day", user_id: "User", model: "Model" } as const;
@@ -10,6 +9,10 @@ const KINDS = [
   ["Cache read", "cache_read_tokens"],
   ["Output", "output_tokens"],
 ] as const;
+
+const TABLE =
+  "w-full border border-line rounded-md border-spacing-0 bg-surface tabular-nums aria-busy:grayscale [&_:is(th,td)]:h-8 [&_:is(th,td)]:py-0 [&_:is(th,td)]:px-2.5 [&_:is(th,td)]:text-right [&_:is(th,td)]:whitespace-nowrap [&_th:first-child]:max-w-65 [&_th:first-child]:overflow-hidden [&_th:first-child]:text-left [&_th:first-child]:text-ellipsis [&>thead_:is(th,td)]:text-ink-3 [&>thead_:is(th,td)]:text-sm [&>thead_:is(th,td)]:font-medium [&>tbody_:is(th,td)]:border-t [&>tbody_:is(th,td)]:border-line [&>tbody_th]:font-regular [&>tfoot_:is(th,td)]:sticky [&>tfoot_:is(th,td)]:bottom-0 [&>tfoot_:is(th,td)]:border-t [&>tfoot_:is(th,td)]:border-line-3 [&>tfoot_:is(th,td)]:bg-surface [&>tfoot_:is(th,td)]:font-strong";
+const BAR = "w-[30%] pl-0! max-[1000px]:hidden";
 
 interface UsageTableProps {
   report: Report;
@@ -28,16 +31,16 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
   const figures = (sum: Figures, share: number) => (
     <>
       <td>{number(sum.runs)}</td>
-      <td className="usage-kind">{number(sum.turns)}</td>
+      <td className="max-narrow:hidden">{number(sum.turns)}</td>
       <td>
         {sum.is_estimated && "≈ "}
         {number(sum.tokens_used)}
       </td>
-      <td className="usage-bar" aria-hidden="true">
-        <i style={{ width: `${share * 100}%` }} />
+      <td className={BAR} aria-hidden="true">
+        <i className="block h-1.5 rounded-[2px] bg-ink-3" style={{ width: `${share * 100}%` }} />
       </td>
       {KINDS.map(([, name]) => (
-        <td key={name} className="usage-kind">
+        <td key={name} className="max-narrow:hidden">
           {number(sum[name])}
         </td>
       ))}
@@ -45,18 +48,18 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
     </>
   );
   return (
-    <table className="usage-table" aria-busy={isBusy}>
+    <table className={TABLE} aria-busy={isBusy}>
       <thead>
         <tr>
           <th scope="col">{HEADS[by]}</th>
           <th scope="col">Runs</th>
-          <th scope="col" className="usage-kind">
+          <th scope="col" className="max-narrow:hidden">
             Turns
           </th>
           <th scope="col">Tokens</th>
-          <td className="usage-bar" aria-hidden="true" />
+          <td className={BAR} aria-hidden="true" />
           {KINDS.map(([label]) => (
-            <th key={label} scope="col" className="usage-kind">
+            <th key={label} scope="col" className="max-narrow:hidden">
               {label}
             </th>
           ))}

@@ -1,7 +1,7 @@
 import { useId, useState } from "react";
 import { Button } from "@/parts/Button";
 import { answerOf, formOf, parseJson, type Field, type Option } from "./asking";
-import { TextForm } from "./TextForm";
+import { BUTTONS, INPUT, LABEL, PROBLEM, TextForm } from "./TextForm";
 
 interface AnswerFormProps {
   /** The JSON schema of the answer. */
@@ -59,7 +59,7 @@ function Options({
   onAnswer,
 }: { options: readonly Option[] } & Omit<AnswerFormProps, "schema">) {
   return (
-    <div className="interrupt-buttons" role="group" aria-label="Answers">
+    <div className={BUTTONS} role="group" aria-label="Answers">
       {options.map(({ value, label }) => (
         <Button key={label} disabled={isBusy} onClick={() => void onAnswer(value)}>
           {label}
@@ -78,7 +78,7 @@ function Fields({
   const [problem, setProblem] = useState("");
   return (
     <form
-      className="interrupt-form"
+      className="mt-2"
       onSubmit={(event) => {
         event.preventDefault();
         const answer = answerOf(fields, texts);
@@ -94,10 +94,10 @@ function Fields({
           onText={(text) => setTexts({ ...texts, [field.name]: text })}
         />
       ))}
-      <p className="interrupt-problem" role="alert">
+      <p className={PROBLEM} role="alert">
         {problem}
       </p>
-      <div className="interrupt-buttons">
+      <div className={BUTTONS}>
         <Button type="submit" variant="primary" disabled={isBusy}>
           Answer
         </Button>
@@ -111,8 +111,8 @@ function FieldView({ field, text, onText }: { field: Field; text: string; onText
   const { kind, label, hint, isRequired, options } = field;
   const common = { id, "aria-describedby": `${id}-hint`, required: isRequired } as const;
   return (
-    <div className="interrupt-field">
-      <label htmlFor={id}>
+    <div className="mb-2">
+      <label htmlFor={id} className={LABEL}>
         {label}
         {!isRequired && kind !== "boolean" && <span> (optional)</span>}
       </label>
@@ -121,11 +121,17 @@ function FieldView({ field, text, onText }: { field: Field; text: string; onText
           {...common}
           required={false}
           type="checkbox"
+          className="ml-2 align-middle"
           checked={text === "true"}
           onChange={(event) => onText(String(event.target.checked))}
         />
       ) : kind === "options" ? (
-        <select {...common} value={text} onChange={(event) => onText(event.target.value)}>
+        <select
+          {...common}
+          className={`${INPUT} pointer-coarse:min-h-11`}
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+        >
           <option value="" />
           {options.map((option, at) => (
             <option key={option.label} value={at}>
@@ -137,12 +143,13 @@ function FieldView({ field, text, onText }: { field: Field; text: string; onText
         <input
           {...common}
           type="text"
+          className={`${INPUT} pointer-coarse:min-h-11`}
           inputMode={kind === "number" ? "decimal" : "text"}
           value={text}
           onChange={(event) => onText(event.target.value)}
         />
       )}
-      <span id={`${id}-hint`} className="interrupt-note">
+      <span id={`${id}-hint`} className="text-ink-3 text-sm mt-1.5">
         {hint}
       </span>
     </div>

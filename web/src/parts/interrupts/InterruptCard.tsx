@@ -16,8 +16,9 @@ import {
   type Decision,
   type Interrupt,
 } from "./asking";
-import { TextForm } from "./TextForm";
-import "./InterruptCard.css";
+import { BUTTONS, PROBLEM, TextForm } from "./TextForm";
+
+const ANSWER = "mt-1 pl-2 border-l-2 border-line-2 text-ink-2 whitespace-pre-wrap";
 
 export interface InterruptCardProps {
   interrupt: Interrupt;
@@ -46,32 +47,37 @@ export function InterruptCard({
   const notes = [whoAnswers(interrupt), deadlineOf(interrupt)].filter((note) => note !== null);
   return (
     <section
-      className={isOpen ? "interrupt interrupt-open" : "interrupt"}
+      className={`pt-2 px-3 pb-2.5 border border-l-4 border-line-2 rounded-md bg-surface wrap-anywhere ${isOpen ? "border-l-run-fill" : ""}`}
       aria-labelledby={title}
       data-interrupt={id}
     >
-      <header className="interrupt-head">
+      <header className="flex flex-wrap items-center gap-y-1 gap-x-2">
         <h3 id={title}>
-          {askedFor(interrupt)} {tool && <code>{tool}</code>}
+          {askedFor(interrupt)} {tool && <code className="ml-1.5">{tool}</code>}
         </h3>
         <Badge tone={state.tone} mark={state.mark}>
           {state.words}
         </Badge>
-        {!isOpen && <span className="interrupt-who">{byWhom(interrupt)}</span>}
+        {!isOpen && <span className="text-ink-3 text-sm">{byWhom(interrupt)}</span>}
       </header>
-      <p className="interrupt-message">{message}</p>
+      <p className="mt-1 whitespace-pre-wrap">{message}</p>
       {given != null && (
         <>
-          {answered?.arguments != null && <p className="interrupt-note">As it was changed:</p>}
-          {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard */}
-          <pre tabIndex={0} role="group" aria-label="Arguments">
+          {answered?.arguments != null && <p className="text-ink-3 text-sm mt-1.5">As it was changed:</p>}
+          <pre
+            // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-60 mt-1.5 py-2 px-2.5 rounded-md bg-surface-2 overflow-auto text-sm leading-4.5 wrap-anywhere whitespace-pre-wrap"
+            role="group"
+            aria-label="Arguments"
+          >
             {JSON.stringify(given, null, 2)}
           </pre>
         </>
       )}
-      {answered?.answer != null && <p className="interrupt-answer">{answerText(answered.answer)}</p>}
-      {answered?.comment && <p className="interrupt-answer">{answered.comment}</p>}
-      {isOpen && notes.length > 0 && <p className="interrupt-note">{notes.join(" ")}</p>}
+      {answered?.answer != null && <p className={ANSWER}>{answerText(answered.answer)}</p>}
+      {answered?.comment && <p className={ANSWER}>{answered.comment}</p>}
+      {isOpen && notes.length > 0 && <p className="text-ink-3 text-sm mt-1.5">{notes.join(" ")}</p>}
       {isOpen && onDecide && may.length > 0 && (
         <Decide interrupt={interrupt} onDecide={async (made) => setTaken(await onDecide(made))} />
       )}
@@ -101,11 +107,11 @@ export function ApproveAll({ interrupts, onDecide }: ApproveAllProps) {
     setBusy(false);
   };
   return (
-    <div className="interrupt-buttons">
+    <div className={BUTTONS}>
       <Button disabled={isBusy} onClick={() => void approve()}>
         Approve all {open.length}
       </Button>
-      <p className="interrupt-problem" role="alert">
+      <p className={PROBLEM} role="alert">
         {problem}
       </p>
     </div>
@@ -139,7 +145,7 @@ function Decide({
   };
   const close = () => setWay(null);
   return (
-    <div className="interrupt-decide">
+    <div>
       {way === "refuse" && (
         <TextForm
           label="Why not? The model reads it."
@@ -174,7 +180,7 @@ function Decide({
         />
       )}
       {way === null && (
-        <div className="interrupt-buttons">
+        <div className={BUTTONS}>
           {may.includes("approve") && (
             <Button variant="primary" disabled={isBusy} onClick={() => void decide({ decision: "approve" })}>
               Approve
@@ -191,14 +197,14 @@ function Decide({
             </Button>
           )}
           {reason === "tool_call" && answerers === "user" && may.includes("approve") && (
-            <label className="interrupt-scope">
+            <label className="flex items-center gap-1.5 text-ink-2 pointer-coarse:min-h-11">
               <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> Also later in
               this conversation
             </label>
           )}
         </div>
       )}
-      <p className="interrupt-problem" role="alert">
+      <p className={PROBLEM} role="alert">
         {problem}
       </p>
     </div>

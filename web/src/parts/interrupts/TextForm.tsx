@@ -1,6 +1,12 @@
 import { useId, useState } from "react";
 import { Button } from "@/parts/Button";
 
+export const BUTTONS = "flex flex-wrap items-center gap-2 mt-2.5";
+export const PROBLEM = "text-err text-sm not-empty:mt-1";
+export const LABEL = "text-ink-2 text-sm";
+export const INPUT =
+  "block w-full min-h-7 mt-0.5 py-1 px-2 border border-line-2 rounded-md bg-surface resize-y";
+
 interface TextFormProps {
   label: string;
   /** What the button says. */
@@ -24,16 +30,18 @@ export function TextForm(props: TextFormProps) {
   const canSend = problem === null && !isBusy;
   return (
     <form
-      className="interrupt-form"
+      className="mt-2"
       onSubmit={(event) => {
         event.preventDefault();
         if (canSend) void onSend(text);
       }}
     >
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id} className={LABEL}>
+        {label}
+      </label>
       <textarea
         id={id}
-        className={isCode ? "mono" : undefined}
+        className={`${INPUT} aria-invalid:border-err-fill ${isCode ? "mono text-sm" : ""}`}
         rows={isCode ? 6 : 2}
         value={text}
         spellCheck={!isCode}
@@ -51,10 +59,10 @@ export function TextForm(props: TextFormProps) {
           }
         }}
       />
-      <p id={`${id}-problem`} className="interrupt-problem" role="alert">
+      <p id={`${id}-problem`} className={PROBLEM} role="alert">
         {problem}
       </p>
-      <div className="interrupt-buttons">
+      <div className={BUTTONS}>
         <Button type="submit" variant="primary" disabled={!canSend}>
           {action}
         </Button>

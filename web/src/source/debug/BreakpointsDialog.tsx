@@ -7,7 +7,6 @@ import { Select } from "@/parts/Select";
 import type { RunModel } from "@/run/model";
 import { placeOf, titleOf } from "@/run/words";
 import type { Breakpoint, NewBreakpoint, useBreakpoints } from "./useBreakpoints";
-import "./Dialogs.css";
 
 interface BreakpointsDialogProps {
   model: RunModel;
@@ -27,19 +26,21 @@ export function BreakpointsDialog({ model, breakpoints, onClose }: BreakpointsDi
   const { all, add, remove, setEnabled } = breakpoints;
   return (
     <Dialog title="Breakpoints" onClose={onClose} width={600}>
-      {all.length === 0 && <p className="debug-about">None yet. Click beside a line number, or press B.</p>}
-      <ul className="debug-list">
+      {all.length === 0 && (
+        <p className="mb-2.5 text-ink-2">None yet. Click beside a line number, or press B.</p>
+      )}
+      <ul className="list-none">
         {all.map((each) => (
-          <li key={each.id}>
-            <label>
+          <li key={each.id} className="flex items-center justify-between gap-2 py-1 border-b border-line">
+            <label className="flex gap-2 min-w-0 wrap-anywhere">
               <input
                 type="checkbox"
                 checked={each.enabled}
                 onChange={(event) => setEnabled(each.id, event.target.checked)}
               />
               <span>
-                {describe(each, model)} <span className="debug-scope">{scopeOf(each)}</span>
-                {each.problem !== null && <span className="debug-problem"> {each.problem}</span>}
+                {describe(each, model)} <span className="text-ink-3">{scopeOf(each)}</span>
+                {each.problem !== null && <span className="min-h-5 text-err"> {each.problem}</span>}
               </span>
             </label>
             <Button
@@ -67,7 +68,7 @@ function NewForm({ model, onAdd }: { model: RunModel; onAdd: (made: NewBreakpoin
     setExpression("");
   };
   return (
-    <form className="debug-new" onSubmit={submit}>
+    <form className="flex flex-wrap gap-2 pt-3" onSubmit={submit}>
       <Select
         label="Kind of breakpoint"
         value={kind}
@@ -77,6 +78,7 @@ function NewForm({ model, onAdd }: { model: RunModel; onAdd: (made: NewBreakpoin
       {kind === "condition" && (
         <input
           type="text"
+          className="flex-1 min-w-40 py-1 px-2 border border-line-2 rounded-md bg-surface font-mono text-sm"
           aria-label="Condition"
           placeholder='signal == "stuck"'
           value={expression}
@@ -87,7 +89,7 @@ function NewForm({ model, onAdd }: { model: RunModel; onAdd: (made: NewBreakpoin
       <Button type="submit" disabled={kind === "condition" && expression.trim() === ""}>
         Add
       </Button>
-      <p className="debug-scope">
+      <p className="flex-[0_0_100%] text-ink-3">
         It pauses the runs of {user_id} on the tree {tree}.
       </p>
     </form>

@@ -6,7 +6,6 @@ import { Select } from "@/parts/Select";
 import type { RunModel } from "@/run/model";
 import { placeOf, titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
-import "./Dialogs.css";
 
 interface ForceDialogProps {
   model: RunModel;
@@ -40,13 +39,13 @@ export function ForceDialog({ model, node: first, it, onClose }: ForceDialogProp
         </>
       }
     >
-      <p className="debug-about">
+      <p className="mb-2.5 text-ink-2">
         The next time this node would be ticked it is not, and returns the result. If it is at work, it is
         halted first. A forced guard does not raise a limit.
       </p>
       <Select
         label="Node"
-        className="debug-node"
+        className="w-full font-mono"
         value={String(node)}
         options={model.nodes.map((each) => ({
           value: String(each.index),
@@ -54,7 +53,7 @@ export function ForceDialog({ model, node: first, it, onClose }: ForceDialogProp
         }))}
         onChange={(event) => setNode(Number(event.target.value))}
       />
-      <p className="debug-problem" role="alert">
+      <p className="min-h-5 text-err" role="alert">
         {wasSent ? it.error : null}
       </p>
     </Dialog>

@@ -5,7 +5,6 @@ import type { RunModel } from "@/run/model";
 import { valueText } from "@/run/words";
 import { titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
-import "./PausedStrip.css";
 
 interface PausedStripProps {
   model: RunModel;
@@ -18,9 +17,13 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
   if (!state || state.state === "running" || state.state === "ended") return null;
   const isPaused = state.state === "paused";
   return (
-    <section className="paused" role="status" aria-label="Debugger">
-      <Mark kind="breakpoint" label={null} />
-      <div className="paused-words">
+    <section
+      className="flex flex-none flex-wrap items-start gap-y-2 gap-x-2.5 py-2 px-4 border-b border-line bg-surface-2"
+      role="status"
+      aria-label="Debugger"
+    >
+      <Mark kind="breakpoint" label={null} className="mt-1" />
+      <div className="flex-[1_1_300px] min-w-0 wrap-anywhere [&_b]:font-strong">
         <p>
           {isPaused ? (
             <Where model={model} it={it} />
@@ -28,13 +31,13 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
             <b>{state.state === "pausing" ? PAUSING : STEPPING}</b>
           )}
         </p>
-        <p className="paused-detail">
+        <p className="text-ink-3">
           {isPaused &&
             `${state.tick ? `Tick ${String(state.tick)} is over; what it asked for has not begun.` : "No node was asked yet."} The time limit stands still. When this page is closed, the run goes on after ${String(Math.round(state.lease_s ?? 0))} s.`}
         </p>
         <Pending state={state} model={model} />
       </div>
-      <div className="paused-actions">
+      <div className="flex flex-wrap gap-2">
         <Button size="small" disabled={!isPaused} onClick={onForce}>
           Force a result…
         </Button>
@@ -108,7 +111,7 @@ function Pending({ state, model }: { state: NonNullable<Debugger["state"]>; mode
   if (values.length + results.length === 0) return null;
   const title = (path: string): string => titleOf(model.nodes.find((each) => each.path === path));
   return (
-    <p className="paused-pending">
+    <p className="[&>code]:mr-2 [&>code]:py-0 [&>code]:px-1.25 [&>code]:rounded-sm [&>code]:bg-warn-soft">
       The next tick gets{" "}
       {values.map(([key, value]) => (
         <code key={key}>

@@ -4,7 +4,6 @@ import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";
 import type { BoardRow } from "@/run/board";
 import type { Debugger } from "./useDebugger";
-import "./Dialogs.css";
 
 interface ValueDialogProps {
   row: BoardRow;
@@ -37,13 +36,13 @@ export function ValueDialog({ row, it, onClose }: ValueDialogProps) {
         </Button>
       }
     >
-      <p className="debug-about">
+      <p className="mb-2.5 text-ink-2">
         {row.type && <code>{row.type}</code>} {row.description}
       </p>
       <label htmlFor={id}>Value, as JSON</label>
       <textarea
         id={id}
-        className="debug-text"
+        className="w-full mt-1 py-1.5 px-2 border border-line-2 rounded-md bg-surface font-mono text-sm resize-y aria-invalid:border-err"
         rows={4}
         value={text}
         spellCheck={false}
@@ -54,7 +53,7 @@ export function ValueDialog({ row, it, onClose }: ValueDialogProps) {
           setText(event.target.value);
         }}
       />
-      <p id={`${id}-problem`} className="debug-problem" role="alert">
+      <p id={`${id}-problem`} className="min-h-5 text-err" role="alert">
         {problem}
       </p>
     </Dialog>

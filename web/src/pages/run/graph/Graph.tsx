@@ -10,7 +10,6 @@ import { pngOf, shownColours, svgOf } from "./files";
 import { layoutOf, openNodes } from "./layout";
 import { sceneOf, type Drawn, type Shape } from "./scene";
 import { useZoom } from "./useZoom";
-import "./Graph.css";
 
 interface GraphProps {
   model: RunModel;
@@ -69,8 +68,8 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
   const isFolded = (each: Drawn) => each.box.hidden > 0;
   const hasChildren = (each: Drawn) => (model.children[each.box.node]?.length ?? 0) > 0;
   return (
-    <div className="graph">
-      <div className="graph-tools" role="group" aria-label="Graph">
+    <div className="graph flex flex-1 flex-col min-h-0 bg-surface">
+      <div className="flex flex-wrap gap-1.5 py-2 px-3" role="group" aria-label="Graph">
         <Button size="small" aria-label="Smaller" onClick={() => scaleBy(0.8)}>
           −
         </Button>
@@ -105,7 +104,7 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
       </div>
       <svg
         ref={frame}
-        className="graph-frame"
+        className="block flex-1 min-h-0 cursor-grab touch-none select-none active:cursor-grabbing [&_path]:[stroke-linecap:round] [&_path]:[stroke-linejoin:round] [&_text]:font-mono"
         role="tree"
         aria-label="Graph of the tree"
         tabIndex={-1}
@@ -119,7 +118,7 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
             return (
               <g
                 key={node.index}
-                className="graph-node"
+                className="graph-node cursor-pointer outline-none focus-visible:[&>path:first-child]:stroke-focus! focus-visible:[&>path:first-child]:stroke-[2.5px]!"
                 role="treeitem"
                 tabIndex={each === entry ? 0 : -1}
                 aria-level={levelOf(model, node.index)}

@@ -23,8 +23,11 @@ import {
 import type { CallFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
 import type { LiveAnswer } from "@/stream/answerStream";
-import { LongText } from "./LongText";
-import "./Answer.css";
+import { FOLD, LongText } from "./LongText";
+
+const BOX = "border border-line rounded-md text-ink-3";
+const FOLDED = `${FOLD} py-1.5 pr-3 pl-7 before:top-3.25 before:left-3`;
+const DETAIL = "max-h-60 py-2 px-3 border-t border-line text-ink-2 text-sm leading-4.5";
 
 export interface AnswerProps {
   model: RunModel;
@@ -64,8 +67,10 @@ export const Answer = memo(function Answer(props: AnswerProps) {
   );
   const tick = model.ticks[at]?.tick ?? 0;
   return (
-    <div className="answer" ref={isFollowing ? follow : null}>
-      <p className="answer-question">{model.run.question || "(the question was deleted)"}</p>
+    <div className="flex flex-col gap-3 py-3 px-4" ref={isFollowing ? follow : null}>
+      <p className="answer-question self-end max-w-[90%] py-2 px-3 rounded-lg bg-surface-2 wrap-anywhere whitespace-pre-wrap">
+        {model.run.question || "(the question was deleted)"}
+      </p>
       {items.map((item, n) => (
         <ItemView
           key={item.id}
@@ -76,7 +81,7 @@ export const Answer = memo(function Answer(props: AnswerProps) {
         />
       ))}
       {count === 0 && (
-        <p className="pane-quiet">{isFollowing ? "Nothing is shown yet." : "Nothing was shown by then."}</p>
+        <p className="text-ink-3">{isFollowing ? "Nothing is shown yet." : "Nothing was shown by then."}</p>
       )}
       <div ref={end} />
     </div>
@@ -97,7 +102,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
       return <TextView type={item.type} text={item.text} isComing={isComing} />;
     case "calls":
       return (
-        <div className="answer-calls">
+        <div className={`${BOX} [&>*+*]:border-t [&>*+*]:border-line`}>
           {item.calls.map((call) => (
             <CallView key={call.id} call={call} tick={tick} />
           ))}
@@ -105,11 +110,11 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
       );
     case "sources":
       return (
-        <details className="answer-sources">
-          <summary>{plural(item.sources.length, "source")}</summary>
-          <ul>
+        <details className={BOX}>
+          <summary className={FOLDED}>{plural(item.sources.length, "source")}</summary>
+          <ul className="px-3 pb-2 list-none">
             {item.sources.map((source, index) => (
-              <li key={index}>
+              <li key={index} className="flex items-center gap-1.5 wrap-anywhere">
                 <FileIcon size={12} />
                 <code>{source.text}</code>
               </li>
@@ -125,7 +130,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
       );
     case "debug":
       return (
-        <p className="answer-debug">
+        <p className="text-ink-2">
           <Badge tone="plain" mark="breakpoint">
             Operator
           </Badge>{" "}
@@ -134,7 +139,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
       );
     case "seam":
       return (
-        <p className="answer-seam" role="separator">
+        <p className="py-1 border-dashed border-line-3 border-y text-ink-2" role="separator">
           {seamSentence(item.seam)}
         </p>
       );
@@ -152,11 +157,11 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
 function TextView({ type, text, isComing }: { type: string; text: string; isComing: boolean }) {
   if (type === "thinking")
     return (
-      <details className="answer-thought">
-        <summary className="truncate">
-          Thought <span>{text}</span>
+      <details className={`group ${BOX}`}>
+        <summary className={`${FOLDED} truncate`}>
+          Thought <span className="pl-1.5 group-open:hidden">{text}</span>
         </summary>
-        <p>{text}</p>
+        <p className="px-3 pb-2.5 whitespace-pre-wrap wrap-anywhere">{text}</p>
       </details>
     );
   if (type === "error") return <Problem title={text} />;
@@ -176,16 +181,18 @@ function CallView({ call, tick }: { call: CallFacts; tick: number }) {
   const given = argumentsOf(call);
   const shown = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments, null, 1);
   return (
-    <details className="answer-call">
-      <summary>
+    <details>
+      <summary className="relative flex items-center gap-2 py-1.5 px-3 list-none cursor-pointer [&::-webkit-details-marker]:hidden">
         <Mark kind={STATES[state]} label={state} />
-        <code className="answer-call-name">{call.name}</code>
+        <code className="flex-none text-ink font-strong">{call.name}</code>
         <code className="truncate">{given}</code>
-        <span>{hasTime ? duration((call.ended_s ?? 0) - call.began_s) : state}</span>
+        <span className="flex-none ml-auto">
+          {hasTime ? duration((call.ended_s ?? 0) - call.began_s) : state}
+        </span>
       </summary>
-      <LongText>{shown}</LongText>
+      <LongText className={DETAIL}>{shown}</LongText>
       {(state === "done" || state === "error") && (
-        <LongText>{call.result ?? "(the result was deleted)"}</LongText>
+        <LongText className={DETAIL}>{call.result ?? "(the result was deleted)"}</LongText>
       )}
     </details>
   );

@@ -7,8 +7,11 @@ import { SystemRow } from "@/parts/SystemRow";
 import type { SignalFacts, TurnFacts } from "@/run/facts";
 import { hasSamePrompt, newMessages, turnBefore, turnShownAt } from "@/run/messages";
 import type { RunModel } from "@/run/model";
-import { LongText } from "./LongText";
-import "./Messages.css";
+import { FOLD, LongText } from "./LongText";
+
+const PART =
+  "py-2 px-4 border-b border-line [&_b]:font-strong [&_span]:pl-1 [&_span]:text-ink-3 [&_em]:float-right [&_em]:text-ink-3 [&_em]:not-italic";
+const TEXT = "max-h-80 mt-1.5 text-sm leading-4.5";
 
 interface MessagesProps {
   model: RunModel;
@@ -18,18 +21,22 @@ interface MessagesProps {
 
 export const Messages = memo(function Messages({ model, at }: MessagesProps) {
   const turn = turnShownAt(model, at);
-  if (turn === undefined) return <p className="pane-quiet">The model was not asked by then.</p>;
+  if (turn === undefined) return <p className="py-3 px-4 text-ink-3">The model was not asked by then.</p>;
   const tick = model.ticks[at]?.tick ?? 0;
   const hasEnded = turn.ended_tick !== null && turn.ended_tick <= tick;
   const notices = model.notices.filter((notice) => notice.turn === turn.n && notice.tick <= tick);
   return (
-    <div className="messages">
-      <header className="messages-head">
-        <h2>Request of turn {turn.n}</h2>
+    <div className="[&>.system-row]:my-2 [&>.system-row]:mx-4">
+      <header className="flex justify-between py-2.5 px-4 border-b border-line text-ink-3">
+        <h2 className="text-ink text-md">Request of turn {turn.n}</h2>
         {turn.input_tokens ? <span>{number(turn.input_tokens)} tokens in</span> : null}
       </header>
       <Request turn={turn} before={turnBefore(model, turn)} />
-      {hasEnded ? <Response turn={turn} /> : <p className="pane-quiet">The answer had not come by then.</p>}
+      {hasEnded ? (
+        <Response turn={turn} />
+      ) : (
+        <p className="py-3 px-4 text-ink-3">The answer had not come by then.</p>
+      )}
       {notices.map((notice, index) => (
         <SystemRow key={index} isPast>
           {notice.text}
@@ -41,23 +48,23 @@ export const Messages = memo(function Messages({ model, at }: MessagesProps) {
 
 function Request({ turn, before }: { turn: TurnFacts; before: TurnFacts | undefined }) {
   const { request } = turn;
-  if (request == null) return <p className="pane-quiet">The request was not recorded.</p>;
+  if (request == null) return <p className="py-3 px-4 text-ink-3">The request was not recorded.</p>;
   const messages = newMessages(turn);
   const older = (request.total_messages ?? messages.length) - messages.length;
   const segments = request.segments ?? [];
   const tools = request.tools ?? [];
   return (
     <>
-      <details className="messages-part">
-        <summary>
+      <details className={PART}>
+        <summary className={`${FOLD} pl-4 before:top-1.75 before:left-px`}>
           <b>system</b> <span>{plural(segments.length, "segment")}</span>
           {before && hasSamePrompt(turn, before) && <em>as in turn {before.n}</em>}
         </summary>
         <Names names={segments} />
-        <LongText>{request.prompt ?? "(the text is not there)"}</LongText>
+        <LongText className={TEXT}>{request.prompt ?? "(the text is not there)"}</LongText>
       </details>
-      <div className="messages-part">
-        <p className="messages-line">
+      <div className={PART}>
+        <p className="cursor-default">
           <b>tools</b> <span>{tools.length > 0 ? `${tools.length} offered` : "none offered"}</span>
           {request.tool_choice && request.tool_choice !== "auto" ? (
             <em>choice: {request.tool_choice}</em>
@@ -65,7 +72,9 @@ function Request({ turn, before }: { turn: TurnFacts; before: TurnFacts | undefi
         </p>
         <Names names={tools} />
       </div>
-      {older > 0 && <p className="messages-older">{plural(older, "message")} as before</p>}
+      {older > 0 && (
+        <p className="py-2 px-4 border-b border-line text-ink-3">{plural(older, "message")} as before</p>
+      )}
       {(request.notes ?? []).map((note, index) => (
         <MessageView key={`note-${String(index)}`} from="note of the control" text={note} />
       ))}
@@ -79,20 +88,20 @@ function Request({ turn, before }: { turn: TurnFacts; before: TurnFacts | undefi
 function Response({ turn }: { turn: TurnFacts }) {
   return (
     <>
-      <header className="messages-head">
-        <h2>Answer of turn {turn.n}</h2>
+      <header className="flex justify-between py-2.5 px-4 border-b border-line text-ink-3">
+        <h2 className="text-ink text-md">Answer of turn {turn.n}</h2>
         {turn.output_tokens != null && <span>{number(turn.output_tokens)} tokens out</span>}
       </header>
       {turn.error && <Problem title={turn.error} />}
       {turn.answer == null ? (
-        <p className="pane-quiet">The answer’s text is not there.</p>
+        <p className="py-3 px-4 text-ink-3">The answer’s text is not there.</p>
       ) : (
         <MessageView from="assistant" text={turn.answer || "(empty)"} note="raw, with its signal" />
       )}
       {turn.signal ? (
         <Signal signal={turn.signal} />
       ) : (
-        !turn.error && <p className="pane-quiet">It has no signal.</p>
+        !turn.error && <p className="py-3 px-4 text-ink-3">It has no signal.</p>
       )}
       {(turn.other_signals ?? []).map((signal, index) => (
         <Signal key={index} signal={signal} />
@@ -103,7 +112,7 @@ function Response({ turn }: { turn: TurnFacts }) {
 
 function Signal({ signal }: { signal: SignalFacts }) {
   return (
-    <p className="messages-signal">
+    <p className="py-2 px-4 border-b border-line text-ink-2">
       {signal.malformed ? <Badge tone="warn">malformed signal</Badge> : <b>signal</b>}{" "}
       <code>{signal.type || "unreadable"}</code>
       {signal.confidence == null ? "" : `, ${String(signal.confidence)} sure`}
@@ -126,12 +135,12 @@ interface MessageViewProps {
 
 function MessageView({ from, text, note = "new in this turn" }: MessageViewProps) {
   return (
-    <section className="messages-part messages-new" aria-label={`${from}, ${note}`}>
-      <p className="messages-line">
+    <section className={`${PART} border-l-3 border-l-head pl-3.25`} aria-label={`${from}, ${note}`}>
+      <p className="cursor-default">
         <b>{from}</b> <span>{note}</span>
         <em>{plural(text.length, "character")}</em>
       </p>
-      <LongText>{text}</LongText>
+      <LongText className={TEXT}>{text}</LongText>
     </section>
   );
 }
@@ -139,9 +148,9 @@ function MessageView({ from, text, note = "new in this turn" }: MessageViewProps
 function Names({ names }: { names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
-    <ul className="messages-names">
+    <ul className="flex flex-wrap gap-1 pt-1.5 list-none">
       {names.map((name) => (
-        <li key={name}>
+        <li key={name} className="px-1.5 border border-line rounded-sm leading-4.5">
           <code>{name}</code>
         </li>
       ))}

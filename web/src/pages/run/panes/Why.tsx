@@ -6,7 +6,6 @@ import type { StepFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
 import { placeOf } from "@/run/words";
 import { markKind } from "@/source";
-import "./Why.css";
 
 const EDGE_PX = 8;
 
@@ -27,23 +26,30 @@ export const Why = memo(function Why({ model, at, onNode }: WhyProps) {
   }, [at, count]);
   if (steps === undefined && model.problem === "") return <Skeleton label="Loading the reasons" />;
   if (steps === undefined || steps.length === 0)
-    return <p className="pane-quiet">{reasonsMissing(model, at)}</p>;
+    return <p className="py-3 px-4 text-ink-3">{reasonsMissing(model, at)}</p>;
   return (
-    <ol ref={list} className="why">
+    <ol ref={list} className="why pt-2 px-1 pb-3 list-none">
       {steps.map((step, index) => {
         const node = model.nodes[step.node];
         return (
-          <li key={index}>
+          <li key={index} className="group">
             <button
               type="button"
-              className="why-step"
+              className="relative grid grid-cols-[12px_minmax(0,1fr)_auto] gap-x-3 w-full py-1.25 px-3 border-0 rounded-md bg-transparent text-left hover:bg-surface-2 group-not-last:after:absolute group-not-last:after:top-6.5 group-not-last:after:-bottom-1.5 group-not-last:after:left-4.25 group-not-last:after:w-0.5 group-not-last:after:bg-line-2"
               aria-current={step.decides ? "step" : undefined}
               onClick={() => onNode(step.node)}
             >
-              <Mark kind={markKind(model.mark(step.node, at))} />
-              <span className="why-words">{step.pieces.map(pieceOf)}</span>
+              <Mark kind={markKind(model.mark(step.node, at))} className="mt-1 z-1" />
+              <span
+                className={`wrap-anywhere [&>b]:text-ink [&>b]:font-strong [&>code]:text-ink ${step.decides ? "text-ink" : "text-ink-2"}`}
+              >
+                {step.pieces.map(pieceOf)}
+              </span>
               {node && (
-                <code className="why-place truncate" title={`${node.file}:${node.line}`}>
+                <code
+                  className="max-w-31 text-ink-3 leading-normal truncate"
+                  title={`${node.file}:${node.line}`}
+                >
                   {placeOf(node)}
                 </code>
               )}

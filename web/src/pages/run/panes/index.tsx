@@ -8,7 +8,6 @@ import type { AnswerProps } from "./Answer";
 import { Blackboard } from "./Blackboard";
 import { Messages } from "./Messages";
 import { Why } from "./Why";
-import "./Panes.css";
 
 interface PanesProps {
   model: RunModel;
@@ -62,12 +61,20 @@ export function Panes(props: PanesProps) {
   return (
     <>
       {isSplit && (
-        <section className="panes-why" aria-labelledby="panes-why">
-          <header>
-            <h2 id="panes-why">Why</h2>
+        <section
+          className="flex flex-initial flex-col min-h-40 max-h-[max(50%,100%-220px)] border-b border-line"
+          aria-labelledby="panes-why"
+        >
+          <header className="flex flex-none items-center justify-between h-9 px-4 border-b border-line text-ink-3">
+            <h2
+              id="panes-why"
+              className="relative text-ink text-md leading-9 after:absolute after:-inset-x-2 after:bottom-0 after:h-0.5 after:bg-ink"
+            >
+              Why
+            </h2>
             <span>from the root to the decision</span>
           </header>
-          <div className="panes-why-steps">{why}</div>
+          <div className="panes-why-steps min-h-0 overflow-auto">{why}</div>
         </section>
       )}
       <Tabs<TabName> label="Panes" tabs={tabs} selected={selected} onSelect={onTab} />
