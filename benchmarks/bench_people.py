@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from oracle.core.logs import configure_logging
-from oracle.runs.storage.interrupts import Answerer, Decision
+from oracle.runs.storage.interrupts import Answerer, Delivery
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import running_service
@@ -84,7 +84,7 @@ async def answered(folder: Path, url: str) -> list[float]:
 
         async def answer(run_id: str, name: str) -> None:
             async with places:
-                await store.interrupts.answer(run_id, [Decision(name, "answer", answer="main")], by=Answerer("local"))
+                await store.interrupts.answer(run_id, [Delivery(name, "answer", answer="main")], by=Answerer("local"))
                 began_s = time.monotonic()
             async for _ in store.log.follow(run_id):
                 pass
