@@ -3,7 +3,7 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "alembic_version" VALUES('0021');
+INSERT INTO "alembic_version" VALUES('0022');
 CREATE TABLE auxiliary_usage (
 	day INTEGER NOT NULL, 
 	user_id VARCHAR(255) NOT NULL, 
@@ -250,6 +250,12 @@ CREATE TABLE grant_ (
 	"by" VARCHAR(255) NOT NULL, 
 	at DOUBLE NOT NULL, 
 	PRIMARY KEY (id)
+);
+CREATE TABLE history (
+	run_id VARCHAR(64) NOT NULL, 
+	made_by VARCHAR(64) NOT NULL, 
+	data TEXT NOT NULL, 
+	PRIMARY KEY (run_id)
 );
 CREATE TABLE interrupt (
 	run_id VARCHAR(64) NOT NULL, 
