@@ -32,6 +32,7 @@ BOUNDED = {
     "oracle.features.editing.expressions._TEXTS": LONGEST_EXPRESSION,
     "oracle.features.editing.occurrences._IN_EXPRESSION": LONGEST_EXPRESSION,
     "oracle.tools.code_query._LOOKS_LIKE_REGEX": MAX_QUERY_CHARS,
+    "oracle.tools.code_query._MENTION": MAX_QUERY_CHARS,
     "oracle.tools.code_query._QUESTION": MAX_QUERY_CHARS,
     "oracle.tools.code_query._REGEX_SYNTAX": MAX_QUERY_CHARS,
 }
