@@ -128,7 +128,7 @@ def installed_features() -> Mapping[str, tuple[Feature, str]]:
     """Every feature by its name, and the package that has it: our own first, then those of other packages.
 
     Raises:
-        FeatureError: one of another package cannot be loaded, or has a name that is taken.
+        FeatureError: one of another package cannot be loaded, or has a name or a setting that is taken.
     """
     found: dict[str, tuple[Feature, str]] = {}
     for home in DEFAULT_FEATURES:
@@ -147,6 +147,14 @@ def installed_features() -> Mapping[str, tuple[Feature, str]]:
                 f"{GROUP}: {point.value} has the name {feature.name!r} of another feature; choose another"
             )
         found[feature.name] = (feature, point.module)
+    owners: dict[str, str] = {}
+    for feature, home in found.values():
+        for setting in feature.settings:
+            if (owner := owners.setdefault(setting.name, feature.name)) != feature.name:
+                raise FeatureError(
+                    f"the feature {feature.name!r} ({home}) declares the setting {setting.name!r} of the feature "
+                    f"{owner!r}; choose another name"
+                )
     return found
 
 
@@ -179,13 +187,15 @@ def chosen_features(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
 
 
 def settings_without_effect(chosen: Collection[str], given: Mapping[str, object]) -> Iterator[str]:
-    """A sentence for each setting that only a feature reads which is left out.
+    """A sentence for each setting that only a feature reads which is left out, or asks for one that is not installed.
 
     Args:
         chosen: as `features` takes it.
         given: the settings that the operator has set, by field.
     """
     used = {feature.name for feature in features(chosen)}
+    if given.get("control") == "shadow" and "shadow" not in installed_features():
+        yield "ORACLE_CONTROL asks for the feature 'shadow', which is not installed; set it to 'tree' or 'loop'"
     for name, (feature, _) in installed_features().items():
         for setting in () if name in used else {feature.when, *(setting.name for setting in feature.settings)}:
             of, _, value = setting.partition("=")

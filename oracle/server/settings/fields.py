@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from oracle.core.features import Setting, features, settings_without_effect
+from oracle.core.features import FeatureError, Setting, features, settings_without_effect
 from oracle.core.loading import imported
 from oracle.decision import AgentConfig, bounds
 from oracle.llm.protocol import DEFAULT_MODEL, MIN_THINKING_TOKENS
@@ -133,9 +133,23 @@ else:
     _Listed = create_model(
         "_Listed",
         __base__=BaseSettings,
-        **{ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
-        **{each.name: _field_of(each) for feature in features() for each in feature.settings},
+        **{each.name: _field_of(each) for feature in features() for each in feature.settings}
+        | {ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
     )
+
+
+def _refuse_taken_names(own: Collection[str]) -> None:
+    """Refuse the setting of a feature that has the name of something else in the class of the settings.
+
+    Raises:
+        FeatureError: there is one; names both.
+    """
+    taken = {*own, *map(ceiling_name, AgentConfig.model_fields)}
+    for feature in features():
+        for name in (each.name for each in feature.settings if each.name in taken):
+            raise FeatureError(
+                f"the feature {feature.name!r} declares the setting {name!r} of the service; choose another name"
+            )
 
 
 def _has_auth(data: Mapping[str, Any]) -> bool:
@@ -364,7 +378,7 @@ class Settings(_Listed):
     @model_validator(mode="after")
     def _features_are_there_and_can_be_used(self) -> "Settings":
         given = {name: getattr(self, name) for name in self.model_fields_set}
-        problems = [] if not self.features else list(settings_without_effect(self.features, given))
+        problems = list(settings_without_effect(self.features, given))
         for feature in features(self.features):
             if feature.checks is not None and feature.is_asked_for(self):
                 problems += imported(feature.checks)(self)
@@ -436,6 +450,8 @@ class Settings(_Listed):
     def allows_model(self, name: str) -> bool:
         """Whether a request may name the model."""
         return not self.models or name == self.model or name in self.models
+
+    _refuse_taken_names({*locals()})  # before pydantic lets the one take the place of the other
 
 
 def split_address(text: str) -> SplitResult:

@@ -7,8 +7,17 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from oracle.core import features as module
-from oracle.core.features import DEFAULT_FEATURES, Feature, FeatureError, chosen_features, features, installed_features
+from oracle.core.features import (
+    DEFAULT_FEATURES,
+    Feature,
+    FeatureError,
+    Setting,
+    chosen_features,
+    features,
+    installed_features,
+)
 from oracle.core.loading import imported
+from oracle.server.settings import fields
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError, read_settings
 
@@ -29,6 +38,15 @@ def adding(monkeypatch):
         installed_features.cache_clear()
 
     yield add
+    installed_features.cache_clear()
+
+
+@pytest.fixture
+def without_shadow(monkeypatch):
+    """The folder of shadow runs is not there."""
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name.endswith(".shadow") else True)
+    installed_features.cache_clear()
+    yield
     installed_features.cache_clear()
 
 
@@ -65,11 +83,9 @@ def test_what_is_no_feature_is_refused(chosen, problem):
         features([chosen])
 
 
-def test_a_folder_that_is_not_there_is_a_feature_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name.endswith(".shadow") else True)
-    installed_features.cache_clear()
+@pytest.mark.usefixtures("without_shadow")
+def test_a_folder_that_is_not_there_is_a_feature_that_is_not_there():
     assert "shadow" not in names()
-    installed_features.cache_clear()
 
 
 def test_another_package_adds_a_feature(adding):
@@ -84,6 +100,23 @@ def test_a_name_that_is_taken_is_refused(adding):
     adding(replace(features()[0], name="shadow", summary="Another one."))
     with pytest.raises(FeatureError, match="has the name 'shadow' of another feature"):
         features()
+
+
+def test_a_setting_of_another_feature_is_refused(adding):
+    adding(Feature(name="acme", summary="Says hello.", settings=(Setting("shadow_rate", "Mine.", kind="number"),)))
+    with pytest.raises(
+        FeatureError,
+        match=r"'acme' \(acme\) declares the setting 'shadow_rate' of the feature 'shadow'; choose another",
+    ):
+        features()
+
+
+@pytest.mark.parametrize("name", ["model", "max_token_budget", "vault"])
+def test_a_setting_of_the_service_is_refused_at_the_start(adding, name):
+    adding(Feature(name="acme", summary="Says hello.", settings=(Setting(name, "Mine.", kind="text"),)))
+    spec = importlib.util.spec_from_file_location("fields_of_a_start", fields.__file__)
+    with pytest.raises(FeatureError, match=f"'acme' declares the setting '{name}' of the service; choose another name"):
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
 def test_what_is_no_feature_or_cannot_be_loaded_is_refused(adding):
@@ -104,6 +137,15 @@ def test_a_setting_of_a_feature_that_is_left_out_is_an_error(monkeypatch):
         read_settings()
     monkeypatch.setenv("ORACLE_CONTROL", "loop")
     assert read_settings().features == ("-shadow", "-webhooks")
+
+
+@pytest.mark.usefixtures("without_shadow")
+def test_a_control_whose_feature_is_not_installed_is_an_error(monkeypatch):
+    monkeypatch.setenv("ORACLE_CONTROL", "shadow")
+    with pytest.raises(SettingsError, match="ORACLE_CONTROL asks for the feature 'shadow', which is not installed"):
+        read_settings()
+    monkeypatch.setenv("ORACLE_CONTROL", "loop")
+    assert read_settings().primary_control == "loop"
 
 
 def test_a_settings_file_cannot_leave_features_out(monkeypatch, tmp_path):
