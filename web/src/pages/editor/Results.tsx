@@ -1,3 +1,4 @@
+import { useHasFeature } from "@/api/queries";
 import { Tabs } from "@/parts/Tabs";
 
 import { Problems } from "./panes/Problems";
@@ -36,6 +37,8 @@ interface ResultsProps {
 /** What the service says about the text: its problems, then what it would change. */
 export function Results(props: ResultsProps) {
   const { name, text, problems, isChecked, isNew, explored, pane, onPane } = props;
+  const hasScenarios = useHasFeature("scenarios");
+  const hasVerifier = useHasFeature("verifier");
   const settled = useSettled(text, TRIAL_PAUSE_MS);
   const errors = problems?.filter((each) => each.severity === "error").length ?? 0;
   const isRight = isChecked && errors === 0 && !isNew;
@@ -58,17 +61,23 @@ export function Results(props: ResultsProps) {
             count: problems?.length,
             panel: <Problems {...props} errors={errors} />,
           },
-          { name: "scenarios", label: "Scenarios", panel: shown ?? <Scenarios {...trial} /> },
-          {
-            name: "verify",
-            label: "Verify",
-            panel: shown ?? <Verify {...trial} explored={explored} onlyRules={false} />,
-          },
-          {
-            name: "rules",
-            label: "Rules",
-            panel: shown ?? <Verify {...trial} explored={explored} onlyRules />,
-          },
+          ...(hasScenarios
+            ? [{ name: "scenarios" as const, label: "Scenarios", panel: shown ?? <Scenarios {...trial} /> }]
+            : []),
+          ...(hasVerifier
+            ? [
+                {
+                  name: "verify" as const,
+                  label: "Verify",
+                  panel: shown ?? <Verify {...trial} explored={explored} onlyRules={false} />,
+                },
+                {
+                  name: "rules" as const,
+                  label: "Rules",
+                  panel: shown ?? <Verify {...trial} explored={explored} onlyRules />,
+                },
+              ]
+            : []),
           { name: "replay", label: "Replay", panel: shown ?? <Replay {...trial} wanted={props.replayed} /> },
         ]}
       />
@@ -76,5 +85,4 @@ export function Results(props: ResultsProps) {
   );
 }
 
-const WAITING =
-  "Scenarios, Verify and Replay wait until the file has no mistakes. The version that serves is not touched.";
+const WAITING = "Trials wait until the file has no mistakes. The version that serves is not touched.";

@@ -4,7 +4,7 @@ import { useLocation, useSearch } from "wouter";
 
 import { treeQuery, usesOf } from "@/api/trees";
 import { api, unwrap } from "@/api/client";
-import { useTrees } from "@/api/queries";
+import { useHasFeature, useTrees } from "@/api/queries";
 import { StatusBar } from "@/parts/StatusBar";
 import { toast } from "@/parts/Toast";
 import { useKeys } from "@/store/keys";
@@ -53,6 +53,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
   const replayed = replayedIn(search);
   const isNarrow = useMedia(NARROW);
   const isReadOnly = !isOperator || isNarrow;
+  const canAsk = useHasFeature("editing") && isOperator;
   const edited = useDraft(name, tree);
   const source = useRef<SourceHandle>(null);
   const [view, setView] = useState<View>(() => viewIn(search, isOperator));
@@ -62,13 +63,16 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
   const [current, setCurrent] = useState(-1);
   const [isSaving, setSaving] = useState(false);
   const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [refused, setRefused] = useState<Refused | null>(null);
 
   const settled = useSettled(edited.text, CHECK_PAUSE_MS);
-  const check = useQuery({ ...trials.check(name, settled), enabled: isOperator });
-  const isChecked = settled === edited.text && check.data !== undefined;
+  const check = useQuery({ ...trials.check(name, settled), enabled: canAsk });
+  const isChecked = !canAsk || (settled === edited.text && check.data !== undefined);
+  // Who cannot ask sees what is wrong with the saved text, and with one that was refused.
+  const told = !edited.isDirty ? tree : refused?.text === edited.text ? refused : null;
   const found = useMemo(
-    () => problemsOf(isOperator ? (check.data?.result ?? null) : tree),
-    [isOperator, check.data, tree],
+    () => problemsOf(canAsk ? (check.data?.result ?? null) : told),
+    [canAsk, check.data, told],
   );
   const own = useMemo(() => found?.filter((each) => each.file === `${name}.yaml`) ?? null, [found, name]);
   const errors = found?.filter((each) => each.severity === "error").length ?? 0;
@@ -115,8 +119,10 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
     setSaving(false);
     const saved = await saveTree({ name, source: edited.text, version: edited.base, note });
     if (saved.kind === "conflict") setConflict(saved.conflict);
-    else if (saved.kind === "refused") toast("The service has found mistakes; nothing is saved.");
-    else keepSaved(saved.tree, "Saved. The next question uses it.");
+    else if (saved.kind === "refused") {
+      setRefused({ text: edited.text, mistakes: saved.mistakes, warnings: [] });
+      toast("The service has found mistakes; nothing is saved.");
+    } else keepSaved(saved.tree, "Saved. The next question uses it.");
   };
   const keepSaved = (saved: Tree, words: string) => {
     client.setQueryData(["trees", name], saved);
@@ -199,18 +205,18 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
               text={edited.text}
               saved={tree?.source ?? ""}
               isReadOnly={isReadOnly}
-              mistakes={isOperator && !isChecked ? null : own}
+              mistakes={isChecked ? own : null}
               answers={answers?.is_current ? answers.nodes : NO_ANSWERS}
-              describe={(text, at) =>
-                unwrap(api.POST("/api/trees/hover", { body: { name, source: text, ...at } })).then(
-                  (answer) => answer.markdown,
-                )
-              }
-              complete={(text, at, signal) =>
-                unwrap(api.POST("/api/trees/complete", { body: { name, source: text, ...at }, signal })).then(
-                  (answer) => answer.items,
-                )
-              }
+              describe={async (text, at) => {
+                if (!canAsk) return null;
+                const body = { name, source: text, ...at };
+                return (await unwrap(api.POST("/api/trees/hover", { body }))).markdown;
+              }}
+              complete={async (text, at, signal) => {
+                if (!canAsk) return [];
+                const body = { name, source: text, ...at };
+                return (await unwrap(api.POST("/api/trees/complete", { body, signal }))).items;
+              }}
               onChange={edited.change}
               onCounts={setCounts}
               onCursor={setCursor}
@@ -237,7 +243,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
             name={name}
             text={edited.text}
             problems={found}
-            checkSeconds={isChecked ? check.data.seconds : null}
+            checkSeconds={isChecked ? (check.data?.seconds ?? null) : null}
             isChecked={isChecked}
             explored={explored}
             isNew={tree === null}
@@ -252,7 +258,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
       </div>
       <StatusBar
         keys={[
-          [["Ctrl+Space"], "complete"],
+          ...(canAsk ? [[["Ctrl+Space"], "complete"] as const] : []),
           [["mod+."], "fix"],
           [["mod+k"], "go to node"],
           [["F12"], "open the subtree"],
@@ -289,6 +295,9 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
 
 const NO_ANSWERS: NodeAnswers[] = [];
 const NO_TREES: TreeHead[] = [];
+
+/** A text that the service has not saved, and why. */
+type Refused = Pick<Tree, "mistakes" | "warnings"> & { text: string };
 
 function problemsOf(found: { mistakes: Mistake[]; warnings: Mistake[] } | null): Mistake[] | null {
   return found && [...found.mistakes, ...found.warnings];

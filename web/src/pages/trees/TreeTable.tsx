@@ -1,5 +1,6 @@
 import { Link } from "wouter";
 
+import { useHasFeature } from "@/api/queries";
 import { ago, number, plural } from "@/parts/format";
 import { Mark } from "@/parts/Mark";
 
@@ -25,6 +26,8 @@ interface TreeTableProps {
 
 /** A row per tree. */
 export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTableProps) {
+  const hasVerdicts = useHasFeature("verifier") && isOperator;
+  const hasScenarios = useHasFeature("scenarios") && isOperator;
   return (
     <table className="w-full border border-line border-separate border-spacing-0 rounded-md bg-surface table-fixed max-narrow:block max-narrow:border-0 max-narrow:bg-transparent">
       <thead className="max-narrow:hidden">
@@ -45,17 +48,19 @@ export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTa
             Runs in 24 h
           </th>
           {isOperator && (
-            <>
-              <th scope="col" className={`${HEAD} w-16`}>
-                Check
-              </th>
-              <th scope="col" className={`${HEAD} w-23 ${THIRD}`}>
-                Verify
-              </th>
-              <th scope="col" className={`${HEAD} w-27 ${THIRD}`}>
-                Scenarios
-              </th>
-            </>
+            <th scope="col" className={`${HEAD} w-16`}>
+              Check
+            </th>
+          )}
+          {hasVerdicts && (
+            <th scope="col" className={`${HEAD} w-23 ${THIRD}`}>
+              Verify
+            </th>
+          )}
+          {hasScenarios && (
+            <th scope="col" className={`${HEAD} w-27 ${THIRD}`}>
+              Scenarios
+            </th>
           )}
         </tr>
       </thead>
@@ -68,6 +73,8 @@ export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTa
             isSelected={tree.name === selected}
             onSelect={onSelect}
             isOperator={isOperator}
+            hasVerdicts={hasVerdicts}
+            hasScenarios={hasScenarios}
           />
         ))}
       </tbody>
@@ -78,12 +85,14 @@ export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTa
 interface RowProps extends Pick<TreeTableProps, "all" | "onSelect" | "isOperator"> {
   tree: TreeHead;
   isSelected: boolean;
+  hasVerdicts: boolean;
+  hasScenarios: boolean;
 }
 
 /** The id of the link that opens a tree: it covers the row. */
 export const linkId = (tree: TreeHead) => `tree-${tree.name}`;
 
-function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
+function Row({ tree, all, isSelected, onSelect, isOperator, hasVerdicts, hasScenarios }: RowProps) {
   const { parts, whole } = usesOf(tree, all);
   const users = [...parts, ...whole];
   return (
@@ -135,17 +144,19 @@ function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
         <Runs tree={tree} />
       </td>
       {isOperator && (
-        <>
-          <td className={`${CELL} max-narrow:hidden`}>
-            <Check tree={tree} />
-          </td>
-          <td className={`${CELL} ${THIRD}`}>
-            <Verdict verified={tree.verified} />
-          </td>
-          <td className={`${CELL} ${THIRD}`}>
-            <Scenarios tested={tree.tested} />
-          </td>
-        </>
+        <td className={`${CELL} max-narrow:hidden`}>
+          <Check tree={tree} />
+        </td>
+      )}
+      {hasVerdicts && (
+        <td className={`${CELL} ${THIRD}`}>
+          <Verdict verified={tree.verified} />
+        </td>
+      )}
+      {hasScenarios && (
+        <td className={`${CELL} ${THIRD}`}>
+          <Scenarios tested={tree.tested} />
+        </td>
       )}
     </tr>
   );

@@ -100,9 +100,11 @@ export default function Trees() {
           </label>
           {isOperator && !isNarrow && (
             <>
-              <Button disabled={examination.isBusy} onClick={examination.begin}>
-                {examination.isBusy ? `Checking ${number(examination.left)}…` : "Check all"}
-              </Button>
+              {examination.isThere && (
+                <Button disabled={examination.isBusy} onClick={examination.begin}>
+                  {examination.isBusy ? `Checking ${number(examination.left)}…` : "Check all"}
+                </Button>
+              )}
               <Button variant="primary" onClick={() => setNew(true)}>
                 New tree
               </Button>

@@ -2,11 +2,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { api, unwrap } from "@/api/client";
+import { useHasFeature } from "@/api/queries";
 import { toast } from "@/parts/Toast";
 
 import type { TreeHead } from "@/api/types";
 
 interface Examination {
+  /** The service has the features for it; the verifier is not there without scenarios. */
+  isThere: boolean;
   isBusy: boolean;
   /** How many steps are still to be done. */
   left: number;
@@ -17,6 +20,8 @@ interface Examination {
 export function useExamination(trees: readonly TreeHead[]): Examination {
   const client = useQueryClient();
   const [left, setLeft] = useState(0);
+  const hasScenarios = useHasFeature("scenarios");
+  const hasVerifier = useHasFeature("verifier");
 
   const examine = async () => {
     const right = trees.filter((tree) => tree.mistake_count === 0);
@@ -25,7 +30,7 @@ export function useExamination(trees: readonly TreeHead[]): Examination {
     const steps = [
       () => unwrap(api.POST("/api/trees/test", { body: { name: first.name } })), // plays the scenarios of all
       ...right
-        .filter((tree) => !tree.internal) // a part is verified in the trees that include it
+        .filter((tree) => hasVerifier && !tree.internal) // a part is verified in the trees that include it
         .map((tree) => () => unwrap(api.POST("/api/trees/verify", { body: { name: tree.name } }))),
     ];
     setLeft(steps.length);
@@ -39,5 +44,5 @@ export function useExamination(trees: readonly TreeHead[]): Examination {
       void client.invalidateQueries({ queryKey: ["trees"], exact: true });
     }
   };
-  return { isBusy: left > 0, left, begin: () => void examine() };
+  return { isThere: hasScenarios, isBusy: left > 0, left, begin: () => void examine() };
 }

@@ -9,6 +9,8 @@ interface ProblemsProps {
   name: string;
   problems: readonly Mistake[] | null;
   errors: number;
+  /** No check is under way: without problems none are known before the text is saved. */
+  isChecked: boolean;
   checkSeconds: number | null;
   current: Mistake | null;
   onGoTo: (mistake: Mistake) => void;
@@ -16,7 +18,8 @@ interface ProblemsProps {
 }
 
 /** The mistakes and warnings, with what can be done about each. */
-export function Problems({ name, problems, errors, checkSeconds, current, onGoTo, onFix }: ProblemsProps) {
+export function Problems(props: ProblemsProps) {
+  const { name, problems, errors, isChecked, checkSeconds, current, onGoTo, onFix } = props;
   return (
     <>
       <p className="visually-hidden" role="status">
@@ -60,6 +63,7 @@ export function Problems({ name, problems, errors, checkSeconds, current, onGoTo
           </li>
         ))}
       </ul>
+      {!problems && isChecked && <Remark>The text is checked when it is saved.</Remark>}
       {problems && errors === 0 && (
         <Remark>
           <Mark kind="success" label={null} /> No mistakes
@@ -68,10 +72,7 @@ export function Problems({ name, problems, errors, checkSeconds, current, onGoTo
         </Remark>
       )}
       {errors > 0 && (
-        <Remark>
-          Scenarios, Verify and Replay wait until the file has no mistakes. The version that serves is not
-          touched.
-        </Remark>
+        <Remark>Trials wait until the file has no mistakes. The version that serves is not touched.</Remark>
       )}
     </>
   );
