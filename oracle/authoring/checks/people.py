@@ -23,7 +23,7 @@ _AGAIN = frozenset({"loop", "repeat", "retry", "for_each", "selector"})
 CODES = (
     Code("approval-missing", "A tool runs without the approval that a rule of the tree asks for."),
     Code("key-not-delivered", "A key is declared with 'from: delivery', and no call of the service delivers one."),
-    Code("question-without-end", "An 'ask_user' waits for ever where nobody answers."),
+    Code("question-without-end", "An 'ask_user' never expires, so the query never ends if nobody answers."),
     Code("write-hidden", "A 'force_success' hides that a tool failed, and the next step reports what it did."),
     Code("notice-decides", "A notice after some time decides how long the work beside it may take, or must."),
 )
