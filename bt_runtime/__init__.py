@@ -20,13 +20,14 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from bt_runtime.public import __all__  # noqa: F401
 
 _HOMES = {
+    "bt_runtime.changes.differences": "Change Difference difference",
+    "bt_runtime.changes.reloading": "ReloadingTrees TreeState",
     "bt_runtime.drawing.rendering": "render",
     "bt_runtime.drawing.schema": "tree_schema",
     "bt_runtime.drawing.visiting": "Visiting",
     "bt_runtime.kinds": "BUILTIN_KEYS BUILTIN_KINDS",
     "bt_runtime.kinds.standard": "STANDARD load",
     "bt_runtime.language.definition": "NodeDefinition TreeDefinition",
-    "bt_runtime.language.differences": "Change Difference difference",
     "bt_runtime.language.errors": "BTError BlackboardError ExpressionError HotLoopError KindError RunError "
     "StalledError TreeError TreeFileError TreeNotFoundError",
     "bt_runtime.language.explanation": "Clause Evaluation Figure Operand Stepped Words Write",
@@ -34,9 +35,7 @@ _HOMES = {
     "NodeSettings Slot TreeUse Use",
     "bt_runtime.language.registry": "Registry",
     "bt_runtime.language.rule": "Event EventPattern EventType Rule",
-    "bt_runtime.language.monitors": "Monitor Monitors",
     "bt_runtime.library.named": "TreeLibrary",
-    "bt_runtime.library.reloading": "ReloadingTrees TreeState",
     "bt_runtime.nodes.base": "Action Condition Decorator Guard Node",
     "bt_runtime.nodes.blackboard": "Blackboard",
     "bt_runtime.nodes.clock": "Clock ContinuedClock PausableClock SystemClock",
@@ -45,11 +44,12 @@ _HOMES = {
     "bt_runtime.record.recording": "CauseKind ForcedResult Journal NodeError Observer Outcome Recording TickRecord "
     "forced_path",
     "bt_runtime.record.status": "Status",
+    "bt_runtime.replays.replaying": "Replay Replaying Retrace Retraced did_the_same event_ticks replay",
+    "bt_runtime.replays.tracing": "Trace Visit deciding path_to",
+    "bt_runtime.rules.monitors": "Monitor Monitors",
     "bt_runtime.runtime.builder": "LiveTree build",
-    "bt_runtime.runtime.replaying": "Replay Replaying Retrace Retraced did_the_same event_ticks replay",
     "bt_runtime.runtime.run_loop": "ResumedWork RunLoop run",
     "bt_runtime.runtime.stepper": "Pacer RunResult Standing Stepper Supervisor",
-    "bt_runtime.runtime.tracing": "Trace Visit deciding path_to",
     "bt_runtime.text": "Edit Fix Mistake Place format_mistakes",
 }
 """By module, the names that it has, separated by spaces; a test compares them with `bt_runtime.public`."""

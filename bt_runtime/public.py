@@ -1,12 +1,13 @@
 """The public names of the runtime, which `bt_runtime` loads on first use."""
 
+from bt_runtime.changes.differences import Change, Difference, difference
+from bt_runtime.changes.reloading import ReloadingTrees, TreeState
 from bt_runtime.drawing.rendering import render
 from bt_runtime.drawing.schema import tree_schema
 from bt_runtime.drawing.visiting import Visiting
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.kinds.standard import STANDARD, load
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
-from bt_runtime.language.differences import Change, Difference, difference
 from bt_runtime.language.errors import (
     BlackboardError,
     BTError,
@@ -35,11 +36,9 @@ from bt_runtime.language.kind import (
     TreeUse,
     Use,
 )
-from bt_runtime.language.monitors import Monitor, Monitors
 from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import Event, EventPattern, EventType, Rule
 from bt_runtime.library.named import TreeLibrary
-from bt_runtime.library.reloading import ReloadingTrees, TreeState
 from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node
 from bt_runtime.nodes.blackboard import Blackboard
 from bt_runtime.nodes.clock import Clock, ContinuedClock, PausableClock, SystemClock
@@ -57,11 +56,12 @@ from bt_runtime.record.recording import (
     forced_path,
 )
 from bt_runtime.record.status import Status
+from bt_runtime.replays.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
+from bt_runtime.replays.tracing import Trace, Visit, deciding, path_to
+from bt_runtime.rules.monitors import Monitor, Monitors
 from bt_runtime.runtime.builder import LiveTree, build
-from bt_runtime.runtime.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
 from bt_runtime.runtime.run_loop import ResumedWork, RunLoop, run
 from bt_runtime.runtime.stepper import Pacer, RunResult, Standing, Stepper, Supervisor
-from bt_runtime.runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
 
 __all__ = [

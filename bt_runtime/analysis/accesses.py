@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bt_runtime.analysis.expressions.domains import ANY, NOTHING, Domain, of_key, of_value
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON, names_in
 from bt_runtime.language.definition import Declaration, NodeDefinition, PlacedUse
-from bt_runtime.language.expressions.domains import ANY, NOTHING, Domain, of_key, of_value
 from bt_runtime.language.kind import DeliveryUse, ExpressionUse, Key, KeyUse, TreeUse
 from bt_runtime.text import Mistake, Place
 

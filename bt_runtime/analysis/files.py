@@ -17,6 +17,7 @@ from bt_runtime.analysis import keys, limits, reaching, values, writes
 from bt_runtime.analysis.codes import BASIC, NOT_JUDGED, Code, Judged, by_name, silenced, silences_in
 from bt_runtime.analysis.flow import flow_of, flows_of_parts
 from bt_runtime.analysis.host import Budget, OverBudgetError, host_of
+from bt_runtime.analysis.yaml_repair import readable_part
 from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.errors import TreeFileError
 from bt_runtime.language.reading.loading import Loading, TreeSource
@@ -25,7 +26,6 @@ from bt_runtime.library.named import TreeLibrary, files_in
 from bt_runtime.text import Edit, Fix, Mistake, Place, Suggestion, brief, format_mistakes, in_order, visible
 from bt_runtime.text.mistakes import LINE_BREAK
 from bt_runtime.text.phrases import counted
-from bt_runtime.text.yaml_repair import readable_part
 
 _WORD_GOES_ON = re.compile(r"(?<=\w)\w")
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from bt_runtime.analysis import repetitions, transfers
+from bt_runtime.analysis.expressions.domains import Domain, of_key, of_type, of_value
 from bt_runtime.analysis.host import Budget, HostChecks, Transfer, host_of
 from bt_runtime.analysis.states import BLAME, FAULT, LAST, ONCE, STOPPED_BY, TAKEN, EndStates, Known, Partition, State
 from bt_runtime.analysis.walk import Walk
 from bt_runtime.kinds import BUILTIN_KINDS
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
-from bt_runtime.language.expressions.domains import Domain, of_key, of_type, of_value
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Edit, Fix, Mistake, Place
 

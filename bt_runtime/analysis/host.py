@@ -10,9 +10,9 @@ from time import thread_time
 from typing import Any
 
 from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.expressions.domains import Domain
 from bt_runtime.analysis.states import EndStates, Known, States
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
-from bt_runtime.language.expressions.domains import Domain
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Mistake
 

@@ -15,10 +15,10 @@ from bt_runtime.analysis.accesses import (
     writes_of,
 )
 from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.expressions.domains import of_value
 from bt_runtime.analysis.flow import Flow
 from bt_runtime.analysis.states import REASON, names_in
 from bt_runtime.language.definition import Declaration, NodeDefinition
-from bt_runtime.language.expressions.domains import of_value
 from bt_runtime.language.kind import DeliveryUse, Key, Kind, LeafFlow
 from bt_runtime.text import Mistake, Place, brief
 

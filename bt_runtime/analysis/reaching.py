@@ -6,11 +6,11 @@ from functools import reduce
 
 from bt_runtime.analysis.accesses import may_change, whole_name
 from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.expressions.domains import Domain
 from bt_runtime.analysis.flow import Flow, said, warning
 from bt_runtime.analysis.states import BLAME, FAULT, REASON, STOPPED_BY, State, names_in
 from bt_runtime.analysis.transfers import child_of, decided_by
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import Domain
 from bt_runtime.text import Mistake
 
 CODES = (

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from bt_runtime.analysis.expressions.domains import LISTS, Domain, of_values
 from bt_runtime.analysis.states import ACTED, NOWHERE, EndStates, State, States
 from bt_runtime.analysis.transfers import child_of, go_on, merged, merged_onto, note_until
 from bt_runtime.analysis.walk import Entries, Walk
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import LISTS, Domain, of_values
 
 _MANY = 1000
 _UNROLLED = 3

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
+from bt_runtime.analysis.expressions.analysis import analyse, refine
+from bt_runtime.analysis.expressions.domains import ANY, Domain, Numbers, of_value
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.analysis import analyse, refine
 from bt_runtime.language.expressions.compiler import CONSTANTS
-from bt_runtime.language.expressions.domains import ANY, Domain, Numbers, of_value
 from bt_runtime.language.expressions.syntax import parse, span_of
 
 REASON = "termination_reason"

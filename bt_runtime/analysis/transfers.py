@@ -10,10 +10,10 @@ from itertools import chain
 from operator import or_
 from typing import Literal
 
+from bt_runtime.analysis.expressions.domains import NULL, Domain, of_value
 from bt_runtime.analysis.states import BLAME, NOBODY, NOWHERE, ONCE, TAKEN, EndStates, State, States
 from bt_runtime.analysis.walk import Walk, WrittenKeys
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import NULL, Domain, of_value
 from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.language.kind import HERE, Case, is_literal
 

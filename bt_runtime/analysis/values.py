@@ -14,13 +14,13 @@ from bt_runtime.analysis.accesses import (
     whole_name,
 )
 from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.expressions.analysis import PartFinding, analyse
+from bt_runtime.analysis.expressions.domains import LISTS, NULL, Domain, of_type, of_values
 from bt_runtime.analysis.flow import Flow, warning
 from bt_runtime.analysis.states import names_in
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions.analysis import PartFinding, analyse
 from bt_runtime.language.expressions.compiler import compile_expression
-from bt_runtime.language.expressions.domains import LISTS, NULL, Domain, of_type, of_values
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import CallUse, KeyUse, in_words, keys_in
 from bt_runtime.text import Mistake, brief

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 
+from bt_runtime.analysis.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
 from bt_runtime.analysis.host import Budget, HostChecks, Transfer
 from bt_runtime.analysis.states import (
     ACTED,
@@ -24,7 +25,6 @@ from bt_runtime.analysis.states import (
     scope_of,
 )
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
 from bt_runtime.language.kind import HERE, Case, GuardFlow, Key, KeyUse, LeafFlow, Possible
 from bt_runtime.language.registry import Registry
 

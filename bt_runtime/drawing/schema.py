@@ -7,8 +7,8 @@ subtrees are checked by the reader; the schema accepts whatever the reader accep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bt_runtime.drawing.grammar import Part, file_part
 from bt_runtime.language.kind import Kind, Slot, argument_meanings
-from bt_runtime.language.reading.grammar import Part, file_part
 from bt_runtime.language.registry import Registry
 
 Schema = dict[str, Any]

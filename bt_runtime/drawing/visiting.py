@@ -1,4 +1,4 @@
-"""py_trees' visitors in a real run."""
+"""Lets py_trees' visitors watch a run."""
 
 from collections.abc import Iterable
 

@@ -3,31 +3,33 @@
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.kind import Key
-from bt_runtime.language.registry import kind_places, load_kinds
+from bt_runtime.language.registry import KindPlace, kind_places, load_kinds
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from bt_runtime.language.kind import Kind
 
     BUILTIN_KINDS: tuple[Kind, ...]
 
-KIND_PLACES = kind_places(
-    __name__,
-    [
-        ("composites", "sequence selector parallel"),
-        ("choices", "if switch"),
-        ("decorators", "inverter force_success force_failure"),
-        ("rounds", "retry repeat for_each"),
-        ("guarded", "loop guarded"),
-        ("times", "timeout cooldown"),
-        ("decorators", "once"),
-        ("endings", "finally on_halt"),
-        ("subtree", "subtree"),
-        ("leaves", "condition set"),
-        ("action", "action"),
-        ("leaves", "notify"),
-        ("times", "wait"),
-        ("py_trees", "py_trees"),
-    ],
+KIND_PLACES = (
+    *kind_places(
+        __name__,
+        [
+            ("composites", "sequence selector parallel"),
+            ("choices", "if switch"),
+            ("decorators", "inverter force_success force_failure"),
+            ("rounds", "retry repeat for_each"),
+            ("guarded", "loop guarded"),
+            ("times", "timeout cooldown"),
+            ("decorators", "once"),
+            ("endings", "finally on_halt"),
+            ("subtree", "subtree"),
+            ("leaves", "condition set"),
+            ("action", "action"),
+            ("leaves", "notify"),
+            ("times", "wait"),
+        ],
+    ),
+    KindPlace("py_trees", "bt_runtime.behaviours.kind"),
 )
 """In the order of the palette. A new kind is a class in a module here, and its name in this list."""
 

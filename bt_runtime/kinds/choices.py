@@ -10,8 +10,9 @@ from bt_runtime.kinds.leaves import ExpressionSettings
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Slot, is_literal, keyed_slot
 from bt_runtime.nodes.base import Children, Node
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.nodes.wording import choice_words
 from bt_runtime.record.status import FAILURE, SUCCESS, Status
 from bt_runtime.text import brief

@@ -7,8 +7,9 @@ from bt_runtime.kinds.endings import AwaitingHalted
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import ExpressionText, Facts, NodeSettings, Slot
 from bt_runtime.nodes.base import Children, Ends, Node, SettingsT
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.nodes.registration import NoSettings, node
-from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.nodes.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 

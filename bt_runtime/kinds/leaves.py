@@ -21,9 +21,9 @@ from bt_runtime.language.kind import (
     leaf,
 )
 from bt_runtime.nodes.base import Children, Condition, Node
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.scope import (
-    Compiled,
     CompiledValues,
     compile_in_scope,
     compile_values,

@@ -10,8 +10,9 @@ from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.explanation import Figure, Stepped, Words
 from bt_runtime.language.kind import ExpressionText, ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes.base import Children, Decorator, Node
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope, number_of
+from bt_runtime.nodes.scope import compile_in_scope, lookup_in_scope, number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text import brief

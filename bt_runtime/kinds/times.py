@@ -9,8 +9,9 @@ from pydantic import Field, model_validator
 from bt_runtime.language.explanation import Figure, Stepped, Words
 from bt_runtime.language.kind import DeliveryUse, ExpressionText, Facts, NodeSettings, Use
 from bt_runtime.nodes.base import Children, Decorator, Ends, Node, Passing
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.nodes.registration import node
-from bt_runtime.nodes.scope import Compiled, compile_in_scope, lookup_in_scope, number_of
+from bt_runtime.nodes.scope import compile_in_scope, lookup_in_scope, number_of
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import number

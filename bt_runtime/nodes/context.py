@@ -17,8 +17,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bt_runtime.language.explanation import Evaluation
-from bt_runtime.language.kind import Facts
+from bt_runtime.language.expressions.compiler import Lookup
+from bt_runtime.language.kind import Facts, Value
 from bt_runtime.nodes.blackboard import Blackboard
 from bt_runtime.record.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.record.status import Status
@@ -106,11 +106,32 @@ class Request:
         return self.node.start() if self.part is None else self.node.start_part(self.part)
 
 
-class Tracer(Protocol):
-    """Gets each evaluation of an expression; only a recorded run that is repeated has one."""
+class Compiled(Protocol):
+    """An expression that can be evaluated any number of times."""
 
-    def evaluated(self, evaluation: Evaluation) -> None:
-        """An expression of the node that is being ticked was evaluated."""
+    @property
+    def names(self) -> frozenset[str]:
+        """The blackboard keys and parameters that it reads."""
+        ...
+
+    def evaluate(self, lookup: Lookup) -> Value:
+        """The value, given the values of the names; as `Expression.evaluate`."""
+        ...
+
+
+class Tracer(Protocol):
+    """Watches the nodes of a run (`bt_runtime.Trace`); only a recorded run that is repeated has one."""
+
+    def expression(self, text: str, *, names: frozenset[str]) -> Compiled:
+        """An expression of a node, which tells the trace of its evaluations.
+
+        Raises:
+            ExpressionError: the text is not a valid expression.
+        """
+        ...
+
+    def watch(self, tree: Any) -> None:  # noqa: ANN401  a `LiveTree`, which is built of nodes
+        """Watch each step of a tree that was built with this trace."""
         ...
 
 

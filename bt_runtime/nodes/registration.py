@@ -9,13 +9,13 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+from py_trees.behaviour import Behaviour
 from py_trees.composites import Composite
 from py_trees.decorators import Decorator as StockDecorator
 
 from bt_runtime.language.errors import KindError
 from bt_runtime.language.kind import UNDECLARED, Category, Facts, GuardFlow, Kind, LeafFlow, NodeSettings, Slot
 from bt_runtime.nodes.base import Action, Condition, Decorator, Guard, Node, specialised
-from bt_runtime.nodes.behaviours import behaviour_name, is_behaviour
 from bt_runtime.record.status import FAILURE, SUCCESS, Status
 
 ClassT = TypeVar("ClassT", bound=type[Node[Any]])
@@ -60,8 +60,10 @@ def node(  # noqa: PLR0913  what a kind declares
     def decorate(cls: ClassT) -> ClassT:
         found: object = cls
         if not (inspect.isclass(found) and issubclass(found, Node)):
-            what = "a py_trees behaviour" if is_behaviour(found) else "no node"
-            as_it_is = f", or use it in trees as 'py_trees: {behaviour_name(found)}'" if is_behaviour(found) else ""
+            what, as_it_is = "no node", ""
+            if inspect.isclass(found) and issubclass(found, Behaviour):
+                what = "a py_trees behaviour"
+                as_it_is = f", or use it in trees as 'py_trees: {found.__module__}.{found.__qualname__}'"
             hint = f"derive it from a class of bt_runtime.nodes.base{as_it_is}"
             raise KindError(f"{getattr(found, '__name__', found)} of node kind {name!r} is {what}: {hint}")
         if not cls.__doc__:

@@ -7,12 +7,11 @@ from typing import Any
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.expressions.compiler import Expression, Lookup, compile_expression
-from bt_runtime.language.expressions.evaluation import TracedExpression
 from bt_runtime.language.kind import has_type
 from bt_runtime.nodes.base import Node
+from bt_runtime.nodes.context import Compiled
 from bt_runtime.text import brief
 
-Compiled = Expression | TracedExpression
 CompiledValues = tuple[tuple[str, Compiled | None, object], ...]
 
 
@@ -26,7 +25,7 @@ def compile_in_scope(text: str, node: Node[Any]) -> Compiled:
     if definition.private or definition.constants:
         names = names.union(definition.private, definition.constants)
     if trace is not None:
-        return TracedExpression(text, names=names, note=trace.evaluated)
+        return trace.expression(text, names=names)
     return _compiled(text, names)
 
 

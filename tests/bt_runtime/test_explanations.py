@@ -11,8 +11,8 @@ from bt_runtime.nodes.base import Condition
 from bt_runtime.nodes.registration import NoSettings
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.naive import decided, decider, statuses_of
+from tests.bt_runtime.replays.test_replaying import EVENTS, TREES, recorded_run
 from tests.bt_runtime.running import run_root, tree
-from tests.bt_runtime.test_replay import EVENTS, TREES, recorded_run
 
 PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from bt_runtime import PausableClock, Recording, RunError, RunLoop, Status, SystemClock, build, forced_path, replay
 from bt_runtime.library.named import read_tree
-from bt_runtime.runtime.replaying import Retrace, event_ticks
-from bt_runtime.runtime.tracing import Trace
+from bt_runtime.replays.replaying import Retrace, event_ticks
+from bt_runtime.replays.tracing import Trace
 from bt_runtime.testing import FakeClock, action_from, registry_of
+from tests.bt_runtime.replays.test_replaying import TREES, Work
 from tests.bt_runtime.running import F, S, live, until_idle
-from tests.bt_runtime.test_replay import TREES, Work
 
 
 class Hold:

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
-from bt_runtime.library.reloading import TreeFiles, TreeState
+from bt_runtime.changes.reloading import TreeFiles, TreeState
 from oracle.agent.nodes import REGISTRY
 from prompts import SegmentLibrary, load_segments
 from trees import FOLDER

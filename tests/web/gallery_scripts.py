@@ -176,7 +176,7 @@ def cancelled() -> Sequence[Reply]:
 def modules() -> Sequence[Reply]:
     names = ("nodes/blackboard", "runtime/builder", "nodes/clock", "nodes/context", "language/definition")
     names += ("language/errors", "language/explanation", "language/kind", "library/named", "nodes/base")
-    names += ("runtime/replaying", "drawing/palette", "public", "record/recording", "language/registry")
+    names += ("replays/replaying", "drawing/palette", "public", "record/recording", "language/registry")
     names += ("runtime/run_loop", "drawing/schema", "record/status")
     stuck = signal_xml(
         "stuck", attempted="read the modules one by one", blocker="the rest does not fit", confidence=0.8

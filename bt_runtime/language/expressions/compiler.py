@@ -4,8 +4,8 @@ Each part becomes a function of `read`, which returns the value of a name. Depth
 """
 
 import ast
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NoReturn
 
 from bt_runtime.language.errors import ExpressionError
@@ -307,6 +307,19 @@ class Expression:
             return self._run(read)
         except RecursionError:
             raise ExpressionError("the values are nested too deep to compare") from None
+
+
+class AnyName(Collection[str]):
+    """All names: for conditions over fields that are not known in advance."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 def compile_expression(text: str, *, names: Collection[str]) -> Expression:

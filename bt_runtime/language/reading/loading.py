@@ -5,18 +5,18 @@ Then the whole tree is checked, all of whose nodes are valid by themselves.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 
 from bt_runtime.language.definition import Declaration, NodeDefinition, TreeDefinition
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.kind import Key, TreeUse, Value, has_type, in_words
-from bt_runtime.language.reading.declared_rules import read_rules
-from bt_runtime.language.reading.event_patterns import RuleScope
 from bt_runtime.language.reading.header import Header, read_header
 from bt_runtime.language.reading.nodes import Given, NodeBudget, NodeReader
 from bt_runtime.language.registry import Registry
+from bt_runtime.language.rule import Rule
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
@@ -150,7 +150,7 @@ class Loading:
         included = (each for each in self._headers.values() if each is not None and each is not header)
         is_whole = root is not None and not self.mistakes and not self._broken
         paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
-        rules = read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
+        rules = self._rules([each for each in (header, *included) if each.rules is not None], paths)
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
@@ -172,6 +172,16 @@ class Loading:
             parameters={name: parameter.key for name, parameter in header.parameters.items()},
             required=_required(header),
         )
+
+    def _rules(self, headers: Sequence[Header], paths: Sequence[str] | None) -> tuple[Rule, ...]:
+        """The rules of the files that declare some; what reads them is loaded where one does."""
+        if not headers:
+            return ()
+        reading = import_module("bt_runtime.rules.reading")
+        rules: tuple[Rule, ...] = reading.read_rules(
+            headers, registry=self._registry, keys=self._keys, paths=paths, mistakes=self.mistakes
+        )
+        return rules
 
     def _declarations(self) -> Iterator[Declaration]:
         for header in filter(None, self._headers.values()):

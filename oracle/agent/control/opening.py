@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bt_runtime import Blackboard, LiveTree, Registry, Trace, TreeDefinition, build
+from bt_runtime import Blackboard, LiveTree, Registry, TreeDefinition, build
+from bt_runtime.nodes.context import Tracer
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import turn_limit
 from oracle.agent.control.floor import TreeFloor
@@ -119,7 +120,7 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
     trace: RunTrace = NOT_TRACED,
     registry: Registry = REGISTRY,
     rules: Literal["enforced", "all", "none"] = "enforced",
-    node_trace: Trace | None = None,
+    node_trace: Tracer | None = None,
     blackboard: type[Blackboard] = Blackboard,
 ) -> OpenAgent:
     """A query under the control of a tree.

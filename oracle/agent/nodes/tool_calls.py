@@ -8,9 +8,8 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.language.expressions.compiler import Expression, compile_expression
+from bt_runtime.language.expressions.compiler import AnyName, Expression, compile_expression
 from bt_runtime.language.kind import Case, TemplateText, leaf
-from bt_runtime.language.monitors import AnyName
 from bt_runtime.nodes.context import Request
 from bt_runtime.text.phrases import clipped, counted, listed
 from oracle.agent.nodes.asking import AskingSettings, people_of, shown_text, wait_for_answer

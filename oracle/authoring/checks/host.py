@@ -18,10 +18,10 @@ Facts, each with its possible values:
 
 from collections.abc import Mapping
 
+from bt_runtime.analysis.expressions.domains import Domain, Numbers, TextSet, of_value
 from bt_runtime.analysis.host import HostChecks
 from bt_runtime.analysis.states import Known
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
-from bt_runtime.language.expressions.domains import Domain, Numbers, TextSet, of_value
 from oracle.agent.nodes.board import AGENT_KEYS
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 from oracle.authoring.checks import endings, limits, people, rounds, turns

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.expressions.domains import NOTHING
 from bt_runtime.analysis.flow import Flow, said, warning
 from bt_runtime.analysis.states import REASON, State, names_in
 from bt_runtime.language.definition import NodeDefinition
-from bt_runtime.language.expressions.domains import NOTHING
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import HERE, ExpressionUse, LeafFlow
 from bt_runtime.text import Mistake

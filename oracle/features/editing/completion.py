@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from bt_runtime.drawing.grammar import DEFAULT, FLAG, NAME_OF_TREE, TYPES, Part
 from bt_runtime.language.kind import Kind, Slot
-from bt_runtime.language.reading.grammar import DEFAULT, FLAG, NAME_OF_TREE, TYPES, Part
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.drawing.grammar import Part
 from bt_runtime.drawing.palette import code, type_words
 from bt_runtime.language.expressions.operations import FUNCTIONS
 from bt_runtime.language.kind import Key, Kind, argument_meanings
-from bt_runtime.language.reading.grammar import Part
 from bt_runtime.language.reading.header import Header
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names

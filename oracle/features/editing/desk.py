@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import codes_of
+from bt_runtime.drawing.grammar import file_part
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.kind import KEY_TYPES, Key, KeyType
-from bt_runtime.language.reading.grammar import file_part
 from bt_runtime.language.reading.header import Header, read_header
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.language.registry import Registry

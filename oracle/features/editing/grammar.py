@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
 
+from bt_runtime.drawing.grammar import ROOT, Part
 from bt_runtime.language.kind import (
     ActionUse,
     DeliveryUse,
@@ -25,7 +26,6 @@ from bt_runtime.language.kind import (
     TreeUse,
     Use,
 )
-from bt_runtime.language.reading.grammar import ROOT, Part
 from bt_runtime.language.reading.settings import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.language.registry import Registry
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from bt_runtime import EventPattern, ExpressionError, Rule, TreeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
-from bt_runtime.language.monitors import condition_of
+from bt_runtime.rules.monitors import condition_of
 from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.agent.rules.vocabulary import IS_APPROVED
 from oracle.core.chunks import Closing, Content, Done, Failed

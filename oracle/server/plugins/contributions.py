@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final, TypeVar, cast
 
 from bt_runtime import Key, Kind
-from bt_runtime.nodes.behaviours import Behaviours, behaviour_name, is_behaviour, refusal
 from oracle.classify import IntentClassifier
+from bt_runtime.language.registry import KindPlace
 from oracle.core.errors import OperatorError
 from oracle.decision.trees import Factory
 from oracle.tools import Tool
@@ -33,32 +33,39 @@ class Kinds:
     """What extends the trees' language.
 
     Args:
+        kinds: node kinds, or where they are.
         behaviours: of py_trees, by the names that trees have for them.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[Kind | KindPlace, ...]
     keys: tuple[Key, ...]
-    behaviours: Behaviours
+    behaviours: Mapping[str, type[Any]]
 
 
 def kinds_of(found: object) -> Kinds:
-    """Node kinds (classes with `@node`, or `Kind`s), py_trees behaviours, and the blackboard keys that they use.
+    """Node kinds (classes with `@node`, `Kind`s or places of them), py_trees behaviours, and the blackboard keys.
 
     Raises:
         TypeError: it is something else.
     """
-    kinds: list[Kind] = []
+    kinds: list[Kind | KindPlace] = []
     keys: list[Key] = []
     behaviours: dict[str, Any] = {}
     for each in _several(found):
         kind = getattr(each, "kind", each)
+        if isinstance(kind, Key):
+            keys.append(kind)
+            continue
+        if isinstance(kind, Kind | KindPlace):
+            kinds.append(kind)
+            continue
+        from bt_runtime.behaviours.adapting import behaviour_name, is_behaviour, refusal  # noqa: PLC0415  few are such
+
         if is_behaviour(kind):
             why = refusal(kind)
             if why is not None:
                 raise TypeError(f"the behaviour {kind.__name__} cannot be used: {why}")
             behaviours[behaviour_name(kind)] = kind
-        elif isinstance(kind, Key):
-            keys.append(kind)
         else:
             words = "a node kind (see bt_runtime.node), a py_trees behaviour or a blackboard key"
             kinds.append(_checked(kind, Kind, words))
@@ -132,6 +139,8 @@ def _checked(found: object, wanted: type[T], words: str) -> T:
 
 
 def _shown(found: object) -> str:
+    if isinstance(found, FunctionType):
+        return f"the function {found.__name__!r}"
     return f"{found!r:.80}" if isinstance(found, str | int | float | None) else f"a {type(found).__name__}"
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import Key, Kind, KindError, Registry
-from bt_runtime.nodes.behaviours import Behaviours
 from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
+from bt_runtime.language.registry import KindPlace
 from oracle.core.loading import imported
 from oracle.decision.trees import Factory
 from oracle.server.plugins.contributions import (
@@ -66,9 +66,9 @@ class Plugins:
     """
 
     tools: tuple[Tool, ...] = ()
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind | KindPlace, ...] = ()
     keys: tuple[Key, ...] = ()
-    behaviours: Behaviours = field(default_factory=dict)
+    behaviours: Mapping[str, type[Any]] = field(default_factory=dict)
     decision_trees: Mapping[str, Factory] = field(default_factory=dict)
     trees: tuple[Path, ...] = ()
     prompts: tuple[Path, ...] = ()
@@ -86,7 +86,7 @@ class Plugins:
             extended = registry.extended(self.kinds, self.keys) if self.kinds or self.keys else registry
             if not self.behaviours:
                 return extended
-            return extended.with_kind(imported("bt_runtime.kinds.py_trees:py_trees_kind")(self.behaviours))
+            return extended.with_kind(imported("bt_runtime.behaviours.kind:py_trees_kind")(self.behaviours))
         except KindError as error:
             raise PluginError([f"oracle.kinds: {error}"]) from None
 
@@ -142,7 +142,7 @@ class _Gathering:
         self._claims: dict[tuple[str, str], Contribution] = {}
         self._loaded: list[Loaded] = []
         self._tools: list[Tool] = []
-        self._kinds: list[Kind] = []
+        self._kinds: list[Kind | KindPlace] = []
         self._keys: list[Key] = []
         self._behaviours: dict[str, Any] = {}
         self._decision_trees: dict[str, Factory] = {}

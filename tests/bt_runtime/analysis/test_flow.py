@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 
 from bt_runtime import Decorator, NoSettings, Status, node
+from bt_runtime.analysis.expressions.domains import of_values
 from bt_runtime.analysis.files import warnings_of
 from bt_runtime.analysis.flow import Flow, flow_of
 from bt_runtime.analysis.host import Budget, HostChecks, OverBudgetError, Transfer
 from bt_runtime.analysis.states import EndStates
-from bt_runtime.language.expressions.domains import of_values
 from bt_runtime.language.kind import Case, leaf
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import registry_of
+from tests.bt_runtime.replays.test_replaying import EVENTS, PROPERTY, TREES, Work, recorded_run
 from tests.bt_runtime.running import tree
-from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
 
 HOST = HostChecks(volatile=frozenset({"cancel_requested", "count"}))
 RESULTS = {"SUCCESS": "success", "FAILURE": "failure", "RUNNING": "waiting"}

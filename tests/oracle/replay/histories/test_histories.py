@@ -2,8 +2,7 @@
 
 import pytest
 
-from bt_runtime.language.expressions import evaluation
-from bt_runtime.runtime import tracing
+from bt_runtime.replays import traced_expressions, tracing
 from oracle.agent.nodes import REGISTRY
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.foreign import history_from_json
@@ -40,7 +39,7 @@ async def test_what_is_reused_from_tick_to_tick_changes_no_word(
     run = await recorded(store, name)
     reused = await read_history(archive, run, registry=REGISTRY)
     with monkeypatch.context() as patched:
-        patched.setattr(evaluation, "_reads_the_same", lambda *_: False)
+        patched.setattr(traced_expressions, "_reads_the_same", lambda *_: False)
         patched.setattr(tracing, "is_of_step", lambda _: False)
         anew = await read_history(archive, run, registry=REGISTRY)
     assert history_to_json(reused) == history_to_json(anew)

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
-from bt_runtime.language.reading.declared_rules import MOST_RULES, MOST_TIMES
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
+from bt_runtime.rules.reading import MOST_RULES, MOST_TIMES
 
 WordKind = Literal["field", "node", "value", "type", "key", "word"]
 

@@ -6,8 +6,8 @@ import pytest
 import structlog
 
 from bt_runtime import ReloadingTrees, TreeFileError, TreeLibrary, TreeNotFoundError
+from bt_runtime.changes import reloading
 from bt_runtime.language.reading.loading import TreeSource
-from bt_runtime.library import reloading
 from bt_runtime.testing import registry_of
 
 OUTER = "tree: outer\nroot: {sequence: [{subtree: inner}]}\n"

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from py_trees.behaviour import Behaviour
 from pydantic import Field, ValidationInfo, field_validator
 
+from bt_runtime.behaviours.adapting import STOCK, Behaviours, Port, check_known, make
 from bt_runtime.language.explanation import Stepped, Words
 from bt_runtime.language.kind import Facts, KeyUse, Kind, NodeSettings, Use
 from bt_runtime.nodes.base import Node
-from bt_runtime.nodes.behaviours import STOCK, Behaviours, Port, check_known, make
 from bt_runtime.nodes.registration import node
 from bt_runtime.nodes.wording import says
 from bt_runtime.record.status import INVALID, RUNNING, Status

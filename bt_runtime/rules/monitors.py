@@ -23,30 +23,17 @@ refinements, because the events of a run are not activities of one kind:
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions.compiler import Expression, compile_expression
+from bt_runtime.language.expressions.compiler import AnyName, Expression, compile_expression
 from bt_runtime.language.rule import Event, EventPattern, Rule, Template
 
 Report = Callable[[EventPattern, ExpressionError], None]
 """Gets the pattern whose condition could not be evaluated, and why; the message has values of the event."""
-
-
-class AnyName(Collection[str]):
-    """All names: for conditions over fields that are not known in advance."""
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
 
 
 class EventMatcher:

@@ -119,11 +119,11 @@ class Replaying:
         """Repeat a recorded tick; `None` if the run ends here and there is nothing to record."""
         stepper = self._stepper
         kept = {outcome.key: outcome for outcome in recorded.outcomes if outcome.state == "cancelled"}
-        self._settle(kept)
+        _settle(stepper, lambda key: kept.pop(key, None), self._before_outcome)
         stepper.start()
         if recorded.cause == "end":
             stepper.halt()
-            self._settle(kept)
+            _settle(stepper, lambda key: kept.pop(key, None), self._before_outcome)
             self.missing += kept
             return stepper.close(recorded.at_s, recorded.causes)
         self.missing += kept  # the recorded tree had halted their nodes, this one has not
@@ -146,15 +146,6 @@ class Replaying:
         if self._repeated is not None:
             self._repeated.is_live = True
         return self._stepper
-
-    def _settle(self, kept: dict[str, Outcome]) -> None:
-        """Take from the recording what was kept of the halted requests; nothing was of one that did not begin there."""
-        while halted := self._stepper.halted:
-            outcomes = [kept.pop(request.key, None) for request in halted]
-            for request, outcome in zip(halted, outcomes, strict=True):
-                if outcome is not None:
-                    self._before_outcome(request, outcome)
-            self._stepper.settle(outcomes)
 
 
 @dataclass(slots=True)
@@ -313,7 +304,7 @@ class Retrace:
         started: list[Request] = []
         while following is not None:
             records.append(stepper.tick(following))
-            self._settle()
+            _settle(stepper, self._kept_of, self._before_outcome)
             started += stepper.start()
             if stepper.is_stopped:
                 self._halt()
@@ -322,15 +313,20 @@ class Retrace:
 
     def _halt(self) -> None:
         self._stepper.halt()
-        self._settle()
+        _settle(self._stepper, self._kept_of, self._before_outcome)
 
-    def _settle(self) -> None:
-        """Take from the recording what was kept of the halted requests."""
-        while halted := self._stepper.halted:
-            outcomes = [self._kept.get(each.key) or Outcome(each.key, "cancelled") for each in halted]
-            for request, outcome in zip(halted, outcomes, strict=True):
-                self._before_outcome(request, outcome)
-            self._stepper.settle(outcomes)
+    def _kept_of(self, key: str) -> Outcome:
+        return self._kept.get(key) or Outcome(key, "cancelled")
+
+
+def _settle(stepper: Stepper, kept: Callable[[str], Outcome | None], before_outcome: BeforeOutcome) -> None:
+    """Settle the halted requests with what was kept of them in the recording, by key."""
+    while halted := stepper.halted:
+        outcomes = [kept(request.key) for request in halted]
+        for request, outcome in zip(halted, outcomes, strict=True):
+            if outcome is not None:
+                before_outcome(request, outcome)
+        stepper.settle(outcomes)
 
 
 def arrived(event: TickRecord) -> tuple[Outcome, ...]:

@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import product
 from operator import add, floordiv, mul, sub, truediv
 
-from bt_runtime.language.expressions.domains import (
+from bt_runtime.analysis.expressions.domains import (
     ANY,
     BOOL,
     EMPTY,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bt_runtime import Clause, Evaluation, ExpressionError, Operand
 from bt_runtime.language.expressions.compiler import compile_expression
-from bt_runtime.language.expressions.evaluation import TracedExpression
+from bt_runtime.replays.traced_expressions import TracedExpression
 
 
 def test_clauses_that_are_not_asked_and_operands_with_their_places():

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from bt_runtime import HotLoopError, Retrace, build, event_ticks
 from bt_runtime.library.named import read_tree
 from bt_runtime.testing import FakeClock, registry_of, run_tree
-from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
+from tests.bt_runtime.replays.test_replaying import EVENTS, PROPERTY, TREES, Work, recorded_run
 
 HEAD = "tree: demo\nblackboard: {count: {type: int, default: 0}, found: any}\nroot:\n"
 REGISTRY = registry_of([Work.kind])

@@ -22,7 +22,7 @@ from bt_runtime import (
 )
 from bt_runtime.library.named import read_tree
 from bt_runtime.record.recording import TickInput
-from bt_runtime.runtime.replaying import arrived
+from bt_runtime.replays.replaying import arrived
 from bt_runtime.testing import FakeClock, action_from, registry_of
 from tests.bt_runtime.running import F, S, run_root, tree
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime.language.monitors import BOTH, FIRST, THEN, automaton_of
 from bt_runtime.language.rule import COUNTED, TEMPLATES
+from bt_runtime.rules.monitors import BOTH, FIRST, THEN, automaton_of
 
 A = {FIRST, BOTH}
 B = {THEN, BOTH}

@@ -12,13 +12,12 @@ A rule names exactly one template. An event is its type with a name (`tool: vaul
 `where` is a condition over what the event brings. A bare type, such as `turn`, is any event of that type.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bt_runtime.language.monitors import Monitor
-from bt_runtime.language.reading.event_patterns import PatternReader, RuleScope
+from bt_runtime.language.kind import Key
 from bt_runtime.language.reading.header import Header
-from bt_runtime.language.registry import NAME
+from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.language.rule import (
     COUNTED,
     ENFORCEMENTS,
@@ -30,6 +29,8 @@ from bt_runtime.language.rule import (
     Rule,
     Template,
 )
+from bt_runtime.rules.monitors import Monitor
+from bt_runtime.rules.patterns import PatternReader, RuleScope
 from bt_runtime.text import Mistake, Place, brief, did_you_mean
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
@@ -41,8 +42,24 @@ _FIELDS = ("name", "text", "after", "enforce")
 _EXAMPLE = "for example: '- {name: no_writing, text: Nothing is written., absence: {tool: vault_write}}'"
 
 
-def read_rules(headers: Iterable[Header], scope: RuleScope, mistakes: list[Mistake]) -> tuple[Rule, ...]:
-    """The rules of some files, which hold together; mistakes are added to `mistakes`."""
+def read_rules(
+    headers: Iterable[Header],
+    *,
+    registry: Registry,
+    keys: Mapping[str, Key],
+    paths: Sequence[str] | None,
+    mistakes: list[Mistake],
+) -> tuple[Rule, ...]:
+    """The rules of some files, which hold together.
+
+    Args:
+        headers: of the files.
+        registry: the types of events, and the host's actions.
+        keys: the blackboard keys of the run.
+        paths: of all nodes; `None` if they are not known, because nodes have mistakes.
+        mistakes: gets the mistakes.
+    """
+    scope = RuleScope(registry, keys, None if paths is None else tuple(paths))
     rules: list[Rule] = []
     for header in headers:
         if header.rules is None or header.rules.data is None:

@@ -22,9 +22,9 @@ from bt_runtime import (
     node,
 )
 from bt_runtime import replay as replay_run
-from bt_runtime.kinds.py_trees import py_trees_kind
+from bt_runtime.behaviours.adapting import behaviour_name
+from bt_runtime.behaviours.kind import py_trees_kind
 from bt_runtime.library.named import read_tree
-from bt_runtime.nodes.behaviours import behaviour_name
 from bt_runtime.testing import FakeClock, run_text
 
 LIFE = []

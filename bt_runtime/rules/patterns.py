@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.kind import Key
-from bt_runtime.language.monitors import condition_of
 from bt_runtime.language.reading.uses import column_of
 from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import EventPattern, EventType
+from bt_runtime.rules.monitors import condition_of
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 

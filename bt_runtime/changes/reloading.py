@@ -23,6 +23,7 @@ from bt_runtime.language.definition import TreeDefinition
 from bt_runtime.language.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.language.reading.header import TREE_NAME, read_header
 from bt_runtime.language.reading.loading import Loading, TreeSource
+from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import TreeLibrary, read_source
 from bt_runtime.text import Mistake, Place
 from bt_runtime.text.yaml_reader import read_yaml
@@ -193,6 +194,11 @@ class ReloadingTrees:
         self._files: TreeFiles | None = None
         self._states: dict[str, TreeState] = {}
 
+    @property
+    def registry(self) -> Registry:
+        """The kinds that trees are read with."""
+        return self.library.registry
+
     def names(self) -> tuple[str, ...]:
         """The names of all trees, sorted."""
         return self._current().names
@@ -351,6 +357,6 @@ def _log_change(name: str, before: TreeState | None, after: TreeState | None, *,
     elif before is None or before.tree is None:
         log.info("tree.added", tree=name, sha=sha)
     elif before.tree.sha != sha or before.error is not None:
-        from bt_runtime.language.differences import difference  # noqa: PLC0415  where a file has changed
+        from bt_runtime.changes.differences import difference  # noqa: PLC0415  where a file has changed
 
         log.info("tree.reloaded", tree=name, sha=sha, difference=str(difference(before.tree, after.tree)))

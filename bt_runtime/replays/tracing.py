@@ -24,6 +24,7 @@ from bt_runtime.language.explanation import Evaluation, Stepped, Words, Write, i
 from bt_runtime.nodes.base import Action, Node
 from bt_runtime.record.recording import NodeError, describe
 from bt_runtime.record.status import RUNNING, Status
+from bt_runtime.replays.traced_expressions import TracedExpression
 from bt_runtime.runtime.builder import LiveTree
 
 _FORCED = Words("an operator has forced this result", "An operator has forced this result.")
@@ -115,8 +116,15 @@ class Trace:
             if isinstance(node, Action):
                 vars(node)["give_back"] = partial(self._give_back, node, node.give_back)
 
-    def evaluated(self, evaluation: Evaluation) -> None:
-        """Take an evaluation of the node that is being ticked."""
+    def expression(self, text: str, *, names: frozenset[str]) -> TracedExpression:
+        """An expression whose evaluations are those of the node that is being ticked.
+
+        Raises:
+            ExpressionError: the text is not a valid expression.
+        """
+        return TracedExpression(text, names=names, note=self._note_evaluation)
+
+    def _note_evaluation(self, evaluation: Evaluation) -> None:
         if self._frames:
             self._frames[-1].evaluations.append(evaluation)
 

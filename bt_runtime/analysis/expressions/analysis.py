@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bt_runtime.language.expressions.domains import ANY, Domain
-from bt_runtime.language.expressions.flow import AbstractEvaluation, Domains, Kind
+from bt_runtime.analysis.expressions.domains import ANY, Domain
+from bt_runtime.analysis.expressions.flow import AbstractEvaluation, Domains, Kind
 from bt_runtime.language.expressions.syntax import column_of, parse
 
 

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.language.errors import ExpressionError
-from bt_runtime.language.expressions.analysis import analyse, refine
-from bt_runtime.language.expressions.compiler import compile_expression
-from bt_runtime.language.expressions.domains import (
+from bt_runtime.analysis.expressions.analysis import analyse, refine
+from bt_runtime.analysis.expressions.domains import (
     ANY,
     NOTHING,
     NULL,
@@ -20,6 +18,8 @@ from bt_runtime.language.expressions.domains import (
     of_value,
     of_values,
 )
+from bt_runtime.language.errors import ExpressionError
+from bt_runtime.language.expressions.compiler import compile_expression
 
 DOMAINS = {
     "turn": Domain(numbers=Numbers(0, math.inf, whole=True)),

@@ -8,9 +8,9 @@ import pytest
 
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_text
+from bt_runtime.analysis.yaml_repair import MOST_CUTS, readable_part
 from bt_runtime.text import Mistake, Place
 from bt_runtime.text.yaml_reader import read_yaml
-from bt_runtime.text.yaml_repair import MOST_CUTS, readable_part
 from oracle.agent.nodes import REGISTRY
 from trees import FOLDER
 

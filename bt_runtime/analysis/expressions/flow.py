@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bt_runtime.language.expressions import abstract
-from bt_runtime.language.expressions.abstract import Computed
-from bt_runtime.language.expressions.compiler import CONSTANTS
-from bt_runtime.language.expressions.domains import (
+from bt_runtime.analysis.expressions import abstract
+from bt_runtime.analysis.expressions.abstract import Computed
+from bt_runtime.analysis.expressions.domains import (
     ANY,
     EMPTY,
     LISTS,
@@ -24,6 +23,7 @@ from bt_runtime.language.expressions.domains import (
     above,
     of_value,
 )
+from bt_runtime.language.expressions.compiler import CONSTANTS
 
 Domains = Mapping[str, Domain]
 Operands = Sequence[tuple[ast.expr, Domain]]
