@@ -54,6 +54,9 @@ class Blackboard(Mapping[str, Any]):
         except KeyError:
             raise self._unknown(name) from None
 
+    def __setitem__(self, name: str, value: object) -> None:
+        raise TypeError(f"the blackboard takes no assignment: call board.set({name!r}, …)")
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
@@ -154,6 +157,8 @@ class PrivateView(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  JSON data of the declared type
         return self._board[self._private.get(name, name)]
+
+    __setitem__ = Blackboard.__setitem__
 
     def __iter__(self) -> Iterator[str]:
         return iter({**dict.fromkeys(self._board), **self._private})

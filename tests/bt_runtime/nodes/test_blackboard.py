@@ -29,6 +29,11 @@ def test_keys_have_their_defaults_or_the_given_values():
     assert len(board()) == len(KEYS)
 
 
+def test_an_assignment_is_refused_with_the_method_that_writes():
+    with pytest.raises(TypeError, match="board\\.set\\('turn', …\\)"):
+        board()["turn"] = 3
+
+
 def test_initial_values_are_not_writes():
     assert board(turn=3).take_writes() == ()
 
