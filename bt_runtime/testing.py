@@ -25,7 +25,7 @@ are replaced by path:
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import Field
@@ -43,6 +43,7 @@ from bt_runtime.record.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
 from bt_runtime.runtime.builder import LiveTree, NodeFactory, build
 from bt_runtime.runtime.run_loop import RunLoop
 from bt_runtime.runtime.stepper import RunResult
+from bt_runtime.text.data import dataclass
 
 _MOST_ROUNDS = 1_000
 """Iterations of the event loop that a jumping clock waits for tasks that never stop making progress."""

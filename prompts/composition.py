@@ -15,10 +15,10 @@ query types comes last, so the prompts of different queries begin with the same 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from bt_runtime.text import estimate_tokens
+from bt_runtime.text.data import dataclass
 
 from .environment import Environment, render_environment
 from .errors import PromptError, suggest

@@ -7,10 +7,10 @@ that could end their line or look like markup are escaped.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from bt_runtime.text.data import dataclass
 from .errors import PromptError
 
 ENVIRONMENT_PLACEHOLDER: Final = "{{environment}}"

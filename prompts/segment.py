@@ -8,9 +8,9 @@ Rules:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from bt_runtime.text.data import dataclass
 from .errors import PromptError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")

@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from bt_runtime.text.data import dataclass
 from .errors import PromptError
 from .segment import Segment
 

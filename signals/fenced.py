@@ -5,7 +5,7 @@ closed. Only the end of the response can tell, so a fence is held back while its
 nothing but white space follows it. Any other fence is code as soon as its first words have arrived.
 """
 
-from dataclasses import dataclass
+from bt_runtime.text.data import dataclass
 
 from .markup import WHITE, WINDOW_CHARS, SignalBlock, find_block
 from .reader import Clock, read_block

@@ -10,7 +10,9 @@ more text could change an answer, functions with a `TextView` raise `MoreTextNee
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from bt_runtime.text.data import dataclass
 
 from .leaks import LEAK_START
 from .markup import START_NAME, WHITE, tidy_end

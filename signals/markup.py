@@ -12,9 +12,9 @@ expand without bound. Rules:
 """
 
 import re
-from dataclasses import dataclass
 from functools import reduce
 
+from bt_runtime.text.data import dataclass
 from .view import TextView
 
 WINDOW_CHARS = 4096

@@ -1,7 +1,6 @@
 """Parses a signal block into a signal, or into the reason why it is malformed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
@@ -9,6 +8,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from bt_runtime.text.data import dataclass
 from .errors import FieldError
 from .markup import SignalBlock, attributes
 from .model import SIGNAL_MODELS, Signal, SignalBase

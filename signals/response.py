@@ -1,6 +1,8 @@
 """A parsed response: the text that the user sees, and the signal for the control."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from bt_runtime.text.data import dataclass
 
 from .model import Signal
 from .reader import BlockReading

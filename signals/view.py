@@ -5,7 +5,7 @@ arrived: while more text could change an answer, the deciding function raises `M
 more has arrived.
 """
 
-from dataclasses import dataclass
+from bt_runtime.text.data import dataclass
 
 
 class MoreTextNeeded(Exception):  # noqa: N818 - a request to wait, not a mistake

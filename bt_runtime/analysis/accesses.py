@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from bt_runtime.analysis.expressions.domains import ANY, NOTHING, Domain, of_key, of_value
@@ -11,6 +10,7 @@ from bt_runtime.analysis.states import REASON, names_in
 from bt_runtime.language.definition import Declaration, NodeDefinition, PlacedUse
 from bt_runtime.language.kind import DeliveryUse, ExpressionUse, Key, KeyUse, TreeUse
 from bt_runtime.text import Mistake, Place
+from bt_runtime.text.data import dataclass
 
 _WORD = re.compile(r"\w+")
 

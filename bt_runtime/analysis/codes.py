@@ -12,11 +12,11 @@ between the tokens of the file. Of a file with more than a thousand silences the
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import yaml
 
 from bt_runtime.text import Edit, Fix, Mistake, Place, Severity, brief, closest
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.mistakes import LINE_BREAK
 from bt_runtime.text.yaml_reader import LOADER
 

@@ -9,7 +9,7 @@ A warning is taken back by a comment on its line (`codes`).
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from bt_runtime.language.reading.loading import Loading, TreeSource
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import TreeLibrary, files_in
 from bt_runtime.text import Edit, Fix, Mistake, Place, Suggestion, brief, format_mistakes, in_order, visible
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.mistakes import LINE_BREAK
 from bt_runtime.text.phrases import counted
 

@@ -12,7 +12,7 @@ included elsewhere too; what follows from its place in another tree is said ther
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 from bt_runtime.analysis import repetitions, transfers
@@ -24,6 +24,7 @@ from bt_runtime.kinds import BUILTIN_KINDS
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Edit, Fix, Mistake, Place
+from bt_runtime.text.data import dataclass
 
 TRANSFERS: Mapping[str, Transfer] = {
     "sequence": partial(transfers.in_order, passes_on="success"),

@@ -4,7 +4,7 @@ A registry names the module that has it, which is loaded when a tree is judged, 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from time import thread_time
 from typing import Any
@@ -15,6 +15,7 @@ from bt_runtime.analysis.states import EndStates, Known, States
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.registry import Registry
 from bt_runtime.text import Mistake
+from bt_runtime.text.data import dataclass
 
 MOST_TICKS = 8_000
 """Of nodes in the walks of one check, well under a second."""

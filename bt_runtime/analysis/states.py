@@ -9,7 +9,7 @@ An expression over a state leads to others: what is known after it was true, and
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from bt_runtime.analysis.expressions.domains import ANY, Domain, Numbers, of_val
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.compiler import CONSTANTS
 from bt_runtime.language.expressions.syntax import parse, span_of
+from bt_runtime.text.data import dataclass
 
 REASON = "termination_reason"
 BLAME = "blame"

@@ -6,7 +6,7 @@ until nothing new comes. So a node that the walk has not reached is never ticked
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 from bt_runtime.analysis.expressions.domains import ANY, NULL, Domain, Numbers, TextSet, of_key, of_values
@@ -27,6 +27,7 @@ from bt_runtime.analysis.states import (
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.kind import HERE, Case, GuardFlow, Key, KeyUse, LeafFlow, Possible
 from bt_runtime.language.registry import Registry
+from bt_runtime.text.data import dataclass
 
 _SOME_REASON = Domain(texts=TextSet(filled=True))
 _UNKNOWN = State()

@@ -12,11 +12,11 @@ Rules:
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
 
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.mistakes import Mistake
 from bt_runtime.text.yaml_reader import parse_events, syntax_mistake
 

@@ -7,7 +7,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeGuard
@@ -24,6 +24,7 @@ from bt_runtime.language.errors import KindError
 from bt_runtime.language.kind import KeyType, has_type, in_words
 from bt_runtime.record.status import Status
 from bt_runtime.text import brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 
 Behaviours = Mapping[str, type[Behaviour]]
 """Classes by the name under which trees use them: `module.Class`."""

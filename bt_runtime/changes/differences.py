@@ -12,7 +12,6 @@ Rules:
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Literal
@@ -20,6 +19,7 @@ from typing import Literal
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.kind import Key
 from bt_runtime.text import brief, visible
+from bt_runtime.text.data import dataclass
 
 MOST_LINES = 100
 """How many changes the text form lists."""

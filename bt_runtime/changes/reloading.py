@@ -14,7 +14,7 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import structlog
@@ -26,6 +26,7 @@ from bt_runtime.language.reading.loading import Loading, TreeSource
 from bt_runtime.language.registry import Registry
 from bt_runtime.library.named import TreeLibrary, read_source
 from bt_runtime.text import Mistake, Place
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import read_yaml
 
 MOST_FILES = 1_000

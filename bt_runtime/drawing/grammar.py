@@ -4,13 +4,14 @@ The JSON Schema of tree files and the completion and descriptions of editors are
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal, Self
 
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
 from bt_runtime.rules.reading import MOST_RULES, MOST_TIMES
+from bt_runtime.text.data import dataclass
 
 WordKind = Literal["field", "node", "value", "type", "key", "word"]
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -10,6 +9,7 @@ from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.language.kind import NodeSettings, Value
 from bt_runtime.language.rule import Rule
 from bt_runtime.text import visible
+from bt_runtime.text.data import dataclass
 
 Statuses = Mapping[str, str]
 """SUCCESS, FAILURE, RUNNING or INVALID by node path."""

@@ -6,7 +6,6 @@ children. So labels never overlap, and a tree of 60 nodes fits on a page.
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from bt_runtime.drawing.labels import (
@@ -19,6 +18,7 @@ from bt_runtime.drawing.labels import (
 )
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from bt_runtime.text import visible
+from bt_runtime.text.data import dataclass
 
 _CHARACTER_PX = 7.2
 _SMALL_CHARACTER_PX = 6.1

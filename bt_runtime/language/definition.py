@@ -4,12 +4,13 @@ The reader makes definitions without py_trees; the builder turns them into nodes
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from bt_runtime.language.kind import UNDECLARED, Facts, Key, NodeSettings, TreeUse, Use
 from bt_runtime.language.rule import Rule
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

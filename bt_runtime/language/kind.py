@@ -18,11 +18,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal, NewType, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from bt_runtime.text.data import dataclass
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 

@@ -6,10 +6,11 @@ recorded runs, and enforced while a query runs. All three compile it to the same
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 
 _T = TypeVar("_T")
 

@@ -14,7 +14,6 @@ Rules that make a run a function of its inputs:
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bt_runtime.language.expressions.compiler import Lookup
@@ -22,6 +21,7 @@ from bt_runtime.language.kind import Facts, Value
 from bt_runtime.nodes.blackboard import Blackboard
 from bt_runtime.record.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.record.status import Status
+from bt_runtime.text.data import dataclass
 
 working: ContextVar[str] = ContextVar("bt_runtime_working_node", default="")
 """The path of the node whose work a task does; set by what starts the work."""

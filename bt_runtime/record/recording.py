@@ -5,10 +5,11 @@ writes, errors), so a run can be inspected and replayed from its records alone.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.record.status import FAILURE, INVALID, SUCCESS, Status
+from bt_runtime.text.data import dataclass
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
 """Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked but

@@ -11,13 +11,14 @@ node that was renamed or moved.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bt_runtime.nodes.context import Request
 from bt_runtime.record.recording import Outcome, TickInput, TickRecord
 from bt_runtime.runtime.builder import LiveTree
 from bt_runtime.runtime.stepper import Standing, Stepper, Supervisor
 from bt_runtime.text import without_long
+from bt_runtime.text.data import dataclass
 
 Match = Callable[[Outcome, Mapping[str, Request]], Request | None]
 """Chooses the open request that a recorded outcome answers, where none has its key; `None`: none of them."""

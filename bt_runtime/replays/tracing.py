@@ -15,7 +15,7 @@ get what their work had brought until then; that is in `given_back`, not among t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from operator import is_
 from typing import Any
@@ -26,6 +26,7 @@ from bt_runtime.record.recording import NodeError, describe
 from bt_runtime.record.status import RUNNING, Status
 from bt_runtime.replays.traced_expressions import TracedExpression
 from bt_runtime.runtime.builder import LiveTree
+from bt_runtime.text.data import dataclass
 
 _FORCED = Words("an operator has forced this result", "An operator has forced this result.")
 

@@ -23,14 +23,15 @@ refinements, because the events of a run are not activities of one kind:
 """
 
 from collections import deque
-from dataclasses import dataclass, field
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
 from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.expressions.compiler import AnyName, Expression, compile_expression
 from bt_runtime.language.rule import Event, EventPattern, Rule, Template
+from bt_runtime.text.data import dataclass
 
 Report = Callable[[EventPattern, ExpressionError], None]
 """Gets the pattern whose condition could not be evaluated, and why; the message has values of the event."""

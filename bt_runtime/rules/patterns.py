@@ -1,7 +1,6 @@
 """The events of rules as tree files name them: a type, one or more names, and a condition."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from bt_runtime.language.errors import ExpressionError
 from bt_runtime.language.kind import Key
@@ -10,6 +9,7 @@ from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import EventPattern, EventType
 from bt_runtime.rules.monitors import condition_of
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 

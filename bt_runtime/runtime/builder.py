@@ -1,7 +1,6 @@
 """Builds the live nodes of a definition; independent of YAML."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +12,7 @@ from bt_runtime.nodes.base import Children, Node
 from bt_runtime.nodes.blackboard import Blackboard
 from bt_runtime.nodes.context import RunContext, Tracer
 from bt_runtime.record.status import RUNNING
+from bt_runtime.text.data import dataclass
 
 NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
 """Makes the node of a definition, given its built children, the run and its index."""

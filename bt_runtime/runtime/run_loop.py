@@ -7,7 +7,7 @@ one, makes the tick's outcomes durable; after it the observers get its record, b
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -18,6 +18,7 @@ from bt_runtime.nodes.context import Request, working
 from bt_runtime.record.recording import ForcedResult, Journal, Observer, Outcome, TickInput, TickRecord, describe
 from bt_runtime.runtime.builder import LiveTree
 from bt_runtime.runtime.stepper import MOST_FREE_TICKS, Pacer, RunResult, Stepper, Supervisor
+from bt_runtime.text.data import dataclass
 
 log = structlog.get_logger(__name__)
 

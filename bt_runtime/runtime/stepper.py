@@ -28,7 +28,7 @@ So the inputs of the tree are events and times alone, and equal inputs give equa
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -48,6 +48,7 @@ from bt_runtime.record.recording import (
 )
 from bt_runtime.record.status import FAILURE, RUNNING, Status
 from bt_runtime.runtime.builder import LiveTree
+from bt_runtime.text.data import dataclass
 
 MOST_FREE_TICKS = 1_000
 """Ticks in a row without an event; more are a hot loop."""

@@ -15,10 +15,10 @@ the caret is placed by terminal columns (wide characters take two, combining one
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from bt_runtime.text.phrases import visible
+from bt_runtime.text.data import dataclass
 
 MOST_MISTAKES = 100
 """How many mistakes are reported."""

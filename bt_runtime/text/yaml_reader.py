@@ -17,12 +17,13 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
 import yaml
 
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.mistakes import Mistake, Place, place_at
 from bt_runtime.text.phrases import brief
 from bt_runtime.text.suggestions import Suggestion

@@ -8,12 +8,13 @@ import asyncio
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import field, replace
 
 import structlog
 
 from bt_runtime import Clock, Observer, Pacer, Registry, ReloadingTrees, ResumedWork, TreeDefinition, TreeLibrary
+from bt_runtime.text.data import dataclass
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.agent.control.opening import OpenAgent, open_agent, open_query

@@ -11,9 +11,10 @@ Rules:
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast
 
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError

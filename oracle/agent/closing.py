@@ -1,9 +1,9 @@
 """The end of a query, for every kind of control: explain why it stopped, save the exchange, send `Done`."""
 
-from dataclasses import dataclass
 
 import structlog
 
+from bt_runtime.text.data import dataclass
 from oracle.agent import notices
 from oracle.agent.conversations.protocol import Conversations, Exchange
 from oracle.agent.ending import control_failed

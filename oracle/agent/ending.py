@@ -1,10 +1,11 @@
 """What is known of the end of a query: its faults, and how long it waits for work that it has cancelled."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 
 from bt_runtime import NodeError
+from bt_runtime.text.data import dataclass
 from oracle.llm.protocol import ModelFault
 
 

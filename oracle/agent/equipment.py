@@ -1,7 +1,7 @@
 """`Equipment`: what every query of a process works with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from time import time
 
@@ -12,6 +12,7 @@ from oracle.classify import HeuristicIntentClassifier, IntentClassifier
 from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
+from bt_runtime.text.data import dataclass
 from prompts import SegmentLibrary, load_segments
 
 

@@ -1,13 +1,14 @@
 """The record of a query in addition to its chunks and tick records: outcomes, signals, requests, broken rules."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 import bt_runtime
 from bt_runtime import Outcome, TickRecord
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Chunk
 from oracle.core.encoding import held_frozen
 from signals import SignalRecord

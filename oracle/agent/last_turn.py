@@ -1,9 +1,10 @@
 """The latest turn of a query, and what a process that died has left of one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.core.chunks import Source, ToolCall, ToolReturned

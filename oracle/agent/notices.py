@@ -4,9 +4,10 @@ The words are part of the contract with clients; only the numbers change. Pure f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import AgentState, Repetition, ToolAction, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT

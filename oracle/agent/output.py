@@ -8,9 +8,10 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import ConversationStep
 from oracle.agent.notices import Notice
 from oracle.core.chunks import (

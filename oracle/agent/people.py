@@ -10,12 +10,13 @@ Rules:
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
 from oracle.agent.output import Output
 from oracle.agent.run import AgentRun

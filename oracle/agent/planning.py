@@ -1,9 +1,10 @@
 """What a turn may cost: its limits, the cost of a request, and how much of the results of tools fits."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
+from bt_runtime.text.data import dataclass
 from oracle.agent.outcomes import CallResult, TurnOutcome
 from oracle.core.encoding import held_frozen
 from oracle.decision import AgentState

@@ -1,10 +1,11 @@
 """A query: what the user asked, checked, and the limits that hold for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from oracle.classify import QueryClassification
 from oracle.classify.encoder import QueryShares
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import Message

@@ -7,10 +7,11 @@ wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
+from bt_runtime.text.data import dataclass
 from oracle.agent import notices
 from oracle.agent.ending import CancelGrace, QueryEnd
 from oracle.agent.equipment import Equipment

@@ -1,11 +1,12 @@
 """The model's signals in one query: the state that the control reads, and the record of what it did about each."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import get_args
 
 import structlog
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import QueryJournal
 from oracle.agent.outcomes import TurnOutcome
 from oracle.classify import ResponseIntent

@@ -11,9 +11,9 @@ Rules:
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Final
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.outcomes import TurnOutcome
 from oracle.llm.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult

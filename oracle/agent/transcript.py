@@ -12,10 +12,11 @@ Rules:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 from hashlib import sha256
 from typing import Any
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.planning import content_characters
 from oracle.core.encoding import held_frozen, to_json
 from oracle.llm.protocol import CONTINUE, Message, ToolUse

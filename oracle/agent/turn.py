@@ -12,12 +12,13 @@ Rules:
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypedDict
 
 import structlog
 
 from bt_runtime.text import estimate_tokens
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord, digest_of
 from oracle.agent.last_turn import LostTurn
 from oracle.agent.notes import GO_ON, limit_note, stronger

@@ -12,7 +12,6 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
 from itertools import islice
@@ -25,6 +24,7 @@ from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, T
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.text import in_order, visible
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.files import PreparedFile, TreeFolderError, locked
 from oracle.core.errors import NotFoundError, TreeAuthorError, UserError

@@ -15,7 +15,6 @@ import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, Final
 import structlog
 
 from bt_runtime import NodeDefinition, ReloadingTrees, Status, TreeDefinition, TreeState
+from bt_runtime.text.data import dataclass
 from oracle.authoring.editor import text_of
 from oracle.runs.record.events import Ticked
 from oracle.runs.record.reading import statuses_of

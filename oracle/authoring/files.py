@@ -20,12 +20,12 @@ import secrets
 import stat
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 from watchfiles import Change, awatch
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -28,6 +28,7 @@ from pydantic import TypeAdapter
 from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.library.named import read_source
+from bt_runtime.text.data import dataclass
 from oracle.authoring.editor import NO_TREE
 from oracle.authoring.files import TreeFolderError
 from oracle.core.errors import NotFoundError, UserError

@@ -6,7 +6,9 @@ Every pattern here is linear: no nested repetition, and bounded spans. Text is b
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from bt_runtime.text.data import dataclass
 
 MAX_CHARS = 2_400
 """How much is read: half of it from the start and half from the end, where the requests of long messages are."""

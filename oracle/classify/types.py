@@ -1,10 +1,10 @@
 """Query types, and the sources that a query needs."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from oracle.core.sources import SOURCES_OF
+from bt_runtime.text.data import dataclass
 
 QueryType = Literal["action", "code", "conversational", "documentation", "research"]
 QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)

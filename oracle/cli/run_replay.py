@@ -2,7 +2,6 @@
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library.named import read_source, read_sources
+from bt_runtime.text.data import dataclass
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import FAILED
 from oracle.cli.run_sources.local import imported_runs

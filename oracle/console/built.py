@@ -11,9 +11,9 @@ Everything comes from the service itself, and no script or style stands in the p
 import hashlib
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from bt_runtime.text.data import dataclass
 _DIRECTIVES = (
     "default-src 'none'",
     "script-src 'self'",

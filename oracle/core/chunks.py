@@ -11,12 +11,13 @@ back; `CHUNK` has its schema, for `/openapi.json`. A golden test holds the names
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Annotated, Any, Final, Literal, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json, to_json
 
 SourceType = Literal["code", "vault", "thread", "web"]

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar, dataclass_transform
 
 import orjson
 
+from bt_runtime.text.data import dataclass
 _T = TypeVar("_T")
 
 

@@ -6,7 +6,7 @@ that is not there. Those of other packages are found by the entry points `oracle
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import Final, Literal
 
 from bt_runtime.text import did_you_mean
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 
 GROUP: Final = "oracle.features"

@@ -4,10 +4,10 @@ import asyncio
 import itertools
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from bt_runtime import Clock
+from bt_runtime.text.data import dataclass
 
 T = TypeVar("T")
 

@@ -19,9 +19,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from bt_runtime.text.data import dataclass
 TIMES = 3
 """How many repetitions in a row count as no progress."""
 LONGEST_PERIOD = 3

@@ -8,10 +8,11 @@ Rules:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Self, get_args
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import TerminationReason
 from oracle.decision.config import AgentConfig
 from oracle.decision.progress import ToolAction

@@ -10,11 +10,12 @@ Rules:
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, get_args
+from dataclasses import field, replace
 
 import structlog
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source
 from oracle.llm.blocks import THINKING
 from oracle.llm.protocol import (

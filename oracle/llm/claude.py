@@ -19,9 +19,9 @@ How to ask for thinking differs by generation, and the wrong parameter is a 400.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.llm.protocol import MIN_THINKING_TOKENS
 
 Version = tuple[int, int]

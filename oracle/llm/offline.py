@@ -22,11 +22,11 @@ import json
 import re
 import textwrap
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from xml.sax.saxutils import escape
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import SourceType
 from oracle.core.search.query import MAX_QUERY_CHARS, STOP_WORDS, fold, keys, stem, tokens
 from oracle.llm.protocol import (

@@ -11,9 +11,10 @@ Rules:
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, Protocol
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import ErrorType, Source
 from oracle.core.encoding import held_frozen
 from oracle.core.errors import UpstreamError

@@ -8,10 +8,11 @@ The same script drives `ScriptedModel` in this process and a stand-in of the pro
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, get_args
 
 from oracle.llm.anthropic_events import MessageReader
+from bt_runtime.text.data import dataclass
 from oracle.llm.blocks import without_loose_end
 from oracle.llm.protocol import (
     ModelError,

@@ -1,13 +1,14 @@
 """Compares two trees on recorded runs: which queries would have gone another way, where, from which values, and how."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter
 
 from bt_runtime import NodeDefinition, Place, Registry, Status, TreeDefinition, Visit
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import TerminationReason
 from oracle.core.errors import UserError
 from oracle.replay.courses import Course, Track, course_of, tracks, visits_at

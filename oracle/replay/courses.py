@@ -5,10 +5,11 @@ the same; from the first request that was never made, nothing more is known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, cast
 
 from bt_runtime import NodeDefinition, Registry, Status, Trace, TreeDefinition, Visit
+from bt_runtime.text.data import dataclass
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.chunks import TerminationReason
 from oracle.replay.playing import Effect, EffectKind, PlayedStep, Playing

@@ -1,7 +1,7 @@
 """Plays a recorded run on a tree, step by step: what the tree asked for, what the user saw, and how it ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import Literal
 
@@ -18,6 +18,7 @@ from bt_runtime import (
     event_ticks,
 )
 from bt_runtime.kinds.action import CallAction
+from bt_runtime.text.data import dataclass
 from oracle.agent.closing import explain_stop
 from oracle.agent.nodes.endings import Finish
 from oracle.agent.nodes.llm_turn import LlmTurn

@@ -5,12 +5,13 @@ Nothing that takes time is started: the model and the tools are stand-ins that o
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from bt_runtime import Registry, Replay, TickRecord, Trace, TreeDefinition, TreeFileError, TreeNotFoundError, replay
 from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
 from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import RuleBreach

@@ -13,7 +13,7 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
@@ -37,6 +37,7 @@ from bt_runtime import (
 )
 from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.client_tools import kept_tools, with_client_tools
 from oracle.agent.control.opening import OpenAgent

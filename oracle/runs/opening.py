@@ -1,11 +1,12 @@
 """Opens a run: its row, which takes the conversation; its recorder; its query."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 
 from bt_runtime import Clock, TreeDefinition
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.agent.answering import ActiveQuery, Checked, Oracle
 from oracle.agent.ending import control_failed
 from oracle.agent.tracing import RunTrace

@@ -1,8 +1,8 @@
 """What a process's runs are given: bounds and intervals, and what goes on after they have ended."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.records import RunRecord
 
 TEXTS_GRACE_S = 60.0

@@ -7,11 +7,12 @@ reader (`detached`). Another run that was read and has had no reader for the gra
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
 from bt_runtime import Clock
+from bt_runtime.text.data import dataclass
 from oracle.core.retry import pause
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import RunCommand, RunRecord

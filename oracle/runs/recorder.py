@@ -16,13 +16,14 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import structlog
 
 from bt_runtime import Clock, Outcome, TickRecord
 from bt_runtime.text import extent, without_long
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, Done, QuestionAsked

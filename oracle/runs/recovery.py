@@ -12,12 +12,13 @@ Rules:
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import cast
 
 import structlog
 
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Conversation, ConversationStep, Exchange
 from oracle.agent.notices import error_sentence
 from oracle.agent.outcomes import WRITE_UNKNOWN

@@ -1,11 +1,12 @@
 """A query that is opened anew and repeats what was recorded of it: what its ticks cannot do by themselves."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
 from oracle.agent.control.opening import OpenAgent, StillClock
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RuleBreach
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.outcomes import TurnOutcome

@@ -14,13 +14,13 @@ hand or by a time server after a suspend, would make live workers look silent, a
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Self
 
 import structlog
 
 from bt_runtime import Clock
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Done
 from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry, pause

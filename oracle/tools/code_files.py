@@ -12,10 +12,11 @@ inside a repository follows the rules of that repository, unless the whole proje
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.ranking import Stamp
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.git_folder import IgnoreRules, Repository, read_ignore_file, repository_of, user_excludes

@@ -7,9 +7,9 @@ A question is not searched literally: only its words count. Paths in the query, 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.query import ARTICLES, MAX_QUERY_CHARS, STOP_WORDS, Term, fold, stem, terms_of, tokens
 from oracle.tools.code_kinds import Intent, intent_of, is_tree
 

@@ -7,10 +7,11 @@ a definition, and the largest bonus if the line contains the query literally.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from heapq import nsmallest
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.query import ARTICLES, TermMatcher, fold
 from oracle.core.search.ranking import FileReading, Ranked, SearchDocument
 from oracle.tools.code_extract import DEFINITION, body, passing_mentions

@@ -23,11 +23,11 @@ only file names are taken from there.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from struct import Struct, error
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.ranking import Stamp, stamp_of
 from oracle.tools.files import read_regular
 from oracle.tools.globs import literal_of, name_regex, path_regex, suffix_of

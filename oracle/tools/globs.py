@@ -9,8 +9,8 @@ lengths at most.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from bt_runtime.text.data import dataclass
 from oracle.tools.errors import ToolError
 
 _MAX_PATTERN_CHARS = 200

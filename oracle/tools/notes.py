@@ -7,10 +7,10 @@ front matter is not valid YAML is still a note.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from bt_runtime.text.data import dataclass
 THREADS_FOLDER = "threads"
 NOTE_SUFFIXES = (".md", ".markdown")
 _FRONT_MATTER_LINES = 100

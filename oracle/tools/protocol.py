@@ -1,10 +1,10 @@
 """The types of a tool and its result."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source
 from oracle.llm.protocol import ToolDefinition
 from oracle.tools.excerpts import Around, Excerpt

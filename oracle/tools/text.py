@@ -10,8 +10,8 @@ Rules:
 import codecs
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
+from bt_runtime.text.data import dataclass
 from oracle.tools.errors import ToolError
 
 MAX_READ_BYTES = 16_000_000

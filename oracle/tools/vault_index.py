@@ -5,10 +5,10 @@ A note is one document, each entry of a thread is one. Only the first megabyte o
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.query import STOP_WORDS, TermMatcher, terms_of
 from oracle.core.search.ranking import DocumentPosition, FileIndex, FileReading, SearchDocument, Stamp
 from oracle.tools.errors import ToolError

@@ -6,7 +6,7 @@ always raises. Results are upper bounds; where exact bounds would need care with
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from operator import add, floordiv, mul, sub, truediv
@@ -28,6 +28,7 @@ from bt_runtime.analysis.expressions.domains import (
     of_values,
 )
 from bt_runtime.language.expressions.operations import COMPARISONS
+from bt_runtime.text.data import dataclass
 
 _OPERATORS = {"Add": add, "Sub": sub, "Mult": mul, "Div": truediv, "FloorDiv": floordiv}
 _DIVIDING = frozenset({"Div", "FloorDiv", "Mod"})

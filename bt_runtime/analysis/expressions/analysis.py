@@ -10,12 +10,12 @@ does not suffice, the answer is that everything is possible. A name without a do
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from bt_runtime.analysis.expressions.domains import ANY, Domain
 from bt_runtime.analysis.expressions.flow import AbstractEvaluation, Domains, Kind
 from bt_runtime.language.expressions.syntax import column_of, parse
+from bt_runtime.text.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ All operations here keep that.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from bt_runtime.language.kind import Key, KeyType, Value
+from bt_runtime.text.data import dataclass
 
 MOST_TEXTS = 64
 """A set of more texts counts as any text."""

@@ -6,7 +6,7 @@
 import ast
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from bt_runtime.analysis.expressions import abstract
@@ -24,6 +24,7 @@ from bt_runtime.analysis.expressions.domains import (
     of_value,
 )
 from bt_runtime.language.expressions.compiler import CONSTANTS
+from bt_runtime.text.data import dataclass
 
 Domains = Mapping[str, Domain]
 Operands = Sequence[tuple[ast.expr, Domain]]

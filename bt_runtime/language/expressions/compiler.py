@@ -4,8 +4,8 @@ Each part becomes a function of `read`, which returns the value of a name. Depth
 """
 
 import ast
-from dataclasses import dataclass, field
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field
 from typing import NoReturn
 
 from bt_runtime.language.errors import ExpressionError
@@ -22,6 +22,7 @@ from bt_runtime.language.expressions.operations import (
 from bt_runtime.language.expressions.syntax import column_of, parse
 from bt_runtime.language.kind import Value
 from bt_runtime.text import did_you_mean, listing
+from bt_runtime.text.data import dataclass
 
 Read = Callable[[str], object]
 Run = Callable[[Read], Value]

@@ -3,10 +3,10 @@
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from bt_runtime.language.kind import Value
 from bt_runtime.text import brief, extent
+from bt_runtime.text.data import dataclass
 
 LARGEST_INT = 2**63 - 1
 LONGEST_TEXT = 100_000

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bt_runtime.language.kind import KEY_TYPES, Key, KeyType, Value, has_type, in_words
 from bt_runtime.language.registry import NAME, RESERVED, Registry
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")

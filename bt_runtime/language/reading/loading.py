@@ -5,8 +5,8 @@ Then the whole tree is checked, all of whose nodes are valid by themselves.
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
@@ -18,6 +18,7 @@ from bt_runtime.language.reading.nodes import Given, NodeBudget, NodeReader
 from bt_runtime.language.registry import Registry
 from bt_runtime.language.rule import Rule
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
 _REACTIVE_KINDS = frozenset({"sequence", "selector"})

@@ -7,7 +7,7 @@ whose kind is misspelt, so that all mistakes of a file are reported together.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from bt_runtime.language.definition import NodeDefinition, PlacedUse
 from bt_runtime.language.kind import ActionUse, CallUse, Kind, NodeSettings, Slot, TreeUse, Use, Value, keyed_slot
@@ -16,6 +16,7 @@ from bt_runtime.language.reading.settings import broken_kind, locate, mapping_ta
 from bt_runtime.language.reading.uses import Filler, UseChecker, UseScope
 from bt_runtime.language.registry import Registry, setting_names
 from bt_runtime.text import Mistake, Place, brief, closest, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 MOST_NODES = 2_000

@@ -11,7 +11,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from bt_runtime.language.definition import PlacedUse
 from bt_runtime.language.errors import ExpressionError
@@ -19,6 +18,7 @@ from bt_runtime.language.expressions.compiler import compile_expression
 from bt_runtime.language.kind import ActionUse, CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use, Value
 from bt_runtime.language.reading.settings import locate
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 _WHOLE = re.compile(r"\$\{([^{}]*)\}")

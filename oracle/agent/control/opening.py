@@ -7,11 +7,11 @@ the clock and the store that they are given, and in what drives the stepper.
 """
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bt_runtime import Blackboard, LiveTree, Registry, TreeDefinition, build
 from bt_runtime.nodes.context import Tracer
+from bt_runtime.text.data import dataclass
 from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import turn_limit
 from oracle.agent.control.floor import TreeFloor

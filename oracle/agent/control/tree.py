@@ -1,10 +1,10 @@
 """A query under the control of a YAML tree."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime import ForcedResult, Observer, Pacer, ResumedWork, RunLoop, RunResult, TickRecord
+from bt_runtime.text.data import dataclass
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.run import AgentRun

@@ -8,10 +8,11 @@ are kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+from dataclasses import field
 
 from oracle.classify import QueryClassification
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import ErrorType, Source, SystemNotice, ToolCall, ToolCalled, ToolReturned
 from oracle.core.encoding import scrub, to_json
 from oracle.core.errors import NotFoundError

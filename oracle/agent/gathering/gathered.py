@@ -11,10 +11,11 @@ It is a record of what they were asked, and what each call brought that was not 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import held_frozen
 from oracle.core.search.query import STOP_WORDS, fold, stem, tokens
 

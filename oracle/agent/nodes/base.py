@@ -3,12 +3,12 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_args
 
 import structlog
 
 from bt_runtime import Action, Guard, Node, NodeSettings, Status
+from bt_runtime.text.data import dataclass
 from oracle.agent.closing import Closer
 from oracle.agent.nodes.board import Readers, publish
 from oracle.agent.notices import Notice

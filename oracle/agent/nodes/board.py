@@ -6,7 +6,7 @@ and the one by which decisions of people come.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from functools import lru_cache
 from math import floor
 from operator import attrgetter, is_not
@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.gathering.sufficiency import REASONS
+from bt_runtime.text.data import dataclass
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import may_be_supplied
 from oracle.classify.response import SIGNALS

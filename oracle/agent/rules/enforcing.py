@@ -10,13 +10,13 @@ Rules:
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import structlog
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitors, Outcome, Rule, TickRecord, TreeDefinition
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import Fact, QueryJournal, RequestRecord, RuleBreach
 from oracle.agent.notices import Notice
 from oracle.agent.rules.recorded import events_before

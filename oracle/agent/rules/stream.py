@@ -12,10 +12,11 @@ The end is the last event: what happens behind `Done` is none.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
+from bt_runtime.text.data import dataclass
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rules.vocabulary import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.tool_calls import OWN_CALL

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bt_runtime.analysis.accesses import may_change
 from bt_runtime.analysis.codes import Code
@@ -13,6 +12,7 @@ from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import NOTIFIES
 from bt_runtime.text import Mistake
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import ASKS_MODEL, SPEAKS, WORK
 
 CODES = (

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from oracle.classify.lexicon import project, requests, talk, world
+from bt_runtime.text.data import dataclass
 from oracle.classify.tokens import fold, split_tokens
 
 MAX_PHRASE_TOKENS = 8

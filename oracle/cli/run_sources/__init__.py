@@ -7,13 +7,13 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bt_runtime.text.data import dataclass
 from oracle.cli.archive import DATA_DIR
 from oracle.cli.run_sources.local import LocalSource, imported_runs
 from oracle.cli.run_sources.protocol import RunSource

@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bt_runtime.text.data import dataclass
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.core.chunks import Chunk, read_chunk

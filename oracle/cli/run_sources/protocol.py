@@ -1,9 +1,9 @@
 """What a command needs of a place that has runs."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Chunk
 from oracle.replay.histories.model import History, RunFacts
 from oracle.runs.storage.records import RunSummary

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from bt_runtime import forced_path
 from bt_runtime.text import visible
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import counted
 from oracle.cli.people import asked_line, decided_line
 from oracle.cli.run_view.overview import head, overview, so_far

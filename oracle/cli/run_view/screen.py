@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TextIO, get_args
 
 import click
@@ -13,6 +12,7 @@ from rich.live import Live
 from rich.segment import Segment, SegmentLines
 from rich.theme import Theme
 
+from bt_runtime.text.data import dataclass
 from oracle.core.logs import is_interactive, wants_colour
 
 ColorChoice = Literal["auto", "always", "never"]

@@ -14,9 +14,9 @@ The tokenizer splits text into the words that are indexed and searched. Rules:
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from bt_runtime.text.data import dataclass
 IDENTIFIER = "="
 """The prefix of the key of a whole identifier."""
 _MAX_TOKEN_CHARS = 64

@@ -23,10 +23,11 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import nsmallest
 from typing import NamedTuple
 
+from bt_runtime.text.data import dataclass
 from oracle.core.search.query import IDENTIFIER, Term, keys, tokens
 
 MAX_SIZE = 32_000_000

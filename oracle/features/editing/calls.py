@@ -6,7 +6,7 @@ Nothing is saved. All but the check take texts that are incomplete, one at a tim
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from bt_runtime import Mistake
 from bt_runtime.text import MOST_MISTAKES
+from bt_runtime.text.data import dataclass
 from oracle.features.editing.completion import complete
 from oracle.features.editing.describing import hover
 from oracle.features.editing.desk import Desk, editing_desk

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -11,6 +11,7 @@ from bt_runtime.language.kind import Kind, Slot
 from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 from oracle.features.editing import describing
 from oracle.features.editing.desk import Context, Desk, context_at
 from oracle.features.editing.expressions import expression_items, placeholder_items

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from bt_runtime import TreeLibrary
@@ -14,6 +14,7 @@ from bt_runtime.language.kind import KEY_TYPES, Key, KeyType
 from bt_runtime.language.reading.header import Header, read_header
 from bt_runtime.language.reading.loading import TreeSource
 from bt_runtime.language.registry import Registry
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import read_yaml
 from oracle.features.editing.grammar import Expected, step
 from oracle.features.editing.lines import Lines

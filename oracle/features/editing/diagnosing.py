@@ -6,12 +6,13 @@ a reason.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from bt_runtime.analysis.files import check_text, with_fixes
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.text import MOST_MISTAKES, Edit, Fix, Mistake, Place, in_order
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Document, read_yaml
 from oracle.features.editing.desk import Desk, names_in
 from oracle.features.editing.lines import Lines

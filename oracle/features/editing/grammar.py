@@ -9,7 +9,6 @@ the setting is. This holds for kinds of every package.
 
 import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -28,6 +27,7 @@ from bt_runtime.language.kind import (
 )
 from bt_runtime.language.reading.settings import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.language.registry import Registry
+from bt_runtime.text.data import dataclass
 
 Role = Literal[
     "expression",

@@ -7,7 +7,6 @@ a rename must refuse.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from bt_runtime.drawing.grammar import NAME_OF_TREE, Part, file_part
@@ -16,6 +15,7 @@ from bt_runtime.language.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.language.kind import Kind
 from bt_runtime.language.registry import RESERVED, Registry
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 from oracle.features.editing.grammar import (
     Expected,

@@ -7,10 +7,11 @@ in proportion to the text; of a text that is much larger than any tree it says n
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import DEEPEST
 from oracle.features.editing.lines import LARGEST_TEXT, Lines
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +11,7 @@ from bt_runtime.language.reading.nodes import LONGEST_NAME
 from bt_runtime.language.registry import NAME, RESERVED
 from bt_runtime.library.named import read_source
 from bt_runtime.text import Edit, Place, brief, visible
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import Document, read_yaml
 from oracle.core.errors import TreeAuthorError
 from oracle.features.editing.desk import Desk

@@ -15,7 +15,6 @@ worse (docs/encoder.md).
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
+from bt_runtime.text.data import dataclass
 from oracle.features.encoder.loading import CorruptEncoderError
 
 Matrix = NDArray[np.float32]

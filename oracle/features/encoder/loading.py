@@ -9,12 +9,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.core.loading import collector_paused
 

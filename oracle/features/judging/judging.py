@@ -1,12 +1,13 @@
 """Recorded runs, judged by rules: how many kept to each, and how the first that did not broke it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitor, Monitors, Rule
 from bt_runtime.text import brief, iso, visible
 from oracle.agent.rules.recorded import Happening, events_of
+from bt_runtime.text.data import dataclass
 from oracle.runs.record.record import Record
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -12,6 +12,7 @@ import structlog
 from pygls.uris import to_fs_path
 
 from bt_runtime import TreeLibrary
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.features.editing.desk import Desk
 from oracle.features.editing.diagnosing import Diagnosis, diagnose

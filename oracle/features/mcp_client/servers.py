@@ -12,7 +12,6 @@ servers:
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from bt_runtime.language.kind import NodeSettings
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.sources import SOURCES_OF
 from oracle.core.yaml_records import Reader, read_file

@@ -8,7 +8,6 @@ import re
 import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 
+from bt_runtime.text.data import dataclass
 from oracle.features.mcp_client.servers import ServerSettings, filled
 from oracle.tools.keys import user_headers
 

@@ -7,7 +7,7 @@ that the rest of the tree makes impossible is counted all the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, build
@@ -15,6 +15,7 @@ from bt_runtime.kinds.guarded import UnderGuards
 from bt_runtime.language.kind import CALLS_HOST, LeafFlow
 from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.text import Place
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.roles import ASKS_MODEL
 from oracle.features.scenarios.expectations import short_name

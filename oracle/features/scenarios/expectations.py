@@ -8,13 +8,13 @@ is also named by its tree: `fallback/give_up`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Protocol, get_args
 
 from pydantic import Strict
 
 from bt_runtime import NodeDefinition, TreeDefinition
 from bt_runtime.text import closest, did_you_mean
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Severity
 from oracle.features.scenarios.model import ONE, Flag, Json, Number, Record, Text, many, one_of, word_of
 from oracle.features.scenarios.played import Played

@@ -1,10 +1,10 @@
 """Compares what was played with what must happen, and says what differs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bt_runtime import NodeDefinition, Status, TickRecord
 from bt_runtime.text import Mistake, format_mistakes, phrases, visible
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Done
 from oracle.features.scenarios.expectations import EXPECTATIONS, Deviation, short_name, shown
 from oracle.features.scenarios.model import Scenario

@@ -7,7 +7,7 @@ it. `read_as` gives a field such forms, and `one_of` is a mapping with one entry
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
@@ -24,6 +24,7 @@ from pydantic import (
 
 from bt_runtime.text import Place
 from oracle.classify import QueryType
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, StopReason, Usage

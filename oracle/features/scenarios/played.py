@@ -1,13 +1,13 @@
 """What came of a scenario, as data that expectations are compared with."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from bt_runtime import Outcome, Status, TickRecord, TreeDefinition
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import Fact
 from oracle.core.chunks import (
     Answer,

@@ -7,7 +7,7 @@ something is due. So a query of minutes is played in milliseconds, and always in
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import count
@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bt_runtime.testing import FakeClock
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import ANSWERS
 from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
 from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice

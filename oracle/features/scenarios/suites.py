@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast
 
 import yaml
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import LOADER, YAML_ENDINGS
 from oracle.authoring.trials import TrialGround
 from oracle.core.errors import UserError

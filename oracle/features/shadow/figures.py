@@ -14,12 +14,13 @@ both controls; a share has Wilson's. Neither needs random numbers: a report of t
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import zip_longest
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Any, Final, NamedTuple
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.search.query import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.decision import canonical_arguments

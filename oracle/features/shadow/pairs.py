@@ -3,7 +3,7 @@
 The texts of a pair are those of its two runs, and go with them; its figures stay, as the row of a run does.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, insert, or_, select, true, update
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.database import may_be_id
 from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.records import Rating

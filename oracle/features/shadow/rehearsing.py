@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 import structlog
@@ -22,6 +22,7 @@ from bt_runtime import (
     TreeNotFoundError,
 )
 from bt_runtime.library.named import read_sources
+from bt_runtime.text.data import dataclass
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of
 from oracle.agent.conversations.protocol import Conversation, Exchange

@@ -9,11 +9,11 @@ Rules:
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal, get_args
 
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.features.shadow.figures import ALIKE, Interval, mean_of, share_of
 from oracle.features.shadow.pairs import PairFigures, PairParting, ShadowPair, ShadowPairs, SideFigures
 from oracle.runs.storage.records import Rating

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.features.traces import names
 from oracle.features.traces.spans import REMADE, SpanTraces

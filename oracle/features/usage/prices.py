@@ -13,7 +13,7 @@ A name goes before globs, and of globs the first that matches. There is one curr
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from typing import Final
 from pydantic import Field
 
 from bt_runtime.language.kind import NodeSettings
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.chunks import TokenUsage
 from oracle.core.yaml_records import Reader, read_file

@@ -6,11 +6,12 @@ rule of the tree can distinguish is represented by one reply.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import JUDGES_CONTEXT, SEES_REPETITION
 from oracle.features.verifier.parts import MODEL
 from oracle.features.verifier.reads import SIGNAL_KEYS, Reads

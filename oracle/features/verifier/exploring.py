@@ -13,10 +13,11 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import Final
 
+from bt_runtime.text.data import dataclass
 from oracle.features.verifier.events import Event
 from oracle.features.verifier.identity import Identity
 from oracle.features.verifier.options import Options

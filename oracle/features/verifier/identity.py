@@ -5,7 +5,6 @@ of requests) is left out; so is what no node that can still be ticked reads.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +12,7 @@ from bt_runtime import Request, Rule, Status
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.nodes.base import Node
 from oracle.agent.gathering_log import says_enough
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import AGENT_KEYS, AgentKey
 from oracle.agent.nodes.roles import (
     ASKS_MODEL,

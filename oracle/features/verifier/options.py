@@ -1,12 +1,13 @@
 """What can happen next to a run that waits."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bt_runtime import Request, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST, KeyType
 from bt_runtime.nodes.context import Requester
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.people import TYPES
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.agent.tool_calls import calls_of

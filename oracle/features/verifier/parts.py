@@ -9,7 +9,7 @@ as plain values and put back.
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
@@ -18,6 +18,7 @@ from bt_runtime import Blackboard, BTError, LiveTree, Request, Status
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.nodes.base import Node
 from bt_runtime.record.recording import describe
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TOKENS, RUNS_CALLS, TRIES_STRATEGY, WARNS_NEAR_LIMITS
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent

@@ -11,7 +11,6 @@ What the events that are tried cannot decide is a doubt; a property that depends
 
 import ast
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from bt_runtime import EventPattern, ExpressionError, Rule, TreeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
 from bt_runtime.rules.monitors import condition_of
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.agent.rules.vocabulary import IS_APPROVED
 from oracle.core.chunks import Closing, Content, Done, Failed

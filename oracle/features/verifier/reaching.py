@@ -10,7 +10,6 @@ interruptions and levels of tokens, and first follows the states in which a key 
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import PurePath
 from typing import Final, Self
@@ -18,6 +17,7 @@ from typing import Final, Self
 from bt_runtime import NodeDefinition, Registry, TreeDefinition
 from bt_runtime.analysis.codes import silences_in
 from bt_runtime.analysis.flow import flow_of
+from bt_runtime.text.data import dataclass
 from oracle.features.verifier.events import Cancelled, Event, Replied, SaveEnded, TimePassed
 from oracle.features.verifier.exploring import Exploration
 from oracle.features.verifier.identity import Ahead

@@ -13,7 +13,6 @@ how each round that can follow would be judged; histories that are judged alike 
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
@@ -24,6 +23,7 @@ from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import DeliveryUse, ExpressionUse, KeyUse, LeafFlow
 from bt_runtime.nodes.base import ANY_END, Ends, Node
 from bt_runtime.nodes.context import Requester
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import ASKS_MODEL, REFUSES_CALLS, RUNS_CALLS
 from oracle.decision import AgentConfig, AgentState, ToolAction, rules
 from oracle.decision.state import RECENT_ACTIONS

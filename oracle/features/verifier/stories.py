@@ -5,13 +5,14 @@ in the very moment in which something ends. The scenario says so then, and goes 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Request, Status, TickRecord, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.nodes.base import Node
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.core.chunks import ApprovalRequested, Chunk, Closing, Done, QuestionAsked, SystemNotice, ToolReturned
 from oracle.core.encoding import to_json

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import counted
 from oracle.agent.nodes import REGISTRY
 from oracle.authoring.trials import TrialGround

@@ -20,7 +20,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, Self
 from urllib.parse import urlsplit
@@ -29,6 +29,7 @@ import httpx2
 import structlog
 
 from bt_runtime import Clock, SystemClock
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.core.metrics import Metrics
 from oracle.core.retry import Retry

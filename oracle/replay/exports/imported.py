@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.replay.histories.codec import history_to_json
 from oracle.replay.histories.foreign import DamagedHistoryError, history_from_json

@@ -1,9 +1,9 @@
 """What differs between two runs, as data."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from bt_runtime import Change
+from bt_runtime.text.data import dataclass
 from oracle.replay.histories.model import StatusName
 
 PartKind = Literal["beginning", "outcome", "way", "effect", "end"]

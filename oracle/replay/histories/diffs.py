@@ -6,12 +6,12 @@ about different things, and what is listed of them says how far apart they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
 from bt_runtime import Change, Registry, difference
 from bt_runtime.text import brief
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.replay.histories.differences import (
     AnswerDifference,

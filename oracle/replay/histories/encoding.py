@@ -8,10 +8,11 @@ notifications and texts that were sent since the tick before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.replay.histories.codec import plain
 from oracle.replay.histories.explaining import Explainer

@@ -11,6 +11,7 @@ Rules:
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any, Final
 

@@ -9,10 +9,11 @@ epoch. Nodes are named by their index in `nodes`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from bt_runtime import CauseKind
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Interrupt
 from oracle.runs.storage.records import Feedback, Kept, RunRecord, RunStatus
 

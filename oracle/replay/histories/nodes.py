@@ -1,7 +1,6 @@
 """Nodes, expressions and visits as facts, with their places in the files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from bt_runtime import (
@@ -17,6 +16,7 @@ from bt_runtime import (
 )
 from bt_runtime.drawing.labels import children_of, label_of
 from bt_runtime.library.named import read_sources
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json, to_json
 from oracle.replay.histories.model import (
     ClauseFacts,

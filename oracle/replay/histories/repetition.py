@@ -1,11 +1,11 @@
 """Repeats a recorded run tick by tick on the version of the tree that ran, and says how each came to its result."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from bt_runtime import BTError, Replaying, TickRecord, Trace, TreeDefinition, deciding, did_the_same
 from bt_runtime.kinds.action import CallAction
+from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.nodes.tool_calls import RunTools
 from oracle.agent.run import AgentRun

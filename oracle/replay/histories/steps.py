@@ -7,9 +7,10 @@ one step; a node that raised has its own.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import seconds
 from oracle.replay.histories.model import (
     ClauseFacts,

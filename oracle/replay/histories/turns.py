@@ -1,9 +1,10 @@
 """The turns of the model in a run: begun, answered, taken by the tick that got their outcome."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord
 from oracle.agent.outcomes import TurnOutcome
 from oracle.replay.histories.model import RequestFacts, SignalFacts, TurnFacts

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from bt_runtime import ExpressionError, ForcedResult, Key, TreeDefinition
 from bt_runtime.language.expressions.compiler import Expression, compile_expression
 from bt_runtime.language.kind import has_type, in_words, is_in_range, range_in_words
 from bt_runtime.text import brief, did_you_mean, listing
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import UserError
 from oracle.runs.storage.breakpoints import Breakpoint

@@ -8,12 +8,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import structlog
 
 from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinition
 from bt_runtime.language.expressions.compiler import Expression
+from bt_runtime.text.data import dataclass
 from oracle.runs.debugging.commands import WrongCommandError, compile_condition
 from oracle.runs.record.debug import BreakpointHit
 from oracle.runs.storage.breakpoints import Breakpoint

@@ -5,9 +5,10 @@ themselves are also inputs of the next tick, in its record; a replay needs nothi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.storage.breakpoints import Breakpoint, BreakpointKind
 from oracle.runs.storage.records import EventKind

@@ -5,10 +5,11 @@ that it takes, and the sentence that closes an answer to the event with its reas
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from bt_runtime import Outcome, TickRecord
+from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.agent.run import AgentRun

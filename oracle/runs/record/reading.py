@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 from bt_runtime import Outcome, Status
 from oracle.agent.outcome_json import decode_outcome
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source, SourceFound, read_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.events import Opened

@@ -7,7 +7,7 @@ itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Final
 
@@ -15,6 +15,7 @@ import structlog
 
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text import estimate_tokens, iso
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import ConversationStep
 from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome

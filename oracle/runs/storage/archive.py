@@ -10,13 +10,13 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database, in_words, may_be_id, read_url
 from oracle.runs.storage.errors import StoreSetupError, StoreUnavailableError, UnclearRunError

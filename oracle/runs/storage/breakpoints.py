@@ -1,11 +1,11 @@
 """Breakpoints: where runs are to be paused. They are kept over restarts, and for runs that have not begun."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from sqlalchemy import Boolean, Column, Connection, Double, String, Table, delete, func, insert, or_, select, update
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import UserError
 from oracle.runs.storage.database import may_be_id
 from oracle.runs.storage.parts import Keeping, rows_of_runs

@@ -12,7 +12,6 @@ Rules:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -30,6 +29,7 @@ from sqlalchemy import (
 )
 
 from bt_runtime import Clock
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect

@@ -8,11 +8,11 @@ Rules:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Column, Connection, Index, Insert, Integer, String, Table, func, select
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.errors import ConversationMovedError
 from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.schema import metadata, run

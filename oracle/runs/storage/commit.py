@@ -14,12 +14,13 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import structlog
 from sqlalchemy import Connection
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OracleError
 from oracle.runs.storage.database import Database, in_words
 from oracle.runs.storage.dialect import EventRow, StoreTroubleError

@@ -8,11 +8,11 @@ Rules:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, Text, func, or_, select, type_coerce
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Role
 from oracle.core.encoding import to_json
 from oracle.runs.storage.schema import conversation, message, run

@@ -1,7 +1,6 @@
 """Conversations in the database."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, bindparam, case, func, insert, literal, selec
 
 from bt_runtime import Clock, SystemClock
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
 from oracle.agent.conversations.titles import title_of
 from oracle.classify import QueryClassification

@@ -14,7 +14,7 @@ Rules:
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, Literal
@@ -24,6 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
 from oracle.agent.conversations.titles import one_line
 from oracle.core.chunks import STATUSES

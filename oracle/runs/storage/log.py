@@ -4,13 +4,14 @@ import math
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from bt_runtime import Clock
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import scrub, to_json
 from oracle.core.retry import Retry
 from oracle.runs.storage import schema

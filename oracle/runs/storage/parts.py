@@ -5,11 +5,11 @@ or by a feature. Erasure and retention know tables only by that.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import Connection, Table, delete
 
+from bt_runtime.text.data import dataclass
 Loss = Literal["forgotten", "pruned", "reduced", "removed"]
 """What runs lose: their texts, because their user wants it, or because of their age; their texts alone, while the log
 keeps its figures; all of them, as if nobody had asked them."""

@@ -1,12 +1,13 @@
 """The data that the store takes and gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from pydantic import ConfigDict
 from sqlalchemy import Connection, Insert, Row, Table
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import TokenUsage
 from oracle.runs.storage.schema import KINDS
 

@@ -9,11 +9,11 @@ Rules:
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Column, Connection, Double, Insert, String, Table, delete, select, update
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError
 from oracle.runs.storage.parts import Keeping, Loss
 from oracle.runs.storage.schema import metadata

@@ -15,12 +15,12 @@ Texts alone can go earlier; then the log keeps its figures:
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sqlalchemy import BigInteger, Connection, bindparam, cast, delete, func, select, update
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.archive import read_events
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import EVENT_BYTES, Dialect

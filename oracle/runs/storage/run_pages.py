@@ -9,11 +9,11 @@ Rules:
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Text, and_, bindparam, func, or_, select, true, type_coerce
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.database import may_be_id

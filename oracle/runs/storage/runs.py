@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema

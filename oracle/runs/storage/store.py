@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlalchemy import Connection, text
 
 from bt_runtime import Clock, SystemClock
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.breakpoints import Breakpoints
 from oracle.runs.storage.claims import Presence, RunClaims
 from oracle.runs.storage.client_runs import ClientRuns

@@ -5,13 +5,13 @@ users.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.parts import Keeping, no_texts

@@ -1,12 +1,12 @@
 """What was used by day, user and model: added up by the database, of runs from one index."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Select, and_, case, cast, func, literal_column, select, true, union_all, update
 
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import TokenUsage
 from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import KINDS, metadata, run

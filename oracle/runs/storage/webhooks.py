@@ -11,12 +11,12 @@ Rules:
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Double, Integer, String, Table, Text, delete, select, update
 
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.parts import Keeping, no_texts

@@ -17,13 +17,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import structlog
 from sqlalchemy import Connection
 
+from bt_runtime.text.data import dataclass
 from oracle.core.retry import Retry
 from oracle.runs.storage.commit import Committer, Entry, Group, LogSource, TickEntry, WorkEntry
 from oracle.runs.storage.database import Database, in_words

@@ -12,13 +12,13 @@ Rules:
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json
 from oracle.core.features import Feature
 from oracle.core.loading import imported

@@ -13,11 +13,11 @@ Rules:
 import hashlib
 import hmac
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import UserError
 from oracle.server.api.named import LONGEST_USER, BadTokenError, ChatBackends, Headers, NamedUser, is_name
 from oracle.server.settings.fields import LOCAL_USER

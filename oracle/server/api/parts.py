@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.answering import Oracle
 from oracle.authoring.editor import TreeEditor
 from oracle.console.built import Console

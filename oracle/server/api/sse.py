@@ -17,12 +17,12 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from bt_runtime.text.data import dataclass
 from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.records import StoredChunk
 

@@ -1,12 +1,13 @@
 """Parts of trees as clients get them: their mistakes, and the figures that a list shows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from bt_runtime import Mistake, TreeState
 from bt_runtime.text import iso
+from bt_runtime.text.data import dataclass
 from oracle.authoring.figures import Tested, Verified
 from oracle.runs.storage.run_pages import UNDER_WAY
 from oracle.runs.storage.trees import EditFigures

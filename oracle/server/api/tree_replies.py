@@ -1,10 +1,10 @@
 """The bodies of responses of `/api/trees`, for `/openapi.json`."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
+from bt_runtime.text.data import dataclass
 from oracle.authoring.figures import NodeAnswers
 from oracle.replay.comparing import Comparison
 from oracle.server.api.replies import InvalidRequest, ReplyBody

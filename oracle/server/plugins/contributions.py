@@ -3,7 +3,6 @@
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -12,6 +11,7 @@ from typing import Any, Final, TypeVar, cast
 from bt_runtime import Key, Kind
 from oracle.classify import IntentClassifier
 from bt_runtime.language.registry import KindPlace
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.decision.trees import Factory
 from oracle.tools import Tool

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -13,6 +13,7 @@ from bt_runtime import Key, Kind, KindError, Registry
 from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
 from bt_runtime.language.registry import KindPlace
+from bt_runtime.text.data import dataclass
 from oracle.core.loading import imported
 from oracle.decision.trees import Factory
 from oracle.server.plugins.contributions import (

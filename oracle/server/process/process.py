@@ -6,13 +6,14 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, Literal
 
 import structlog
 import uvloop
 
+from bt_runtime.text.data import dataclass
 from oracle.core.errors import OperatorError
 from oracle.core.logs import written_in_background
 from oracle.llm.protocol import Model

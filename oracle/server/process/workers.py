@@ -30,12 +30,12 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import FrameType
 from typing import Final
 
 import structlog
 
+from bt_runtime.text.data import dataclass
 from oracle.core.retry import Retry
 
 log = structlog.get_logger(__name__)

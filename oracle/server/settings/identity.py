@@ -5,9 +5,9 @@ Names of issuers and backends stand before a colon in the names of their users, 
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeGuard
 
+from bt_runtime.text.data import dataclass
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import structlog
 
 import trees
 from bt_runtime import HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
+from bt_runtime.text.data import dataclass
 from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations

@@ -11,9 +11,10 @@ Rules:
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import Any, Final, Literal
 
+from bt_runtime.text.data import dataclass
 from oracle.core import chunks
 from oracle.core.chunks import Chunk, Interrupt
 from oracle.core.encoding import to_json

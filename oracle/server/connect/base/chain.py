@@ -12,12 +12,13 @@ Rules:
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, FailFast, model_validator
 
 from oracle.agent.client_tools import ClientTool
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
 

@@ -12,12 +12,13 @@ Rules:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.people import client_answer
 from oracle.core.chunks import Answer

@@ -4,7 +4,7 @@ The models that a client may name are the trees, and the provider's models under
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bt_runtime.text.data import dataclass
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.core.encoding import from_json
 from oracle.core.errors import UserError

@@ -12,9 +12,10 @@ Rules:
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
+from bt_runtime.text.data import dataclass
 from oracle.core import chunks as sent
 from oracle.core.chunks import Answer, Chunk, Done, Interrupt, Source, TokenUsage, ToolCall, ToolReturned
 from oracle.core.encoding import to_json

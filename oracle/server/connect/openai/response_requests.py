@@ -11,10 +11,11 @@ Rules:
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from oracle.agent.client_tools import ClientTool, ClientToolError, read_tools
+from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
