@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.parts import oracle_over, quiet
-from bt_runtime import Outcome, TickRecord, TreeDefinition, TreeLibrary, replay
+from bt_runtime import Outcome, ReloadingTrees, TickRecord, TreeDefinition, TreeLibrary, replay
 from oracle.agent.answering import Ask, Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.journal import NoJournal
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.core.chunks import Chunk, Done, write_chunk
 from oracle.replay.histories.explaining import Explainer
 from oracle.replay.recorded import rebuild_query
 from oracle.runs.record.events import Opened
+from oracle.runs.record.outcome_json import decode_outcome, encode_outcome
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.trees import TreeVersion
@@ -79,7 +79,7 @@ async def recorded() -> tuple[RunRecord, TreeDefinition, list[LogEntry]]:
         (Path(folder) / "bench.yaml").write_text(TREE, encoding="utf-8")
         oracle = Oracle(
             equipment=shipped._equipment,  # noqa: SLF001  the same parts with another tree
-            trees=TreeLibrary([Path(folder)], registry=REGISTRY),
+            trees=ReloadingTrees(TreeLibrary([Path(folder)], registry=REGISTRY)),
             conversations=MemoryConversations(new_id=lambda: "context"),
             new_id=lambda: "run",
         )

@@ -1,12 +1,14 @@
 """An `Oracle` over a benchmark's own model, without other parts that cost time or wait."""
 
 import logging
+from collections.abc import Sequence
 from itertools import count
+from pathlib import Path
 from typing import Literal
 
 import structlog
 
-from bt_runtime import SystemClock, TreeLibrary
+from bt_runtime import ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
@@ -32,8 +34,12 @@ def oracle_over(
     control: Literal["tree", "loop"] = "tree",
     thinking_tokens: int = 0,
     conversations: Conversations | None = None,
+    trees: Sequence[Path] = (),
 ) -> Oracle:
-    """The shipped trees and prompts over a model and tools, and conversations in memory unless others are given."""
+    """The shipped trees and prompts over a model and tools, and conversations in memory unless others are given.
+
+    The trees in the folders `trees` come before the shipped ones.
+    """
     ids = count()
     equipment = Equipment(
         model=model,
@@ -46,7 +52,7 @@ def oracle_over(
     )
     return Oracle(
         equipment=equipment,
-        trees=TreeLibrary([FOLDER], registry=REGISTRY),
+        trees=ReloadingTrees(TreeLibrary([*trees, FOLDER], registry=REGISTRY)),
         conversations=conversations or MemoryConversations(new_id=lambda: f"c{next(ids)}"),
         new_id=lambda: f"r{next(ids)}",
         control=control,

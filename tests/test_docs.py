@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from benchmarks.eval.questions import ALL, ASKED
-from oracle.agent.gathering.sufficiency import REASONS
 from oracle.agent.nodes import AGENT_KEYS
+from oracle.agent.gathering import REASONS
 from oracle.core.chunks import TokenUsage
 from oracle.core.metrics import Metrics
 from oracle.replay.exports.formats import EXPORT_FORMATS

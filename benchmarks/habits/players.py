@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from bt_runtime import SystemClock, TreeLibrary
+from bt_runtime import ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
@@ -99,7 +99,7 @@ def oracle_with_legacy(
     )
     return Oracle(
         equipment=equipment,
-        trees=TreeLibrary([trees, FOLDER], registry=REGISTRY),
+        trees=ReloadingTrees(TreeLibrary([trees, FOLDER], registry=REGISTRY)),
         conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
         new_id=lambda: f"r{next(ids)}",
     )

@@ -13,13 +13,12 @@ from dataclasses import field, replace
 
 import structlog
 
-from bt_runtime import Clock, Observer, Pacer, Registry, ReloadingTrees, ResumedWork, TreeDefinition, TreeLibrary
+from bt_runtime import Clock, Observer, Pacer, Registry, ResumedWork, TreeDefinition
 from bt_runtime.text.data import dataclass
 from oracle.agent.closing import Closer
-from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
+from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, Trees, limits_of, turn_limit
 from oracle.agent.control.opening import OpenAgent, open_agent, open_query
 from oracle.agent.control.tree import TreeControl
-from oracle.agent.conversations.history import history_for_model
 from oracle.agent.conversations.protocol import Conversation, Conversations, UnknownConversationError
 from oracle.agent.ending import control_failed, internal_error
 from oracle.agent.equipment import Equipment
@@ -30,6 +29,7 @@ from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, Tra
 from oracle.classify import QueryClassification
 from oracle.classify.encoder import Encoder, QueryShares
 from oracle.core.chunks import Chunk
+from oracle.core.loading import imported
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # loaded for a question that brings tools
 
 log = structlog.get_logger(__name__)
 
+_PLAIN_LOOP = "oracle.plain_loop:LoopControl"
+"""The module that runs decision trees in Python; imported for the first query that uses one."""
 MOST_HISTORY_TOKENS = 100_000
 """Of a conversation in a request; half of the query's token budget if that is less."""
 
@@ -269,7 +271,7 @@ class Oracle:
         self,
         *,
         equipment: Equipment,
-        trees: TreeLibrary | ReloadingTrees,
+        trees: Trees,
         conversations: Conversations,
         new_id: Callable[[], str],
         config: AgentConfig | None = None,
@@ -283,7 +285,7 @@ class Oracle:
         self.traces = traces
         self.changing = changing
         self._equipment = equipment
-        self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
+        self._registry = trees.registry
         self._controls = Controls(trees, named=named_trees, default=control)
         self._conversations = conversations
         self._new_id = new_id
@@ -426,7 +428,7 @@ class Oracle:
         ask, trace = checked.ask, trace or self.begin_trace(checked)
         conversation = checked.begun or await self._conversation(ask)
         encoded = await self._equipment.encoder.query_shares(checked.question)
-        query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
+        query = _query(checked, conversation, self._equipment, run_id=ask.run_id or self._new_id(), encoded=encoded)
         equipment = self._equipped(ask, clock, may_ask=checked.tree is not None)
         trace.opened(run_id=query.run_id, context_id=query.context_id)
         asked_at = checked.asked_at or self._equipment.timestamp()
@@ -434,9 +436,8 @@ class Oracle:
             agent = open_query(
                 query, equipment=equipment, max_turns=checked.turn_limit, emit=emit, journal=journal, trace=trace
             )
-            from oracle.agent.control.loop import LoopControl  # noqa: PLC0415  trees drive most queries
-
-            return ActiveQuery(agent, LoopControl(agent, checked.control), Closer(self._conversations), asked_at)
+            loop = imported(_PLAIN_LOOP)(agent, checked.control)
+            return ActiveQuery(agent, loop, Closer(self._conversations), asked_at)
         opened = open_agent(
             query,
             checked.control,
@@ -467,8 +468,9 @@ class Oracle:
             TypeError: a decision tree in Python drives it, which cannot be repeated.
         """
         if not isinstance(checked.control, TreeDefinition):
-            raise TypeError("only a query that a YAML tree drives can be opened anew")
-        query = _query(checked, conversation, run_id=checked.ask.run_id or "", encoded=past.encoded)
+            raise TypeError("only a run that a YAML tree drives can be opened anew")
+        run_id = checked.ask.run_id or ""
+        query = _query(checked, conversation, self._equipment, run_id=run_id, encoded=past.encoded)
         query = replace(query, previous=past.previous, previous_errors=past.previous_errors, grants=past.grants)
         return open_agent(
             query,
@@ -546,11 +548,13 @@ class Oracle:
         return equipment if clock is None else replace(equipment, clock=clock)
 
 
-def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded: QueryShares | None) -> Query:
-    """The query of a question, with as much of its conversation as the budget has room for."""
+def _query(
+    checked: Checked, conversation: Conversation, equipment: Equipment, *, run_id: str, encoded: QueryShares | None
+) -> Query:
+    """The query of a question, with as much of its conversation as fits into the budget and the context."""
     ask = checked.ask
     room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
-    history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
+    history = equipment.history(conversation.messages, most_tokens=room, earlier=conversation.earlier)
     return Query(
         run_id=run_id,
         question=checked.question,

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from dataclasses import field
 from functools import lru_cache
+from importlib import import_module
 from time import time
+from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
-from oracle.agent.gathering.sufficiency import HeuristicSufficiency, SufficiencyJudge
 from oracle.classify import HeuristicIntentClassifier, IntentClassifier
 from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from bt_runtime.text.data import dataclass
+from oracle.agent.conversations.protocol import HistoryMaker
+from oracle.agent.gathering import Gathering
 from prompts import SegmentLibrary, load_segments
 
 
@@ -21,6 +24,14 @@ def _shipped_segments() -> SegmentLibrary:
     return load_segments()
 
 
+
+
+def _judged_gathering() -> Callable[[], Gathering]:
+    return cast("Callable[[], Gathering]", import_module("oracle.gathering.log").GatheringLog)
+
+
+def _newest_exchanges() -> HistoryMaker:
+    return cast("HistoryMaker", import_module("oracle.history").history_for_model)
 @dataclass(frozen=True, slots=True)
 class Equipment:
     """Model, tools, prompt and clock; shared by all queries of a process.
@@ -47,5 +58,6 @@ class Equipment:
     thinking_tokens: int = 0
     project: str = ""
     folders: tuple[str, ...] = ()
-    sufficiency: SufficiencyJudge = field(default_factory=HeuristicSufficiency)
+    gathering: Callable[[], Gathering] = field(default_factory=_judged_gathering)
+    history: HistoryMaker = field(default_factory=_newest_exchanges)
     encoder: Encoder = NO_ENCODER

@@ -15,7 +15,7 @@ from bt_runtime.text.data import dataclass
 from oracle.agent import notices
 from oracle.agent.ending import CancelGrace, QueryEnd
 from oracle.agent.equipment import Equipment
-from oracle.agent.gathering_log import GatheringLog
+from oracle.agent.gathering import Gathering
 from oracle.agent.journal import NoJournal, QueryJournal, RuleGate
 from oracle.agent.last_turn import LastTurn, LostWork
 from oracle.agent.notes import EMPTY_TURN, REPEATED_TEXT, TOOL_ERROR, WRITTEN_CALL, Note, Strength, stronger
@@ -72,10 +72,10 @@ class AgentRun:
     state: AgentState
     transcript: Transcript
     signals: SignalLog
+    gathering: Gathering
     turn: LastTurn = field(default_factory=LastTurn)
     cost: RequestCost = field(default_factory=RequestCost)
     ending: QueryEnd = field(default_factory=QueryEnd)
-    gathering: GatheringLog = field(default_factory=GatheringLog)
     grace: CancelGrace = field(default_factory=CancelGrace)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()

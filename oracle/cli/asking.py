@@ -18,7 +18,7 @@ from oracle.cli.errors import CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.people import Prompter, can_decide, decide
 from oracle.cli.setup import settings_for
-from oracle.cli.terminal import QueryStage
+from oracle.cli.views import QueryStage
 from oracle.core.chunks import Chunk
 from oracle.core.encoding import to_json
 from oracle.core.logs import configure_logging, is_interactive

@@ -11,7 +11,7 @@ from oracle.cli.run_sources import RUN_SOURCE, SourceOptions, with_source
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.run_view.page import WIDEST, Sections, deciding_tick, run_page, tick_line
 from oracle.cli.run_view.screen import COLOR, ColorChoice, Page, Screen
-from oracle.cli.terminal import QueryStage
+from oracle.cli.views import QueryStage
 from oracle.replay.histories.model import History
 
 _FRAME_S = 0.1  # between two drawings

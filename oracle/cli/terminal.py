@@ -1,6 +1,6 @@
-"""A query on the standard streams (whatever gives its chunks: this process, a service, a database), and at a terminal.
+"""The view of a query at a terminal.
 
-At a terminal finished text and calls stand above, the current block or running calls below. The answer's Markdown is
+Finished text and calls stand above, the current block or running calls below. The answer's Markdown is
 rendered block by block. A finished block is written once and never drawn again, so a long answer scrolls like any
 output. Only the live part at the end of the screen is redrawn: the last lines of the unfinished block, or the running
 calls. It is removed before anything else is written.
@@ -9,7 +9,7 @@ calls. It is removed before anything else is written.
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -19,13 +19,11 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from oracle.cli.blocks import BlockReader, TextBlock
-from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
 from oracle.cli.people import asked_line, decided_line
-from oracle.cli.streams import SafeStream, abandon_standard_output, are_one
+from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
-from oracle.cli.views import Clock, JsonView, PlainView, QueryView, ending, finished_call, is_answered, source_labels
+from oracle.cli.views import Clock, QueryView, ending, finished_call, source_labels
 from oracle.core import chunks
-from oracle.core.chunks import Chunk
 from oracle.core.logs import is_interactive, wants_colour
 
 AMBER: Final = "#ffb000"
@@ -218,62 +216,7 @@ def _rendered(text: str, *, tail: int | None = None) -> RenderableType:
     return MarkdownBlock(text, tail=tail)
 
 
-_BROKEN_PIPE = INTERRUPTED + 13
-
-
-class QueryStage:
-    """Shows a query on the standard streams; a chunk that cannot be shown cancels the query, and never raises in it."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._cancel: Callable[[], None] = lambda: None
-        self._out = SafeStream(sys.stdout, on_failure=self._stop)
-        self._trouble: Exception | None = None
-        self.view = _choose_view(self._out, as_json=as_json)
-
-    def begin(self, *, cancel: Callable[[], None]) -> None:
-        """Start the view; `cancel` stops the query."""
-        self._cancel = cancel
-        self.view.start()
-
-    def show(self, chunk: Chunk) -> None:
-        """Show the next chunk."""
-        try:
-            self.view.show(chunk)
-        except Exception as error:  # noqa: BLE001  raised again when the query has ended
-            self._trouble = self._trouble or error
-            self._stop()
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether a chunk could not be shown."""
-        return self._out.failure is not None or self._trouble is not None
-
-    def exit_code(self) -> int:
-        """The exit code of a query that was not interrupted.
-
-        Raises:
-            CommandError: the answer could not be written.
-        """
-        failure = self._out.failure or (self._trouble if isinstance(self._trouble, OSError) else None)
-        if isinstance(failure, BrokenPipeError):
-            abandon_standard_output()
-            return _BROKEN_PIPE
-        if failure is not None:
-            abandon_standard_output()
-            raise CommandError(f"the answer could not be written: {failure.strerror}")
-        if self._trouble is not None:
-            raise self._trouble
-        return 0 if is_answered(self.view.answer) else FAILED
-
-    def _stop(self) -> None:
-        self._cancel()
-
-
-def _choose_view(out: SafeStream, *, as_json: bool) -> QueryView:
-    if as_json:
-        return JsonView(out)
-    if not is_interactive(sys.stdout):
-        is_together = are_one(sys.stdout, sys.stderr)
-        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None), is_together=is_together)
+def terminal_view(out: SafeStream) -> TerminalView:
+    """The view for a person at the terminal that standard output, and `out`, is."""
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not wants_colour())
     return TerminalView(console, out, redirects_errors=is_interactive(sys.stderr))

@@ -1,14 +1,21 @@
-"""Views of a query: JSON lines, plain text, and what they share with the view for a terminal (`terminal`)."""
+"""A query on the standard streams, whatever gives its chunks: this process, a service, a database.
 
+Its views are JSON lines, plain text, and that for a terminal (`terminal`).
+"""
+
+import sys
 import time
 from collections.abc import Callable, Sequence
 
+from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
 from oracle.cli.people import asked_line, decided_line
-from oracle.cli.streams import SafeStream
+from oracle.cli.streams import SafeStream, abandon_standard_output, are_one
 from oracle.cli.text import call_label, clean, one_line
 from oracle.core import chunks
+from oracle.core.logs import is_interactive
 
 Clock = Callable[[], float]
+_BROKEN_PIPE = INTERRUPTED + 13
 
 _LINE_BREAKS = {char.encode(): char.encode("unicode_escape").replace(b"\\x", b"\\u00") for char in "\x85\u2028\u2029"}
 """Characters that JSON allows in a text, and at which readers of lines break."""
@@ -144,3 +151,62 @@ def json_line(chunk: chunks.Chunk) -> bytes:
     for text, escaped in _LINE_BREAKS.items():
         data = data.replace(text, escaped)
     return data + b"\n"
+
+
+class QueryStage:
+    """Shows a query on the standard streams; a chunk that cannot be shown cancels the query, and never raises in it."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._cancel: Callable[[], None] = lambda: None
+        self._out = SafeStream(sys.stdout, on_failure=self._stop)
+        self._trouble: Exception | None = None
+        self.view = _choose_view(self._out, as_json=as_json)
+
+    def begin(self, *, cancel: Callable[[], None]) -> None:
+        """Start the view; `cancel` stops the query."""
+        self._cancel = cancel
+        self.view.start()
+
+    def show(self, chunk: chunks.Chunk) -> None:
+        """Show the next chunk."""
+        try:
+            self.view.show(chunk)
+        except Exception as error:  # noqa: BLE001  raised again when the query has ended
+            self._trouble = self._trouble or error
+            self._stop()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a chunk could not be shown."""
+        return self._out.failure is not None or self._trouble is not None
+
+    def exit_code(self) -> int:
+        """The exit code of a query that was not interrupted.
+
+        Raises:
+            CommandError: the answer could not be written.
+        """
+        failure = self._out.failure or (self._trouble if isinstance(self._trouble, OSError) else None)
+        if isinstance(failure, BrokenPipeError):
+            abandon_standard_output()
+            return _BROKEN_PIPE
+        if failure is not None:
+            abandon_standard_output()
+            raise CommandError(f"the answer could not be written: {failure.strerror}")
+        if self._trouble is not None:
+            raise self._trouble
+        return 0 if is_answered(self.view.answer) else FAILED
+
+    def _stop(self) -> None:
+        self._cancel()
+
+
+def _choose_view(out: SafeStream, *, as_json: bool) -> QueryView:
+    if as_json:
+        return JsonView(out)
+    if not is_interactive(sys.stdout):
+        is_together = are_one(sys.stdout, sys.stderr)
+        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None), is_together=is_together)
+    from oracle.cli.terminal import terminal_view  # noqa: PLC0415  loads rich, and is needed only for a terminal
+
+    return terminal_view(out)

@@ -10,8 +10,8 @@ from dataclasses import field
 from bt_runtime import Registry, Replay, TickRecord, Trace, TreeDefinition, TreeFileError, TreeNotFoundError, replay
 from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
-from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
 from bt_runtime.text.data import dataclass
+from oracle.agent.control.opening import open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import RuleBreach
@@ -23,7 +23,7 @@ from oracle.decision import AgentConfig
 from oracle.replay.histories.model import DELETED
 from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
-from oracle.runs.repeating import RebuiltRun, sources_found, stand_in
+from oracle.runs.repeating import RebuiltRun, StillClock, UnaskedModel, sources_found, stand_in
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.trees import TreeVersion

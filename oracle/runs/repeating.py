@@ -1,20 +1,54 @@
 """A query that is opened anew and repeats what was recorded of it: what its ticks cannot do by themselves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
 from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
-from oracle.agent.control.opening import OpenAgent, StillClock
 from bt_runtime.text.data import dataclass
+from oracle.agent.control.opening import OpenAgent
 from oracle.agent.journal import RuleBreach
 from oracle.agent.nodes.llm_turn import LlmTurn
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Chunk, Source, SourceFound
-from oracle.llm.protocol import ModelFault
+from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.runs.record.events import KnownTool
 from oracle.tools import Tool, ToolResult
+
+
+@dataclass(slots=True)
+class StillClock:
+    """Shows the time that it was set to, in seconds; for runs whose time is not the machine's."""
+
+    now_s: float = 0.0
+
+    def now(self) -> float:
+        """The time that it was set to."""
+        return self.now_s
+
+    def show(self, at_s: float) -> None:
+        """Set the time."""
+        self.now_s = at_s
+
+    async def wait(self, event: Any, *, until_s: float | None) -> None:  # noqa: ANN401, ARG002  the protocol
+        """Never called: nothing waits on a clock that stands still."""
+        raise AssertionError("nothing waits where the clock stands still")
+
+
+@dataclass(slots=True)
+class UnaskedModel:
+    """The model of a run that starts no work: its answers are known, or chosen."""
+
+    name: str
+    has_web_search: bool = False
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:  # noqa: ARG002  the protocol
+        """Never called."""
+        raise AssertionError("the model of this run is never asked")
 
 
 @dataclass(frozen=True, slots=True)

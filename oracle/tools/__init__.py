@@ -13,16 +13,15 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.tools.code import project_tools
     from oracle.tools.code_files import top_folders
     from oracle.tools.errors import ToolError, ToolSetupError
-    from oracle.tools.excerpts import Around, Excerpt
-    from oracle.tools.keys import CallKey, call_key
+    from oracle.tools.keys import CallKey, call_key, check_cancelled
     from oracle.tools.paths import Root
-    from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
+    from oracle.tools.protocol import BUILT_IN_TOOLS, Around, Excerpt, Tool, ToolGroup, ToolResult, arguments_line
     from oracle.tools.registry import ToolRegistry
-    from oracle.tools.schema import arguments_line, tool
+    from oracle.tools.schema import tool
     from oracle.tools.selection import all_reading, placing_words, tools_for
     from oracle.tools.vault_toolset import vault_tools
     from oracle.tools.web import web_tools
-    from oracle.tools.workers import Workers, check_cancelled
+    from oracle.tools.workers import Workers
 
 __all__ = [
     "BUILT_IN_TOOLS",
@@ -56,16 +55,15 @@ _HOMES = {
     "oracle.tools.code": "project_tools",
     "oracle.tools.code_files": "top_folders",
     "oracle.tools.errors": "ToolError ToolSetupError",
-    "oracle.tools.excerpts": "Around Excerpt",
-    "oracle.tools.keys": "CallKey call_key",
+    "oracle.tools.keys": "CallKey call_key check_cancelled",
     "oracle.tools.paths": "Root",
-    "oracle.tools.protocol": "BUILT_IN_TOOLS Tool ToolGroup ToolResult",
+    "oracle.tools.protocol": "BUILT_IN_TOOLS Around Excerpt Tool ToolGroup ToolResult arguments_line",
     "oracle.tools.selection": "all_reading placing_words tools_for",
     "oracle.tools.registry": "ToolRegistry",
-    "oracle.tools.schema": "arguments_line tool",
+    "oracle.tools.schema": "tool",
     "oracle.tools.vault_toolset": "vault_tools",
     "oracle.tools.web": "web_tools",
-    "oracle.tools.workers": "Workers check_cancelled",
+    "oracle.tools.workers": "Workers",
 }
 
 __getattr__ = lazy_door(__name__, _HOMES)

@@ -26,11 +26,12 @@ from oracle.tools.code_kinds import extension, extensions_of, kind_factor
 from oracle.tools.code_query import parse_query
 from oracle.tools.code_search import FIELD_WEIGHTS, FoundHit, best_lines, choose_hits, code_reading, rank_files
 from oracle.tools.errors import ToolError
-from oracle.tools.excerpts import Around, Excerpt, read_excerpt
+from oracle.tools.excerpts import read_excerpt
 from oracle.tools.files import read_regular
 from oracle.tools.globs import matcher
+from oracle.tools.keys import check_cancelled
 from oracle.tools.paths import Root
-from oracle.tools.protocol import Tool, ToolResult
+from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
 from oracle.tools.reading import range_of, read_range
 from oracle.tools.schema import Function, tool, with_excerpts
 from oracle.tools.secret_files import is_secret
@@ -46,7 +47,7 @@ from oracle.tools.text import (
     numbered,
     shorten,
 )
-from oracle.tools.workers import Workers, check_cancelled
+from oracle.tools.workers import Workers
 
 MAX_FILE_BYTES = 1_000_000
 """Larger files are not searched."""

@@ -20,8 +20,8 @@ from bt_runtime.text.data import dataclass
 from oracle.core.search.ranking import Stamp
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.git_folder import IgnoreRules, Repository, read_ignore_file, repository_of, user_excludes
+from oracle.tools.keys import check_cancelled
 from oracle.tools.secret_files import is_secret
-from oracle.tools.workers import check_cancelled
 
 MAX_FILES = 20_000
 _TIMEOUT_S = 5.0

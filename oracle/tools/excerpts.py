@@ -1,44 +1,9 @@
 """Some lines of a file below a root, around a place, for people; the tools' own results are for the model."""
 
-from dataclasses import dataclass
-
 from oracle.tools.errors import ToolError
 from oracle.tools.paths import Root
+from oracle.tools.protocol import Around, Excerpt
 from oracle.tools.text import MAX_READ_BYTES, decode, that_fit
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """The lines that are wanted.
-
-    Args:
-        line: the number of the middle line, from 1; `None` means the beginning of the file.
-        before: the number of lines shown before `line`.
-        after: the number of lines shown after `line`.
-    """
-
-    line: int | None = None
-    before: int = 20
-    after: int = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Lines of a file, as many as fit into two results of a tool; long ones are cut.
-
-    Args:
-        first_line: the number of the first one, from 1.
-        lines: without line ends; none of an empty file.
-        total_lines: the number of lines in the whole file.
-        is_exact: the file is valid in its encoding; otherwise wrong bytes are U+FFFD.
-        is_whole: the whole file was read; otherwise its first 16 MB.
-    """
-
-    first_line: int
-    lines: tuple[str, ...]
-    total_lines: int
-    is_exact: bool
-    is_whole: bool
 
 
 def read_excerpt(root: Root, path: str, around: Around) -> Excerpt:

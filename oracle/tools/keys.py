@@ -9,14 +9,37 @@ that both can see, looks for what the other may have done, and asks (`CallKey.co
 the run is still this process's: then one of the two finds the effect, or is not confirmed.
 """
 
+import asyncio
+import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from oracle.tools.workers import run_in_loop
+from bt_runtime.text.data import dataclass
+from oracle.core.errors import InternalError
+
+_LOOK_S: Final = 0.05
+"""How often a thread that waits for the event loop checks whether its call is over."""
+_OVER: Final = "the call that this thread works for is over"
+
+_Caller = tuple[threading.Event, asyncio.AbstractEventLoop]  # set when the call is over; where it came from
+CALLER: Final[ContextVar[_Caller | None]] = ContextVar("tool_caller", default=None)
+"""Of the call that a thread works for; `oracle.tools.workers` sets it."""
+
+
+def check_cancelled() -> None:
+    """End abandoned work; blocking tools call this in long loops and before irrevocable steps.
+
+    Raises:
+        InternalError: the call was cancelled or timed out.
+    """
+    caller = CALLER.get()
+    if caller is not None and caller[0].is_set():
+        raise InternalError(_OVER)
 
 
 async def _confirmed() -> None:
@@ -48,7 +71,18 @@ class CallKey:
         Raises:
             InternalError: the call is over.
         """
-        run_in_loop(self.confirm)
+        caller = CALLER.get()
+        if caller is None:
+            raise RuntimeError("no event loop has called this thread; await the coroutine instead")
+        future = asyncio.run_coroutine_threadsafe(self.confirm(), caller[1])
+        try:
+            while not wait((future,), _LOOK_S).done:
+                check_cancelled()
+            if future.cancelled():
+                raise InternalError(_OVER)
+            future.result()
+        finally:
+            future.cancel()
 
 
 _KEY: ContextVar[CallKey | None] = ContextVar("oracle_call_key", default=None)

@@ -26,9 +26,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from oracle.tools.errors import ToolError, ToolSetupError
-from oracle.tools.keys import call_key
+from oracle.tools.keys import call_key, check_cancelled
 from oracle.tools.text import shorten
-from oracle.tools.workers import check_cancelled
 
 _MAX_PATH_CHARS = 1_024
 _MAX_NAME_BYTES = 255

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source
 from oracle.llm.protocol import ToolDefinition
-from oracle.tools.excerpts import Around, Excerpt
 
 GROUPS = ("code", "vault", "thread", "web")
 """The groups of the built-in tools; a package's tools may have groups of their own."""
@@ -40,6 +39,40 @@ class ToolResult:
     is_error: bool = False
     sources: tuple[Source, ...] = ()
     is_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The lines that are wanted.
+
+    Args:
+        line: the number of the middle line, from 1; `None` means the beginning of the file.
+        before: the number of lines shown before `line`.
+        after: the number of lines shown after `line`.
+    """
+
+    line: int | None = None
+    before: int = 20
+    after: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a file, as many as fit into two results of a tool; long ones are cut.
+
+    Args:
+        first_line: the number of the first one, from 1.
+        lines: without line ends; none of an empty file.
+        total_lines: the number of lines in the whole file.
+        is_exact: the file is valid in its encoding; otherwise wrong bytes are U+FFFD.
+        is_whole: the whole file was read; otherwise its first 16 MB.
+    """
+
+    first_line: int
+    lines: tuple[str, ...]
+    total_lines: int
+    is_exact: bool
+    is_whole: bool
 
 
 @dataclass(frozen=True)
@@ -106,3 +139,9 @@ class ChangingTools(Protocol):
     def missing(self) -> Sequence[str]:
         """What operators expect to be offered and is not, by name."""
         ...
+
+
+def arguments_line(schema: Mapping[str, Any]) -> str:
+    """The arguments in short form, for a tool reference: `query, limit?`."""
+    required = schema.get("required", ())
+    return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))

@@ -17,8 +17,7 @@ from oracle.core.chunks import Source, SourceType
 from oracle.core.errors import ToolDefinitionError
 from oracle.llm.protocol import ToolDefinition
 from oracle.tools.errors import ToolError
-from oracle.tools.excerpts import Around, Excerpt
-from oracle.tools.protocol import Tool, ToolResult
+from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import bounded, clean, shorten
 

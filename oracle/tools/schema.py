@@ -22,9 +22,8 @@ from pydantic.errors import PydanticUserError
 from bt_runtime.text import near
 from oracle.core.errors import ToolDefinitionError
 from oracle.tools.errors import ToolError
-from oracle.tools.excerpts import Around, Excerpt
-from oracle.tools.protocol import Tool, ToolGroup, ToolResult
 from oracle.tools.selection import served
+from oracle.tools.protocol import Around, Excerpt, Tool, ToolGroup, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers
@@ -105,12 +104,6 @@ def with_excerpts(made: Tool, read: Callable[[str, Around], Excerpt], workers: W
         return await workers.run(partial(read, path, around))
 
     return replace(made, excerpt=excerpt)
-
-
-def arguments_line(schema: Mapping[str, Any]) -> str:
-    """The arguments in short form, for a tool reference: `query, limit?`."""
-    required = schema.get("required", ())
-    return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
 
 
 class Arguments:

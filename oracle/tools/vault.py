@@ -16,10 +16,10 @@ from typing import Annotated
 from bt_runtime.text import near
 from oracle.core.chunks import Source
 from oracle.tools.errors import ToolError
-from oracle.tools.excerpts import Around, Excerpt, read_excerpt
+from oracle.tools.excerpts import read_excerpt
 from oracle.tools.notes import NOTE_SUFFIXES, is_thread, with_title
 from oracle.tools.paths import Root
-from oracle.tools.protocol import ToolResult
+from oracle.tools.protocol import Around, Excerpt, ToolResult
 from oracle.tools.reading import range_of, read_range
 from oracle.tools.suggest import did_you_mean, near_paths
 from oracle.tools.text import CONTEXT_CHARS, FAR_BELOW, MAX_ENTRIES, MAX_HITS, cut_line, numbered, shorten

@@ -13,10 +13,10 @@ from oracle.core.search.query import STOP_WORDS, TermMatcher, terms_of
 from oracle.core.search.ranking import DocumentPosition, FileIndex, FileReading, SearchDocument, Stamp
 from oracle.tools.errors import ToolError
 from oracle.tools.files import entries_of, regular_stamp
+from oracle.tools.keys import check_cancelled
 from oracle.tools.notes import ThreadEntry, is_note, is_thread, read_entries, read_note, unescaped
 from oracle.tools.paths import Root
 from oracle.tools.text import decode, is_binary
-from oracle.tools.workers import check_cancelled
 
 Kind = Literal["vault", "thread"]
 MAX_NOTES = 50_000

@@ -16,54 +16,16 @@ import asyncio
 import contextvars
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
-from concurrent.futures import wait
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from oracle.core.errors import InternalError
 from oracle.tools.errors import ToolError
+from oracle.tools.keys import CALLER
 
 IDLE_S = 10.0
-_LOOK_S = 0.05  # how often a thread that waits for the event loop checks whether its call is over
-
-_OVER = "the call that this thread works for is over"
 
 T = TypeVar("T")
-_Caller = tuple[threading.Event, asyncio.AbstractEventLoop]  # set when the call is over; where it came from
-_caller: contextvars.ContextVar[_Caller | None] = contextvars.ContextVar("tool_caller", default=None)
-
-
-def check_cancelled() -> None:
-    """End abandoned work; blocking tools call this in long loops and before irrevocable steps.
-
-    Raises:
-        InternalError: the call was cancelled or timed out.
-    """
-    caller = _caller.get()
-    if caller is not None and caller[0].is_set():
-        raise InternalError(_OVER)
-
-
-def run_in_loop(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine in the event loop that has called this blocking tool, and wait for it.
-
-    Raises:
-        InternalError: the call was cancelled or timed out; so is the coroutine.
-        RuntimeError: this is no thread of a tool call.
-    """
-    caller = _caller.get()
-    if caller is None:
-        raise RuntimeError("no event loop has called this thread; await the coroutine instead")
-    future = asyncio.run_coroutine_threadsafe(make(), caller[1])
-    try:
-        while not wait((future,), _LOOK_S).done:
-            check_cancelled()
-        if future.cancelled():
-            raise InternalError(_OVER)
-        return future.result()
-    finally:
-        future.cancel()
 
 
 class Workers:
@@ -165,7 +127,7 @@ class _Job:
         self.future = future
         self.abandoned = threading.Event()
         self.finished = False
-        self._context.run(_caller.set, (self.abandoned, loop))
+        self._context.run(CALLER.set, (self.abandoned, loop))
 
     def run(self) -> None:
         result: Any = None

@@ -4,18 +4,21 @@ Each agent is a script that ignores whatever the control tells it. Its calls are
 counts is which of them reach a tool.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from oracle.agent.gathering.gathered import Gathered
-from oracle.agent.gathering.sufficiency import Sufficiency
+from oracle.agent.gathering import Gathering, Sufficiency
+from oracle.agent.outcomes import CallResult
 from oracle.core.chunks import Source
-from oracle.decision import AgentConfig
+from oracle.decision import AgentConfig, ToolAction
+from oracle.gathering.gathered import Gathered
+from oracle.gathering.log import GatheringLog
+from oracle.llm.protocol import ToolUse
 from oracle.testing import ScriptedCall
-from oracle.tools import Tool, ToolResult
+from oracle.tools import Tool, ToolRegistry, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Answered, answers, calls, harness, made_tool, says
 from tests.acceptance.scripts import signal_xml
 
@@ -342,10 +345,10 @@ class Broken:
         raise RuntimeError(f"no verdict on {len(gathered.tried)} calls")
 
 
-async def held_back_with(judge: Any) -> int:
+async def held_back_with(gathering: Callable[[], Gathering]) -> int:
     tool = made_tool(lambda _: _found(), "find")
     turns = [says("", calls("find", query=query)) for query in ("RetryPolicy", "RetryPolicy again")]
-    async with harness([*turns, answers()], wire=False, tools=[tool], sufficiency=judge) as made:
+    async with harness([*turns, answers()], wire=False, tools=[tool], gathering=gathering) as made:
         answered = await made.ask(CODE_QUESTION)
     return sum(result.is_error for result in answered.results)
 
@@ -355,11 +358,15 @@ async def _found() -> ToolResult:
 
 
 async def test_020_fr_018_another_judge_takes_the_place_of_the_heuristic() -> None:
-    assert await held_back_with(Impatient()) == 1
+    assert await held_back_with(lambda: GatheringLog(by=Impatient())) == 1
 
 
 async def test_020_fr_022_where_the_judge_fails_the_heuristic_answers() -> None:
-    assert await held_back_with(Broken()) == 0
+    assert await held_back_with(lambda: GatheringLog(by=Broken())) == 0
+
+
+async def test_without_a_judge_each_call_is_run() -> None:
+    assert await held_back_with(Gathering) == 0
 
 
 # --- The sources that the question needs have answered
@@ -477,3 +484,13 @@ async def test_020_sc_003_a_source_that_was_not_asked_yet_is_never_held_back() -
     other = says("", calls("notes", query="RetryPolicy"))
     answered = await advised(ANSWERING, search, *rounds, opens("x.py"), other)
     assert [result.is_error for result in answered.results][-1:] == [False]
+
+
+def test_what_a_question_without_words_that_count_has_gathered_stays() -> None:
+    log, tools = GatheringLog(), ToolRegistry([])
+    log.begin_turn("What is it?")
+    call = ToolUse("c1", "probe", {})
+    action = ToolAction("probe", "{}")
+    log.take([CallResult(call, "x", False, True, False, "code", action, began=True)], tools, turn=1, signal=None)
+    log.begin_turn("What is it?")
+    assert len(log.gathered.tried) == 1

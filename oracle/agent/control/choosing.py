@@ -1,9 +1,9 @@
 """Finds the control of a query by name: a YAML tree, or a decision tree in Python."""
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Literal, Protocol
 
-from bt_runtime import ReloadingTrees, TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
+from bt_runtime import Registry, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.text import did_you_mean
 from oracle.core.errors import UserError
 from oracle.decision import (
@@ -20,6 +20,36 @@ DEFAULT_TREE = "oracle"
 Chosen = TreeDefinition | DecisionTree
 
 
+class Trees(Protocol):
+    """YAML trees by name: a `TreeLibrary` reads a file each time, `ReloadingTrees` when it has changed."""
+
+    @property
+    def registry(self) -> Registry:
+        """The kinds that they are read with."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all trees, sorted."""
+        ...
+
+    def load(self, name: str) -> TreeDefinition:
+        """A tree, ready to be built.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+            TreeFileError: it has mistakes.
+        """
+        ...
+
+    def is_internal(self, name: str) -> bool:
+        """Whether a tree is only a part of others.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+        """
+        ...
+
+
 class Controls:
     """The trees of a library, and the decision trees in Python.
 
@@ -31,12 +61,12 @@ class Controls:
 
     def __init__(
         self,
-        trees: TreeLibrary | ReloadingTrees,
+        trees: Trees,
         *,
         named: Collection[str] = (),
         default: Literal["tree", "loop"] = "tree",
     ) -> None:
-        self._trees = trees if isinstance(trees, ReloadingTrees) else ReloadingTrees(trees)
+        self._trees = trees
         self._named = frozenset({*named, DEFAULT_TREE} if named else ())
         self._default = default
 

@@ -6,8 +6,8 @@ Queries that run, records that are repeated, scenarios and the verifier begin he
 the clock and the store that they are given, and in what drives the stepper.
 """
 
-from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
 
 from bt_runtime import Blackboard, LiveTree, Registry, TreeDefinition, build
 from bt_runtime.nodes.context import Tracer
@@ -27,7 +27,7 @@ from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import Transcript
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentState
-from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
+from oracle.llm.protocol import ModelFault
 
 if TYPE_CHECKING:  # loaded for a tree whose rules are watched
     from oracle.agent.rules.enforcing import RunRules
@@ -102,6 +102,7 @@ def open_query(
             start_time=equipment.clock.now(),
         ),
         signals=SignalLog(query.run_id, journal),
+        gathering=equipment.gathering(),
         transcript=Transcript.of(query.history, query.question),
         journal=journal,
         trace=trace,
@@ -153,37 +154,3 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
     if rules != "none":
         opened.watch_rules(only_enforced=rules == "enforced")
     return opened
-
-
-@dataclass(slots=True)
-class StillClock:
-    """Shows the time that it was set to, in seconds; for runs whose time is not the machine's."""
-
-    now_s: float = 0.0
-
-    def now(self) -> float:
-        """The time that it was set to."""
-        return self.now_s
-
-    def show(self, at_s: float) -> None:
-        """Set the time."""
-        self.now_s = at_s
-
-    async def wait(self, event: Any, *, until_s: float | None) -> None:  # noqa: ANN401, ARG002  the protocol
-        """Never called: nothing waits where a clock stands still."""
-        raise AssertionError("nothing waits where the clock stands still")
-
-
-@dataclass(slots=True)
-class UnaskedModel:
-    """The model of a run that starts no work: its answers are known, or chosen."""
-
-    name: str
-    has_web_search: bool = False
-
-    async def aclose(self) -> None:
-        """Do nothing."""
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:  # noqa: ARG002  the protocol
-        """Never called."""
-        raise AssertionError("the model of this run is never asked")

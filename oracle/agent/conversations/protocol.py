@@ -16,6 +16,7 @@ from bt_runtime.text.data import dataclass
 from oracle.core.chunks import ErrorType, Source, SystemNotice, ToolCall, ToolCalled, ToolReturned
 from oracle.core.encoding import scrub, to_json
 from oracle.core.errors import NotFoundError
+from oracle.llm.protocol import Message
 
 MOST_CALLS = 200
 """Tool calls that are kept of one query."""
@@ -139,6 +140,45 @@ class Conversation:
     had_tool_errors: bool = False
     earlier: int = 0
     grants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelHistory:
+    """The part of a conversation that goes to the model.
+
+    Args:
+        messages: alternating, none empty; the first is the user's, the last the model's.
+        omitted: number of earlier messages of user and model that are left out.
+        shortened: whether the texts of the newest exchange were shortened in the middle.
+        tokens: of the texts, and of the names of files.
+        ends: for each question of `messages`, how many messages of user and model the conversation has up to its
+            answer, or up to what the summary covers.
+        is_summarized: the first question and answer are a summary.
+    """
+
+    messages: tuple[Message, ...] = ()
+    omitted: int = 0
+    shortened: bool = False
+    tokens: int = 0
+    ends: tuple[int, ...] = ()
+    is_summarized: bool = False
+
+
+class HistoryMaker(Protocol):
+    """Chooses what of a conversation goes to the model again."""
+
+    def __call__(
+        self, messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0, can_attach: bool = False
+    ) -> ModelHistory:
+        """The messages that go to the provider, of at most `most_tokens` tokens.
+
+        Args:
+            messages: the conversation, oldest first.
+            most_tokens: the room for them.
+            earlier: number of messages of user and model before those.
+            can_attach: whether files are sent again; otherwise all of them are named.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from operator import attrgetter, is_not
 from typing import Any, Final
 
 from bt_runtime import Blackboard, Key, TreeDefinition
-from oracle.agent.gathering.sufficiency import REASONS
 from bt_runtime.text.data import dataclass
+from oracle.agent.gathering import REASONS
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import may_be_supplied
 from oracle.classify.response import SIGNALS

@@ -5,7 +5,7 @@ import structlog
 from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.language.kind import Case, leaf
 from bt_runtime.text.phrases import counted, value_of
-from oracle.agent.gathering.sufficiency import REASONS
+from oracle.agent.gathering import REASONS
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import CLASSIFIES_QUERY, CLASSIFIES_RESPONSE, JUDGES_CONTEXT
@@ -112,8 +112,7 @@ class JudgeContext(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        agent = self.agent
-        agent.gathering.judge(agent.equipment.sufficiency, turn=agent.state.turn)
+        self.agent.gathering.judge(turn=self.agent.state.turn)
         self.publish()
         return Status.SUCCESS
 

@@ -11,7 +11,6 @@ from typing import Any
 from bt_runtime import Request, Rule, Status
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.nodes.base import Node
-from oracle.agent.gathering_log import says_enough
 from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import AGENT_KEYS, AgentKey
 from oracle.agent.nodes.roles import (
@@ -39,6 +38,7 @@ from oracle.features.verifier.reads import (
     speaks,
 )
 from oracle.features.verifier.world import FOUND_AGAIN, FRESH, REPEATED, World
+from oracle.gathering.log import says_enough
 from oracle.llm.protocol import ToolUse
 
 _RUNNING = Status.RUNNING
@@ -259,7 +259,7 @@ class Identity:
         Before a turn after which no tools run and no strategy is tried, that is nothing.
         """
         agent = self._world.agent
-        gathering, gathered = agent.gathering, agent.gathering.gathered
+        gathering, gathered = self._world.gathering, self._world.gathering.gathered
         if not roles & _OF_GATHERING or (self._only_speaks() and agent.plan().wrap_up):
             return gathering.answer_due
         strategies: Hashable = None

@@ -21,7 +21,7 @@ from bt_runtime import (
 )
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.record.recording import TickInput
-from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.control.opening import open_agent
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY, demanded, values_of
 from oracle.agent.nodes.board import ANSWERS
@@ -61,8 +61,10 @@ from oracle.features.verifier.parts import (
     reader_of,
     watched_blackboard,
 )
+from oracle.gathering.log import GatheringLog
 from oracle.llm.protocol import ToolUse, Usage
 from oracle.llm.scripted import ScriptedCall, ScriptedTurn, arguments_text
+from oracle.runs.repeating import StillClock, UnaskedModel
 from oracle.tools import Tool, ToolResult
 
 Saved = tuple[tuple[Stored, tuple[Any, ...]], tuple[Chunk, ...]]
@@ -102,6 +104,7 @@ class World:
     ) -> None:
         self.definition = definition
         self.clock, self.store, self.intents = StillClock(), ChosenStore(), WatchedIntents()
+        self.gathering = GatheringLog()
         self.chunks: list[Chunk] = []
         self.visited: set[int] = set()
         self.path: list[int] = []  # which nodes each tick of the last event has visited
@@ -142,7 +145,7 @@ class World:
             self.tree,
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
-                *(agent.ending, agent.gathering, agent.part(People.of)),
+                *(agent.ending, self.gathering, agent.part(People.of)),
                 *(self.floor, opened.host, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],

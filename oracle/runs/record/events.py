@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord, RuleBreach
-from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification
 from oracle.classify.encoder import QueryShares
@@ -19,6 +18,7 @@ from oracle.classify.types import QUERY_TYPES
 from oracle.core.chunks import Chunk, Closing, Content, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.debug import Debugged
+from oracle.runs.record.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import EventKind, LogEntry

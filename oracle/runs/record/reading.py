@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Final
 
 from bt_runtime import Outcome, Status
-from oracle.agent.outcome_json import decode_outcome
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source, SourceFound, read_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.events import Opened
+from oracle.runs.record.outcome_json import decode_outcome
 from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import decode_statuses, decode_tick, plain_tick, refers_to_outcomes
 from oracle.runs.storage.log import EventLog

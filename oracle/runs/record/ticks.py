@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from bt_runtime import NodeError, Outcome, Status, TickRecord
-from oracle.agent.outcome_json import outcome_kind
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.encoding import from_json, to_json
+from oracle.runs.record.outcome_json import outcome_kind
 
 _FORM: Final = 2
 _STATUSES: Final = {status.name[0]: status for status in Status}

@@ -13,7 +13,6 @@ from bt_runtime import Clock, SystemClock
 from bt_runtime.text import iso
 from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Conversation, ConversationMessage, Exchange
-from oracle.agent.conversations.titles import title_of
 from oracle.classify import QueryClassification
 from oracle.core.retry import Retry
 from oracle.runs.storage.conversation_pages import (
@@ -31,6 +30,7 @@ from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.interrupts import grant_, granted_actions
 from oracle.runs.storage.schema import Json, conversation, message, run
 from oracle.runs.storage.seeding import Told, begin_told
+from oracle.runs.storage.titles import title_of
 from oracle.runs.storage.writer import Writer
 
 log = structlog.get_logger(__name__)

@@ -16,12 +16,12 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage.errors import ConversationBusyError
 from oracle.runs.storage.features import FEATURES, take_from_features
 from oracle.runs.storage.parts import Loss
 from oracle.runs.storage.run_pages import find_run
 from oracle.runs.storage.schema import conversation, event, message, run
+from oracle.runs.storage.titles import title_of
 from oracle.runs.storage.writer import Writer
 
 PORTION = 1000

@@ -26,7 +26,6 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, up
 from bt_runtime.text import iso
 from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
-from oracle.agent.conversations.titles import one_line
 from oracle.core.chunks import STATUSES
 from oracle.core.errors import UserError
 from oracle.core.json_schemas import Misfit, misfits
@@ -40,6 +39,7 @@ from oracle.runs.storage.errors import StorageError
 from oracle.runs.storage.parts import Keeping, rows_of_runs
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.schema import Json, index_where, metadata
+from oracle.runs.storage.titles import one_line
 from oracle.runs.storage.webhooks import Webhooks
 from oracle.runs.storage.writer import Writer
 

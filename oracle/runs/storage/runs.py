@@ -24,7 +24,6 @@ from sqlalchemy.exc import IntegrityError
 
 from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
 from oracle.runs.storage.database import Database, may_be_id
@@ -48,6 +47,7 @@ from oracle.runs.storage.run_pages import (
     runs_of_versions,
 )
 from oracle.runs.storage.tails import Tails
+from oracle.runs.storage.titles import title_of
 from oracle.runs.storage.writer import ASKER_PATIENCE_S, Writer
 
 _run, _conversation = schema.run, schema.conversation

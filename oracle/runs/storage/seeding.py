@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, insert
 
 from oracle.agent.conversations.protocol import Role
-from oracle.agent.conversations.titles import title_of
 from oracle.runs.storage.schema import conversation, message
+from oracle.runs.storage.titles import title_of
 from signals import as_plain_text
 
 MOST_MESSAGES: Final = 200

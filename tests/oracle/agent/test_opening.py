@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from bt_runtime import Stepper, TreeLibrary
-from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.control.opening import open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.query import Query
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
+from oracle.runs.repeating import StillClock, UnaskedModel
 from oracle.tools import ToolRegistry
 from trees import FOLDER
 

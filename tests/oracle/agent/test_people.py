@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from bt_runtime import TreeFileError, TreeLibrary, replay
-from oracle.agent.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.agent.control.opening import open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.chunks import Answered, ApprovalRequested, QuestionAsked, ToolReturned
 from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.playing import Player
+from oracle.runs.repeating import StillClock, UnaskedModel
 from tests.acceptance.harness import answers, calls, harness, says
 from trees import FOLDER
 

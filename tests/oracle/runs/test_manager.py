@@ -15,11 +15,11 @@ from structlog.testing import capture_logs
 from bt_runtime import Outcome
 from oracle.agent.answering import Ask
 from oracle.agent.conversations.protocol import UnknownConversationError
-from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.core.errors import UserError
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
+from oracle.runs.record.outcome_json import decode_outcome
 from oracle.runs.record.ticks import decode_tick
 from oracle.runs.storage.errors import ConversationBusyError, TooManyRunsError
 from oracle.runs.storage.records import EventKind, RunRecord

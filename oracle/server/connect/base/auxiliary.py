@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Final, Literal, NamedTuple
 
-from oracle.agent.conversations.titles import title_of
 from oracle.core.chunks import Chunk, Content, Done, Failed, TerminationReason, TokenUsage
 from oracle.core.encoding import from_json, to_json
 from oracle.llm.protocol import ModelError, ModelRequest, TextDelta, TurnEnded, Usage, UsageReported
 from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.titles import title_of
 from oracle.server.api.parts import ServiceParts
 
 Task = Literal["title", "tags", "follow_ups", "queries", "other"]

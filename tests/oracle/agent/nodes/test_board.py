@@ -79,7 +79,7 @@ def _changes(run: AgentRun) -> Iterator[Callable[[], object]]:
         )
         yield partial(run.apply_turn, TurnOutcome(calls=(call,), stop_reason="tool_use", is_last_paid=number > 2))
         yield partial(run.apply_tools, ToolsOutcome((result,)))
-        yield partial(run.gathering.judge, run.equipment.sufficiency, turn=run.state.turn)
+        yield partial(run.gathering.judge, turn=run.state.turn)
     yield partial(run.gathering.choose, "broaden")
     yield partial(setattr, run, "withheld", frozenset({"read_file"}))
     yield partial(setattr, run.signals, "intent", ResponseIntent("need_turn", 0.9))

@@ -12,13 +12,13 @@ from bt_runtime import Outcome, TickRecord
 from bt_runtime.record.recording import forced_key
 from bt_runtime.testing import FakeClock
 from bt_runtime.text import size_of
-from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.llm.protocol import ModelFault
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import Resumed, TurnFinished, UnderWay, encode
 from oracle.runs.record.figures import LogFigures
+from oracle.runs.record.outcome_json import decode_outcome
 from oracle.runs.record.ticks import decode_tick, encode_tick
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store, open_store

@@ -7,7 +7,6 @@ import pytest
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.text import estimate_tokens
 from oracle.agent.conversations.protocol import ConversationStep
-from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import CANCELLED
 from oracle.core import chunks
@@ -28,6 +27,7 @@ from oracle.core.encoding import to_json
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
 from oracle.runs.record.events import ChunkSent, ended
+from oracle.runs.record.outcome_json import encode_outcome
 from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import encode_tick
 from oracle.runs.recovery import INTERRUPTED, ending_of

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from bt_runtime import Outcome
 from bt_runtime.testing import FakeClock
 from oracle.agent.answering import Ask
-from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.turn import OpenTurn
 from oracle.core.chunks import SystemNotice
 from oracle.llm.protocol import TextDelta, TurnEnded, Usage
 from oracle.runs.record.events import ChunkSent, TurnFinished
+from oracle.runs.record.outcome_json import decode_outcome
 from oracle.runs.record.record import Record, merged
 from oracle.runs.storage.records import MOST_SPANS, RunRecord, RunSummary, Span
 from oracle.runs.storage.store import Store, open_store

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import text, update
 
 from oracle.agent.answering import Ask, Checked
-from oracle.agent.conversations.history import history_for_model
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.decision import AgentConfig, decision_tree
+from oracle.history import history_for_model
 from oracle.runs.storage import schema
 from oracle.runs.storage.conversation_pages import PAGE_CHARS
 from oracle.runs.storage.errors import ConversationBusyError, RunLostError

@@ -172,8 +172,8 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
       {isReadOnly && (
         <p className={`${NOTICE} bg-surface-2 text-ink-2`} role="note">
           {isOperator
-            ? "Trees are edited on a wider screen. Here the text can be read."
-            : "You may read this tree. Operators may change it; your account is not one of them."}
+            ? "Use a wider screen to edit trees. Here you can read them."
+            : "You can read this tree. Only operators can change it."}
         </p>
       )}
       {edited.isOutdated && !conflict && tree && (

@@ -16,8 +16,8 @@ export function Account() {
             name={<strong>{me.user_id}</strong>}
             text={
               me.is_operator
-                ? "Operator: you see all runs, and may save trees."
-                : "You see your own conversations and runs. Trees are saved by operators."
+                ? "Operator: you see all runs and can save trees."
+                : "You see your own conversations and runs. Only operators can save trees."
             }
           >
             <Fact>{me.is_operator ? "operator" : "user"}</Fact>

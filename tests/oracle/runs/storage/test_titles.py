@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.conversations.titles import one_line, title_of
+from oracle.runs.storage.titles import one_line, title_of
 
 
 @pytest.mark.parametrize(

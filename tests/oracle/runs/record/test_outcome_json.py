@@ -3,10 +3,10 @@
 import pytest
 
 from bt_runtime import Outcome
-from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
+from oracle.runs.record.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from signals import parse
 
 CALL = ToolUse("call_1", "search_code", {"query": "auth", "limit": 5})

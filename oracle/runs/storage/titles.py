@@ -11,6 +11,8 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 def one_line(text: str) -> str:
     """The text on one line, without invisible characters and without those that change how others are displayed."""
+    if text.isascii() and text.isprintable():  # as most are
+        return " ".join(text.split())
     words = "".join(" " if char.isspace() else char for char in text if char.isspace() or _is_seen(char)).split()
     return " ".join(words)
 

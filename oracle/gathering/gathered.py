@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from bt_runtime.text.data import dataclass
+from oracle.agent.gathering import Findings
 from oracle.core.encoding import held_frozen
 from oracle.core.search.query import STOP_WORDS, fold, stem, tokens
 
@@ -136,7 +137,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class Gathered(Findings):
     """What is known from the calls of a query.
 
     Args:
@@ -154,22 +155,17 @@ class Gathered:
         words: the words that were seen in results, as stems.
     """
 
+    tried: tuple[Tried, ...] = ()
     question: frozenset[str] = frozenset()
     needs: tuple[frozenset[str], ...] = ()
     needs_all: bool = False
-    tried: tuple[Tried, ...] = ()
-    sources: frozenset[str] = frozenset()
     since: int = 0
-    dry_turns: int = 0
     known_calls: int = 0
     empty_turns: int = 0
     said_sufficient: bool = False
     lines: frozenset[int] = field(default=frozenset(), repr=False)
     words: frozenset[str] = field(default=frozenset(), repr=False)
     groups_tried: tuple[str, ...] = ()
-    groups_found: tuple[str, ...] = ()
-    failed_tools: tuple[str, ...] = ()
-    empty_searches: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, question: str) -> "Gathered":

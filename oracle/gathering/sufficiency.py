@@ -17,19 +17,17 @@ running a call:
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, get_args
+from typing import Final, Protocol
 
-from oracle.agent.gathering.gathered import Gathered, Tried, searched
+from oracle.agent.gathering import OPEN, Sufficiency
 from oracle.decision import ToolAction, canonical_arguments
 from oracle.decision.progress import LONGEST_PERIOD
+from oracle.gathering.gathered import Gathered, Tried, searched
 
 _LEADS = 0.5
 _OLD_WORDS = 0.5
 _WORDINGS = 2
 """Different searches in a row without success, after which other words are expected to find nothing either."""
-SufficiencyReason = Literal["nothing_new", "said_so", "nothing_found", "answered"]
-REASONS: Final[tuple[SufficiencyReason, ...]] = get_args(SufficiencyReason)
 
 _KNOWN_WEIGHT: Final = 2
 """A call that brings what is known weighs more than a turn that finds nothing: other words may still find something."""
@@ -38,27 +36,6 @@ _FIRM: Final = 4
 _ENOUGH_WITHOUT: Final = 3
 _FIRM_WITHOUT: Final = 6
 """Empty turns that count where nothing was found at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sufficiency:
-    """A verdict on what was gathered.
-
-    Args:
-        reason: why more calls bring nothing; empty: they may bring something.
-        is_firm: more was tried after that without success, so that only a new lead is worth a call.
-    """
-
-    reason: SufficiencyReason | Literal[""] = ""
-    is_firm: bool = False
-
-    @property
-    def suffices(self) -> bool:
-        """Whether the answer can be given now, as well as it will be."""
-        return bool(self.reason)
-
-
-OPEN: Final = Sufficiency()
 ANSWERED: Final = Sufficiency("answered")
 
 

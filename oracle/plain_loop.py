@@ -164,6 +164,7 @@ class LoopControl:
         self._steps += 1
         outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
         await self._run.journal.keep([outcome])
+        await self._run.journal.flush()
 
 
 def _answer_of(hook: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401  a skill's own code

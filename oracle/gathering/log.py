@@ -1,21 +1,16 @@
 """What one query has gathered, and what its control made of that: verdicts, calls held back, strategies tried."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import structlog
 
-from oracle.agent.gathering.gathered import Gathered, GatheredResult
-from oracle.agent.gathering.sufficiency import (
-    ANSWERED,
-    OPEN,
-    HeuristicSufficiency,
-    Sufficiency,
-    SufficiencyJudge,
-    why_needless,
-)
+from bt_runtime.text.data import dataclass
+from oracle.agent.gathering import Gathering
 from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState
+from oracle.gathering.gathered import Gathered, GatheredResult
+from oracle.gathering.sufficiency import ANSWERED, HeuristicSufficiency, SufficiencyJudge, why_needless
 from oracle.llm.protocol import ToolUse
 from oracle.tools import ToolRegistry
 from signals import Signal
@@ -41,8 +36,8 @@ def says_enough(signal: Signal | None) -> bool:
 
 
 @dataclass(slots=True)
-class GatheringLog:
-    """The gathering of one query.
+class GatheringLog(Gathering):
+    """The gathering of one query, judged.
 
     Args:
         gathered: what is known from its tools.
@@ -56,29 +51,13 @@ class GatheringLog:
     """
 
     gathered: Gathered = field(default_factory=Gathered)
-    verdict: Sufficiency = OPEN
-    held_back: dict[str, str] = field(default_factory=dict)
-    refused_calls: int = 0
+    by: SufficiencyJudge = field(default_factory=HeuristicSufficiency)
     answered_at: int | None = None
-    answer_due: bool = False
-    strategies: tuple[str, ...] = ()
-    calls_before: int = 0
-
-    @property
-    def calls_since_strategy(self) -> int:
-        """The calls that were run since the last strategy was chosen; without one, all."""
-        return len(self.gathered.tried) - self.calls_before
-
-    def choose(self, strategy: str) -> None:
-        """Remember that a strategy of the fallback is tried from here on."""
-        self.strategies = (*self.strategies, strategy)
-        self.calls_before = len(self.gathered.tried)
 
     def begin_turn(self, question: str) -> None:
         """A turn of the answer has ended: its calls are other ones than those before."""
-        self.held_back.clear()
-        self.answer_due = False
-        if not self.gathered.question:
+        Gathering.begin_turn(self, question)
+        if not (self.gathered.question or self.gathered.tried):  # a question may have no word that counts
             self.gathered = Gathered.of(question)
 
     def take(self, results: Sequence[CallResult], tools: ToolRegistry, *, turn: int, signal: Signal | None) -> None:
@@ -98,12 +77,12 @@ class GatheringLog:
         is_new = bool(ran) and not self.gathered.dry_turns
         self.refused_calls = refused if is_new else self.refused_calls + refused
 
-    def judge(self, judge: SufficiencyJudge, *, turn: int) -> None:
+    def judge(self, *, turn: int) -> None:
         """Ask whether what was gathered suffices; if the judge fails, the heuristic answers."""
         try:
-            verdict = judge.judge(self.gathered)
+            verdict = self.by.judge(self.gathered)
         except Exception:
-            log.exception("sufficiency.failed", judge=judge.name)
+            log.exception("sufficiency.failed", judge=self.by.name)
             verdict = HeuristicSufficiency().judge(self.gathered)
         if verdict != self.verdict:
             gathered = self.gathered

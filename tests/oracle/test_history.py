@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.conversations.history import DECLINED, LEAST_TOKENS, NO_ANSWER, ModelHistory, history_for_model
-from oracle.agent.conversations.protocol import ConversationMessage
+from oracle.agent.conversations.protocol import ConversationMessage, ModelHistory
+from oracle.history import DECLINED, LEAST_TOKENS, NO_ANSWER, history_for_model
 
 PLENTY = 100_000
 
