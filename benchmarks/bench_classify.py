@@ -28,9 +28,9 @@ from benchmarks.train_classifiers import (
     train,
 )
 from oracle.classify import query_shares, response_shares
-from oracle.classify.response import SIGNALS
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.types import SIGNALS
 from oracle.classify.weights import probabilities
+from oracle.domains.code.weights import QUERY_TYPES
 
 BINS = ((0.0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 0.9), (0.9, 0.97), (0.97, 1.01))
 _KINDS = {

@@ -20,7 +20,7 @@ from benchmarks.encoder_training import (
     open_encoder,
 )
 from oracle.classify import classify_query, classify_query_with, query_shares
-from oracle.classify.encoder import exponents
+from oracle.classify.pooling import exponents
 from oracle.features.encoder.loading import load
 from tests.oracle.features.encoder.weights import MODEL_FOLDER
 

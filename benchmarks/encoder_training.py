@@ -17,9 +17,9 @@ with one_blas_thread():  # several would wait for each other on a busy machine
     import numpy as np
 
 from oracle.classify import query_shares, response_shares
-from oracle.classify.encoder import LEAST_SHARE, MIX, is_english
-from oracle.classify.response import SIGNALS
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.pooling import LEAST_SHARE, MIX, is_english
+from oracle.classify.types import SIGNALS
+from oracle.domains.code.weights import QUERY_TYPES
 from oracle.features.encoder.bert import BertLayers, BertShape, Head
 from oracle.features.encoder.loading import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
 from tests.oracle.features.encoder.weights import MODEL_FOLDER

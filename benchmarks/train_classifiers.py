@@ -19,20 +19,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from oracle.classify.features import features
-from oracle.classify.needs import SOURCES
-from oracle.classify.reading import read
-from oracle.classify.response import SIGNALS, response_features
-from oracle.classify.types import NEEDS, QUERY_TYPES, Source
-from oracle.classify.weights import (
-    FOLDER,
-    QUERY_WEIGHTS,
-    RESPONSE_WEIGHTS,
-    SOURCE_WEIGHTS,
-    Weights,
-    chances,
-    probabilities,
-)
+from oracle.classify.response import response_features
+from oracle.classify.types import SIGNALS, Source
+from oracle.classify.weights import RESPONSE_WEIGHTS, Weights, chances, probabilities
+from oracle.domains.code import TYPES
+from oracle.domains.code.features import features
+from oracle.domains.code.reading import read
+from oracle.domains.code.weights import QUERY_TYPES, QUERY_WEIGHTS, SOURCE_WEIGHTS, SOURCES
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
 FOLDS = 5
@@ -44,7 +37,7 @@ Example = tuple[frozenset[str], str]
 SourceExample = tuple[frozenset[str], frozenset[str]]
 
 
-FIRST_SEARCHED = NEEDS | {"action": ("write",), "documentation": ("vault",)}
+FIRST_SEARCHED = TYPES.needs | {"action": ("write",), "documentation": ("vault",)}
 _LEARNED = ("word:", "pair:")
 
 
@@ -246,13 +239,17 @@ def save(weights: Weights, path: Path) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def main(folder: Path = FOLDER) -> None:
-    """Train on all labelled files and write the weights; by default to where the product ships them."""
+def main(folder: Path | None = None) -> None:
+    """Train on all labelled files and write the weights to a folder; by default to where the product ships them."""
     queries = [row for path in sorted(LABELLED.glob("queries*.jsonl")) for row in load_labelled(path)]
     responses = [row for path in sorted(LABELLED.glob("agent_responses*.jsonl")) for row in load_labelled(path)]
-    save(calibrated(query_examples(queries), labels=QUERY_TYPES, fit=QUERY_FIT), folder / QUERY_WEIGHTS.name)
-    save(calibrated(response_examples(responses), labels=SIGNALS, fit=RESPONSE_FIT), folder / RESPONSE_WEIGHTS.name)
-    save(train_sources(source_examples()), folder / SOURCE_WEIGHTS.name)
+    save(calibrated(query_examples(queries), labels=QUERY_TYPES, fit=QUERY_FIT), _in(folder, QUERY_WEIGHTS))
+    save(calibrated(response_examples(responses), labels=SIGNALS, fit=RESPONSE_FIT), _in(folder, RESPONSE_WEIGHTS))
+    save(train_sources(source_examples()), _in(folder, SOURCE_WEIGHTS))
+
+
+def _in(folder: Path | None, shipped: Path) -> Path:
+    return shipped if folder is None else folder / shipped.name
 
 
 if __name__ == "__main__":

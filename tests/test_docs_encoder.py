@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from oracle.classify.encoder import EncoderState
 from oracle.core.metrics import Metrics
 from oracle.features.encoder.loading import DIGESTS, INSTALL, KINDS, MODEL, MOST_TOKENS, PACKAGES, REVISION
 from oracle.features.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
+from oracle.classify.protocol import EncoderState
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")

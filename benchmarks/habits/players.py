@@ -11,7 +11,6 @@ from oracle.agent.answering import Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
-from oracle.classify import HeuristicIntentClassifier
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from prompts import load_segments
@@ -89,7 +88,6 @@ def oracle_with_legacy(
         model=model,
         tools=tools,
         segments=load_segments(),
-        intents=HeuristicIntentClassifier(),
         clock=clock(),
         timestamp=lambda: "2026-03-20T12:00:00Z",
         project="ferry",

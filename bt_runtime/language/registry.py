@@ -125,8 +125,10 @@ class Registry:
         rules: Iterable[Rule] = (),
         events: Iterable[EventType] = (),
         checks: str | None = None,
+        host: object = None,
     ) -> None:
         self.checks = checks
+        self.host = host
         self.actions: Mapping[str, HostAction] | None = actions
         self.rules: tuple[Rule, ...] = tuple(rules)
         self.events: Mapping[str, EventType] = MappingProxyType(
@@ -167,6 +169,13 @@ class Registry:
         """A registry in which the kind takes the place of the one of its name."""
         return self._with(({**self._kinds.known, kind.name: kind}).values(), self.keys.values(), self.actions)
 
+    def of_host(self, host: object, *, kind: Kind, key: Key) -> "Registry":
+        """A registry with this data of the host, in which the kind and the key replace those of the same names."""
+        kinds, keys = {**self._kinds.known, kind.name: kind}, {**self.keys, key.name: key}
+        found = self._with(kinds.values(), keys.values(), self.actions)
+        found.host = host
+        return found
+
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
         """A registry that checks calls against these actions of the host."""
         return self._with(self._kinds.known.values(), self.keys.values(), actions)
@@ -187,6 +196,7 @@ class Registry:
             rules=self.rules,
             events=self.events.values(),
             checks=self.checks,
+            host=self.host,
         )
 
 

@@ -26,8 +26,8 @@ from oracle.agent.journal import Fact, QueryJournal
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, TraceHeaders, Traces
-from oracle.classify import QueryClassification
-from oracle.classify.encoder import Encoder, QueryShares
+from oracle.classify.protocol import Encoder
+from oracle.classify.types import QueryClassification, QueryShares
 from oracle.core.chunks import Chunk
 from oracle.core.loading import imported
 from oracle.decision import AgentConfig, DecisionTreeError

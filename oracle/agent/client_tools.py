@@ -18,10 +18,9 @@ from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
-from oracle.core.sources import SOURCES_OF
 from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
 from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
-from oracle.tools.protocol import BUILT_IN_TOOLS
+from oracle.tools.protocol import ALWAYS, BUILT_IN_TOOLS, Tool, ToolResult
 from oracle.tools.text import clean
 
 CLIENT_GROUP: Final = "client"
@@ -86,7 +85,7 @@ class ClientTool:
             call=_run_elsewhere,
             group=CLIENT_GROUP,
             writes=True,
-            query_types=tuple(SOURCES_OF),
+            query_types=ALWAYS,
             is_client_side=True,
         )
 

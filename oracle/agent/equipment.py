@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
-from oracle.classify import HeuristicIntentClassifier, IntentClassifier
-from oracle.classify.encoder import NO_ENCODER, Encoder
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import HistoryMaker
 from oracle.agent.gathering import Gathering
+from oracle.classify.protocol import NO_ENCODER, Classifier, Encoder, IntentClassifier
+from oracle.classify.types import QueryClassification, QueryShares
 from prompts import SegmentLibrary, load_segments
 
 
@@ -24,6 +24,9 @@ def _shipped_segments() -> SegmentLibrary:
     return load_segments()
 
 
+def _heuristics() -> Classifier:
+    """The default; its modules are imported with the first question."""
+    return cast("Classifier", import_module("oracle.classify"))
 
 
 def _judged_gathering() -> Callable[[], Gathering]:
@@ -38,7 +41,10 @@ class Equipment:
 
     Args:
         segments: of the system prompt; those that ship by default.
-        intents: classifies a response that carries no clear signal.
+        classifier: of questions and responses; heuristics by default.
+        intents: classifies a response that carries no clear signal, in place of the classifier; `None`: there is none.
+        context_tokens: how much the model of a name, `None` being the configured one, reads and writes together, as
+            far as that is known.
         encoder: reads questions and responses by what they mean, in addition to the heuristics.
         timestamp: the current time, as ISO 8601 in UTC.
         max_output_tokens: the output limit of one turn.
@@ -52,7 +58,8 @@ class Equipment:
     tools: ToolRegistry
     clock: Clock
     segments: SegmentLibrary = field(default_factory=_shipped_segments)
-    intents: IntentClassifier = field(default_factory=HeuristicIntentClassifier)
+    classifier: Classifier = field(default_factory=_heuristics)
+    intents: IntentClassifier | None = None
     timestamp: Callable[[], str] = lambda: iso(time())
     max_output_tokens: int = 8192
     thinking_tokens: int = 0
@@ -61,3 +68,10 @@ class Equipment:
     gathering: Callable[[], Gathering] = field(default_factory=_judged_gathering)
     history: HistoryMaker = field(default_factory=_newest_exchanges)
     encoder: Encoder = NO_ENCODER
+
+    def classified(
+        self, question: str, encoded: QueryShares | None, previous: QueryClassification | None
+    ) -> QueryClassification:
+        """Classify a question; the previous classification counts if it is of the same domain."""
+        is_ours = previous is not None and previous.query_type in self.tools.types.needs
+        return self.classifier.classify_query_with(question, encoded, previous=previous if is_ours else None)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.classify import announces, asks_user
-from oracle.classify.encoder import IntentShares
+from oracle.classify.protocol import Classifier
+from oracle.classify.types import IntentShares
 from oracle.core.chunks import TokenUsage
 from oracle.core.encoding import held_frozen
 from oracle.decision import ToolAction
@@ -154,28 +154,29 @@ class TurnOutcome:
         """Whether the response is complete and has text and no tool calls."""
         return self.is_whole and not self.calls and self.has_text
 
-    @property
-    def asks_user(self) -> bool:
-        """The response ends with a question to the user, whose turn it is then."""
-        return self.is_answer and asks_user(self.whole_text)
+    def asks_user(self, classifier: Classifier) -> bool:
+        """The response ends with a question to the user, who must reply."""
+        return self.is_answer and classifier.asks_user(self.whole_text)
 
-    @property
-    def announces(self) -> bool:
-        """The response ends with what the model is about to do, calls no tool for it, and has no signal.
+    def announces(self, classifier: Classifier) -> bool:
+        """The response ends by announcing what the model will do, but calls no tool and has no signal.
 
         A call that is written as text is no call, whatever the signal.
         """
-        return self.is_answer and (self.wrote_calls or (self.signal is None and announces(self.whole_text)))
+        if not self.is_answer:
+            return False
+        return self.wrote_calls or (self.signal is None and classifier.announces(self.whole_text))
 
     @property
     def wrote_calls(self) -> bool:
         """Whether the whole response has calls that are written as text, and no others."""
         return bool(self.parsed and self.parsed.written_calls) and self.is_whole and not self.calls
 
-    @property
-    def answers(self) -> bool:
-        """It is an answer that asks for no other turn, so the query has completed."""
-        return self.is_answer and not self.wrote_calls and (self.asks_user or not isinstance(self.signal, NeedTurn))
+    def answers(self, classifier: Classifier) -> bool:
+        """It is an answer that does not ask for another turn, so the query has completed."""
+        if not self.is_answer or self.wrote_calls:
+            return False
+        return not isinstance(self.signal, NeedTurn) or self.asks_user(classifier)
 
     @property
     def is_empty(self) -> bool:

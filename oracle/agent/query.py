@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from oracle.classify import QueryClassification
-from oracle.classify.encoder import QueryShares
 from bt_runtime.text.data import dataclass
+from oracle.classify.types import QueryClassification, QueryShares
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import Message

@@ -26,7 +26,7 @@ from oracle.agent.query import Query
 from oracle.agent.signals import SignalLog
 from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import CallText, Transcript
-from oracle.classify import QueryClassification
+from oracle.classify.types import QueryClassification
 from oracle.core.chunks import TerminationReason, TokenUsage
 from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
@@ -193,8 +193,9 @@ class AgentRun:
             model: that the turn has named; `None`: the query's.
         """
         self._take_end(outcome, halted=halted)
-        self.turn.end(outcome)
-        self.signals.take(outcome, turn=self.state.turn + 1)
+        self.turn.end(outcome, model=model)
+        classifier = self.equipment.classifier
+        self.signals.take(outcome, turn=self.state.turn + 1, classifier=classifier)
         # Its notes stay in the transcript: taking them back would void the provider's cache.
         self.note = None
         self.transcript.add_notes(outcome.notes)
@@ -216,7 +217,7 @@ class AgentRun:
         self.state = self.state.after_turn(
             tokens=outcome.tokens,
             estimated=outcome.estimated,
-            answered=outcome.answers,
+            answered=outcome.answers(classifier),
             signal=outcome.signal.type if outcome.signal else None,
             budget_cut=outcome.budget_cut or (outcome.is_last_paid and bool(outcome.calls)),
             empty=outcome.is_empty,

@@ -9,7 +9,8 @@ import structlog
 from bt_runtime.text.data import dataclass
 from oracle.agent.journal import QueryJournal
 from oracle.agent.outcomes import TurnOutcome
-from oracle.classify import ResponseIntent
+from oracle.classify.protocol import Classifier
+from oracle.classify.types import ResponseIntent
 from signals import NeedTurn, ParsedResponse, Signal, SignalAudit, SignalRecord, SignalType
 
 log = structlog.get_logger(__name__)
@@ -46,12 +47,13 @@ class SignalLog:
     last_reason: str = ""
     _unsettled: tuple[ParsedResponse, int] | None = None
 
-    def take(self, outcome: TurnOutcome, *, turn: int) -> None:
+    def take(self, outcome: TurnOutcome, *, turn: int, classifier: Classifier) -> None:
         """Take over the signals of a turn of the answer; `settle` records them, because what follows is not known yet.
 
         Args:
             outcome: how the turn ended; the signals of one that failed or was interrupted are recorded at once.
             turn: its number.
+            classifier: knows how a response ends.
         """
         self.intent = None
         if outcome.is_lost and not outcome.is_broken:  # what follows is the rest of the same response
@@ -67,7 +69,7 @@ class SignalLog:
         reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
         self.same_reason = self.same_reason + 1 if reason and reason == self.last_reason else int(bool(reason))
         self.last_reason = reason
-        self.announcements = self.announcements + 1 if outcome.announces else 0
+        self.announcements = self.announcements + 1 if outcome.announces(classifier) else 0
 
     def settle(self, action: str) -> None:
         """Record what the control did about the last turn's signals; does nothing the second time."""

@@ -10,8 +10,7 @@ from bt_runtime.text import estimate_tokens
 from oracle.agent.notes import Note, stronger
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
-from oracle.classify import QueryClassification, classify_query_with
-from oracle.classify.query import sources_spoken_of
+from oracle.classify.types import QueryClassification
 from oracle.llm.tool_names import wire_name
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
 from prompts import Environment, ToolEntry
@@ -25,9 +24,10 @@ _composed = lru_cache(maxsize=128)(compose_segments)  # a pure function, and its
 
 def classify(run: AgentRun) -> QueryClassification:
     """Classify the question afresh, and offer the tools that it may need."""
-    found = classify_query_with(run.query.question, run.query.encoded, previous=run.query.previous)
+    query, tools = run.query, run.equipment.tools
+    question = query.question
+    found = run.equipment.classified(question, query.encoded, query.previous)
     run.classification = found
-    tools, question = run.equipment.tools, run.query.question
     offered = tools_for(found.types, tools, sources=found.sources, question=question)
     run.look_first = tools_for(found.types, tools, question=question)
     run.offered = tuple(name for name in offered if name not in run.withheld) if run.withheld else offered
@@ -74,7 +74,7 @@ def may_be_supplied(run: AgentRun) -> bool:
     if not isinstance(signal, NeedCapability):
         return False
     lacked = f"{signal.capability}. {signal.reason}"
-    fitting = tools_for((), tools, sources=sources_spoken_of(lacked), question=lacked)
+    fitting = tools_for((), tools, sources=run.equipment.classifier.sources_spoken_of(lacked), question=lacked)
     return not run.withheld.union(run.offered).issuperset(set(fitting).intersection(all_reading(tools)))
 
 

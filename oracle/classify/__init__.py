@@ -13,16 +13,15 @@ from oracle.core.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.classify.closings import announces, asks_user
-    from oracle.classify.encoder import classify_query_with, classify_response_with
-    from oracle.classify.query import classify_query, query_shares
+    from oracle.classify.protocol import IntentClassifier
     from oracle.classify.response import (
         HeuristicIntentClassifier,
-        IntentClassifier,
-        ResponseIntent,
         classify_response,
+        classify_response_with,
         response_shares,
     )
-    from oracle.classify.types import QueryClassification, QueryType
+    from oracle.classify.types import QueryClassification, QueryType, ResponseIntent
+    from oracle.domains.code.query import classify_query, classify_query_with, query_shares, sources_spoken_of
 
 __all__ = [
     "HeuristicIntentClassifier",
@@ -38,15 +37,15 @@ __all__ = [
     "classify_response_with",
     "query_shares",
     "response_shares",
+    "sources_spoken_of",
 ]
 
 _HOMES = {
     "oracle.classify.closings": "announces asks_user",
-    "oracle.classify.encoder": "classify_query_with classify_response_with",
-    "oracle.classify.query": "classify_query query_shares",
-    "oracle.classify.response": "HeuristicIntentClassifier IntentClassifier ResponseIntent classify_response "
-    "response_shares",
-    "oracle.classify.types": "QueryClassification QueryType",
+    "oracle.classify.protocol": "IntentClassifier",
+    "oracle.domains.code.query": "classify_query classify_query_with query_shares sources_spoken_of",
+    "oracle.classify.response": "HeuristicIntentClassifier classify_response classify_response_with response_shares",
+    "oracle.classify.types": "QueryClassification QueryType ResponseIntent",
 }
 
 __getattr__ = lazy_door(__name__, _HOMES)

@@ -6,15 +6,13 @@ denies something.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Protocol, get_args
 
+from oracle.classify.pooling import exponents, is_english, pooled
 from oracle.classify.tokens import bounded, fold, word_set
+from oracle.classify.types import SIGNALS, IntentShares, ResponseIntent
 from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities
 from signals import SignalType
 
-SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
-"""The labels of the weights, in their order."""
 MAX_SENTENCES = 30
 MAX_SENTENCE_WORDS = 80
 EMPTY_CONFIDENCE = 0.4
@@ -63,32 +61,6 @@ _ABILITIES = word_set(
 _KINDS = {"OTHERS": _OTHERS, "ABILITY": _ABILITIES}
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseIntent:
-    """The state of the work according to a response.
-
-    Args:
-        signal_type: one of the six signals.
-        confidence: probability that the intent is right, 0.0-1.0.
-    """
-
-    signal_type: SignalType
-    confidence: float
-
-
-class IntentClassifier(Protocol):
-    """Determines the intent of a response that has no signal."""
-
-    @property
-    def name(self) -> str:
-        """The classifier's name for the audit record."""
-        ...
-
-    def classify(self, text: str) -> ResponseIntent:
-        """Classify a response; any text, also empty. Must be quick and must not raise."""
-        ...
-
-
 class HeuristicIntentClassifier:
     """The default: weighted words."""
 
@@ -115,6 +87,21 @@ def classify_response(text: str) -> ResponseIntent:
         return ResponseIntent("stuck", EMPTY_CONFIDENCE)
     shares = response_shares(text)
     signal = max(SIGNALS, key=lambda one: shares[one])
+    return ResponseIntent(signal, round(shares[signal], 4))
+
+
+def classify_response_with(text: str, encoded: IntentShares | None) -> ResponseIntent:
+    """Classify a response that has no signal, by rules and encoder.
+
+    Args:
+        text: the visible text of the response.
+        encoded: the encoder's shares; `None`: the rules decide alone.
+    """
+    alone = classify_response(text)
+    if encoded is None or not any(character.isalpha() for character in text):
+        return alone
+    shares = pooled(response_shares(text), encoded, *exponents("intent", is_english=is_english(text)))
+    signal = max(shares, key=lambda label: shares[label])
     return ResponseIntent(signal, round(shares[signal], 4))
 
 

@@ -1,21 +1,25 @@
 """Query types, and the sources that a query needs."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, cast, get_args
+from dataclasses import replace
+from typing import TypeAlias, get_args
 
-from oracle.core.sources import SOURCES_OF
 from bt_runtime.text.data import dataclass
+from oracle.core.sources import WRITE, QueryTypes, shipped_types
+from signals import SignalType
 
-QueryType = Literal["action", "code", "conversational", "documentation", "research"]
-QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)
-Source = Literal["code", "vault", "thread", "web", "write"]
-"""What a query may need: the groups of reading tools, and the tools that write."""
+QueryType: TypeAlias = str
+"""One of the types of the domain."""
+Source: TypeAlias = str
+"""A source that a query may need: a group of reading tools, or `write` for the tools that write."""
+SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
+"""The labels of a response, in the order of the weights."""
+QueryShares: TypeAlias = Mapping[QueryType, float]
+"""The share of each type of query; they add up to 1."""
+IntentShares: TypeAlias = Mapping[SignalType, float]
+"""The share of each state of the work, as a type of signal; they add up to 1."""
 CONFIDENT = 0.6
 """Below this the tools that name their types are offered to the second type as well."""
-
-
-NEEDS = cast("Mapping[QueryType, frozenset[Source]]", SOURCES_OF)
-"""What queries of a type need if nothing else is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +39,10 @@ class QueryClassification:
     """
 
     query_type: QueryType
-    needs_code: bool
-    needs_vault: bool
-    needs_web: bool
+    sources: tuple[Source, ...]
     confidence: float
     keywords_matched: tuple[str, ...] = ()
     second_type: QueryType | None = None
-    needs_thread: bool = False
-    needs_write: bool = False
 
     @property
     def types(self) -> tuple[QueryType, ...]:
@@ -52,10 +52,29 @@ class QueryClassification:
         return (self.query_type, self.second_type)
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        """The sources that the query may need, in the order of `Source`."""
-        needs = (self.needs_code, self.needs_vault, self.needs_thread, self.needs_web, self.needs_write)
-        return tuple(source for source, is_needed in zip(get_args(Source), needs, strict=True) if is_needed)
+    def needs_code(self) -> bool:
+        """Search the project's source code."""
+        return "code" in self.sources
+
+    @property
+    def needs_vault(self) -> bool:
+        """Read the project's notes."""
+        return "vault" in self.sources
+
+    @property
+    def needs_thread(self) -> bool:
+        """Read the project's threads."""
+        return "thread" in self.sources
+
+    @property
+    def needs_web(self) -> bool:
+        """Search the web."""
+        return "web" in self.sources
+
+    @property
+    def needs_write(self) -> bool:
+        """Change something."""
+        return WRITE in self.sources
 
     @classmethod
     def of(
@@ -66,18 +85,24 @@ class QueryClassification:
         keywords_matched: tuple[str, ...] = (),
         second_type: QueryType | None = None,
         sources: Iterable[Source] | None = None,
+        types: QueryTypes | None = None,
     ) -> "QueryClassification":
-        """A classification that needs these sources; `None`: those of its types."""
-        types = (query_type,) if confidence >= CONFIDENT or second_type is None else (query_type, second_type)
-        needed = {source for each in types for source in NEEDS[each]} if sources is None else set(sources)
-        return cls(
-            query_type=query_type,
-            needs_code="code" in needed,
-            needs_vault="vault" in needed,
-            needs_web="web" in needed,
-            confidence=confidence,
-            keywords_matched=keywords_matched,
-            second_type=second_type,
-            needs_thread="thread" in needed,
-            needs_write="write" in needed,
-        )
+        """A classification that needs these sources; `None`: those of its types, as the domain's `types` say."""
+        known = types or shipped_types()
+        found = cls(query_type, (), confidence, keywords_matched, second_type)
+        needed = {source for each in found.types for source in known.needs[each]} if sources is None else set(sources)
+        ordered = dict.fromkeys((*(each for each in known.sources if each in needed), *sorted(needed)))
+        return replace(found, sources=tuple(ordered))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseIntent:
+    """The state of the work according to a response.
+
+    Args:
+        signal_type: one of the six signals.
+        confidence: probability that the intent is right, 0.0-1.0.
+    """
+
+    signal_type: SignalType
+    confidence: float

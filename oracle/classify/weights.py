@@ -16,10 +16,7 @@ import orjson
 
 Weights = Mapping[str, tuple[float, ...]]
 Label = TypeVar("Label", bound=str)
-FOLDER = Path(__file__).parent
-QUERY_WEIGHTS = FOLDER / "query_weights.json"
-RESPONSE_WEIGHTS = FOLDER / "response_weights.json"
-SOURCE_WEIGHTS = FOLDER / "source_weights.json"
+RESPONSE_WEIGHTS = Path(__file__).with_name("response_weights.json")
 
 
 @cache

@@ -20,6 +20,7 @@ from oracle.core.chunks import Chunk, Source
 from oracle.core.errors import UserError
 from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
+from oracle.domains.domain import domain_in
 from oracle.replay.histories.model import DELETED
 from oracle.runs.record.events import Opened
 from oracle.runs.record.record import Record
@@ -151,9 +152,12 @@ def rebuild_query(
     """
     clock = StillClock(opened.start_s)
     at, query, chunks = iso(record.created_at), _query(record, opened), list[Chunk]()
+    domain = domain_in(registry)
     equipment = Equipment(
         model=UnaskedModel(record.model_used or ""),
-        tools=ToolRegistry(map(stand_in, opened.tools)),
+        tools=ToolRegistry(map(stand_in, opened.tools), domain.types),
+        segments=domain.shared_segments,
+        classifier=domain.classifier(),
         clock=clock,
         timestamp=lambda: at,
     )

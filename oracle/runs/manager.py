@@ -94,6 +94,7 @@ class RunManager:
             default_model=oracle.model_name,
             writes=oracle.may_write,
             now=now,
+            classified=oracle.equipment.classified,
             traces=oracle.traces,
         )
         self._upkeep = Upkeep(

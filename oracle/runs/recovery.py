@@ -23,7 +23,7 @@ from oracle.agent.conversations.protocol import Conversation, ConversationStep, 
 from oracle.agent.notices import error_sentence
 from oracle.agent.outcomes import WRITE_UNKNOWN
 from oracle.agent.tracing import NO_TRACES, RunTrace, TracedEnd, Traces
-from oracle.classify import classify_query_with
+from oracle.classify.types import QueryClassification, QueryShares
 from oracle.core.chunks import (
     Chunk,
     Closing,
@@ -125,6 +125,7 @@ class Recovery:
         default_model: the model that `done` names if no turn has finished.
         writes: whether a tool of that name may have changed something.
         now: seconds since the epoch.
+        classified: classifies a question: its text, the encoder's shares, and the classification of the one before.
         traces: end the trace of a run with it.
     """
 
@@ -133,6 +134,7 @@ class Recovery:
     default_model: str
     writes: Callable[[str], bool]
     now: Callable[[], float]
+    classified: Callable[[str, QueryShares | None, QueryClassification | None], QueryClassification]
     traces: Traces = NO_TRACES
 
     async def end(self, record: RunRecord, *, fault: ModelFault | None = None) -> Done:
@@ -208,7 +210,7 @@ class Recovery:
             run_id=record.id,
             sources=tuple(recorded.answer.sources),
             steps=(*recorded.steps, *answered),
-            classification=classify_query_with(question, encoded, previous=conversation.classification),
+            classification=self.classified(question, encoded, conversation.classification),
             had_tool_errors=recorded.had_tool_errors,
             error_type=None if ending.failed is None else ending.failed.error_type,
         )

@@ -1,6 +1,7 @@
 """An encoder whose readings a test states."""
 
-from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
+from oracle.classify.protocol import EncoderState
+from oracle.classify.types import IntentShares, QueryShares
 
 
 class FixedEncoder:

@@ -21,6 +21,9 @@ BUILT_IN_TOOLS = frozenset(
 )
 """The names that tools of other packages cannot have, whatever project, vault and provider there are."""
 
+ALWAYS = ("always",)
+"""The `query_types` of a tool that all queries are offered."""
+
 ToolGroup = str
 
 

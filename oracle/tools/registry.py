@@ -15,6 +15,7 @@ import structlog
 from bt_runtime.text import near
 from oracle.core.chunks import Source, SourceType
 from oracle.core.errors import ToolDefinitionError
+from oracle.core.sources import QueryTypes, shipped_types
 from oracle.llm.protocol import ToolDefinition
 from oracle.tools.errors import ToolError
 from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
@@ -35,12 +36,14 @@ class ToolRegistry:
 
     Args:
         tools: all tools; names are unique.
+        types: those of the domain's queries, by which tools are offered; `None`: the shipped ones.
 
     Raises:
         ToolDefinitionError: two tools have the same name.
     """
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], types: QueryTypes | None = None) -> None:
+        self.types = types or shipped_types()
         self._tools: dict[str, Tool] = {}
         self._made_of: ToolRegistry | None = None
         self._stragglers: set[asyncio.Task[ToolResult]] = set()
@@ -72,7 +75,7 @@ class ToolRegistry:
         Raises:
             ToolDefinitionError: two tools have the same name.
         """
-        made = ToolRegistry(tools)
+        made = ToolRegistry(tools, self.types)
         made._made_of = self
         return made
 

@@ -22,7 +22,6 @@ from pydantic.errors import PydanticUserError
 from bt_runtime.text import near
 from oracle.core.errors import ToolDefinitionError
 from oracle.tools.errors import ToolError
-from oracle.tools.selection import served
 from oracle.tools.protocol import Around, Excerpt, Tool, ToolGroup, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
@@ -89,6 +88,16 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         )
 
     return make
+
+
+def served(query_types: Sequence[str] | str | None) -> tuple[str, ...] | None:
+    """The query types that a tool says it serves; `None` leaves it to its group and its words.
+
+    Whether there are such types is for the domain to say: `check_tools`.
+    """
+    if query_types is None:
+        return None
+    return (query_types,) if isinstance(query_types, str) else tuple(query_types)
 
 
 def with_excerpts(made: Tool, read: Callable[[str, Around], Excerpt], workers: Workers) -> Tool:

@@ -9,13 +9,13 @@ A query is offered a tool by what the tool says, else by its group:
    with its name, its description, its `when_to_use` or its example questions.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from bt_runtime.text import near
 from oracle.core.errors import ToolDefinitionError
 from oracle.core.search.query import STOP_WORDS, TermMatcher, fold, terms_of
-from oracle.core.sources import SOURCES_OF
-from oracle.tools.protocol import GROUPS, Tool
+from oracle.core.sources import WRITE, QueryTypes
+from oracle.tools.protocol import ALWAYS, GROUPS, Tool
 from oracle.tools.registry import ToolRegistry
 from oracle.tools.suggest import did_you_mean
 
@@ -32,30 +32,29 @@ _SAME_WORD = 0.8
 """The least `Term.fit` of two forms of one word."""
 
 
-def served(query_types: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The query types that a tool says it serves, checked; `None` leaves it to its group and its words.
+def check_tools(registry: ToolRegistry) -> None:
+    """Check that tools serve types of queries that the registry's domain has.
 
     Raises:
         ToolDefinitionError: there is no such type.
     """
-    if query_types is None:
-        return None
-    if query_types == "always":
-        return tuple(SOURCES_OF)
-    wanted = (query_types,) if isinstance(query_types, str) else tuple(query_types)
-    for query_type in wanted:
-        if query_type not in SOURCES_OF:
-            raise ToolDefinitionError(unknown_type(query_type))
-    return wanted
+    for tool in registry.tools:
+        try:
+            check_types(() if tool.query_types == ALWAYS else tool.query_types or (), registry.types)
+        except ValueError as error:
+            raise ToolDefinitionError(f"the tool {tool.name!r}: {error}") from None
 
 
-def is_offered(tool: Tool, query_types: Collection[str], sources: Collection[str], question: str) -> bool:
+def is_offered(
+    tool: Tool, query_types: Collection[str], sources: Collection[str], question: str, known: QueryTypes
+) -> bool:
     """Whether a query of these types, which needs these sources, is offered the tool."""
     if tool.query_types is not None:
-        return not set(tool.query_types).isdisjoint(query_types) or _is_spoken_of(tool, question)
+        serves = tool.query_types == ALWAYS or not set(tool.query_types).isdisjoint(query_types)
+        return serves or _is_spoken_of(tool, question)
     if tool.writes:
-        return "write" in sources
-    return tool.group in sources if tool.group in GROUPS else _is_spoken_of(tool, question)
+        return WRITE in sources
+    return tool.group in sources if tool.group in known.sources else _is_spoken_of(tool, question)
 
 
 def placing_words(tool: Tool) -> str:
@@ -65,10 +64,21 @@ def placing_words(tool: Tool) -> str:
     return " ".join((tool.name, tool.description, tool.when_to_use, *tool.examples))
 
 
-def unknown_type(query_type: str) -> str:
+def check_types(query_types: Iterable[str], known: QueryTypes) -> None:
+    """Check that all of these types exist.
+
+    Raises:
+        ValueError: one does not; the message has the nearest.
+    """
+    for query_type in query_types:
+        if query_type not in known.needs:
+            raise ValueError(unknown_type(query_type, known))
+
+
+def unknown_type(query_type: str, known: QueryTypes) -> str:
     """The message about a type that does not exist."""
-    hint = did_you_mean(near(query_type, SOURCES_OF))
-    return f"there is no query type {query_type!r}.{hint} Types: {', '.join(SOURCES_OF)}"
+    hint = did_you_mean(near(query_type, known.needs))
+    return f"there is no query type {query_type!r}.{hint} Types: {', '.join(known.needs)}"
 
 
 def _is_spoken_of(tool: Tool, question: str) -> bool:
@@ -77,10 +87,6 @@ def _is_spoken_of(tool: Tool, question: str) -> bool:
         return False
     terms = [term for term in terms_of(question, stop_words=_TELLS_NOTHING) if term.word not in _TELLS_NOTHING]
     return any(fit >= _SAME_WORD for fit in TermMatcher(terms).fits(placing_words(tool)).values())
-
-
-_INSTEAD = {"code": ("vault", "thread"), "vault": ("code",), "thread": ("vault", "code")}
-"""Where an answer may be found if there is no tool of a group; if there is none of these either, on the web."""
 
 
 def tools_for(
@@ -103,13 +109,11 @@ def tools_for(
     Raises:
         ValueError: an unknown type.
     """
-    wanted = tuple(query_types)
-    for query_type in wanted:
-        if query_type not in SOURCES_OF:
-            raise ValueError(unknown_type(query_type))
-    needed = frozenset().union(*(SOURCES_OF[each] for each in wanted)) if sources is None else frozenset(sources)
-    within = _within(needed, registry)
-    offered = [tool for tool in registry.tools if is_offered(tool, wanted, within, question)]
+    wanted, known = tuple(query_types), registry.types
+    check_types(wanted, known)
+    needed = frozenset(source for each in wanted for source in known.needs[each]) if sources is None else sources
+    within = _within(frozenset(needed), registry)
+    offered = [tool for tool in registry.tools if is_offered(tool, wanted, within, question, known)]
     return tuple(tool.name for tool in sorted(offered, key=lambda tool: tool.writes))
 
 
@@ -121,8 +125,7 @@ def all_reading(registry: ToolRegistry) -> tuple[str, ...]:
 def _within(needed: frozenset[str], registry: ToolRegistry) -> frozenset[str]:
     """The sources needed, with others for those that no tool reads."""
     there = {tool.group for tool in registry.tools if not tool.writes}
-    found = set(needed)
-    for group in needed.intersection(GROUPS) - there:
-        others = there.intersection(_INSTEAD.get(group, ()))
-        found |= others or ({"web"} if group in _INSTEAD and not needed & there else set())
+    instead, found = registry.types.instead, set(needed)
+    for group in needed.intersection(instead) - there:
+        found |= there.intersection(instead[group]) or (set() if needed & there else {"web"})
     return frozenset(found)

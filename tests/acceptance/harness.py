@@ -30,7 +30,6 @@ from oracle.agent.journal import QueryJournal
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import NO_TRACES, Traces
-from oracle.classify import HeuristicIntentClassifier
 from oracle.core.chunks import (
     ApprovalRequested,
     Chunk,
@@ -438,7 +437,6 @@ async def harness(
                 model=model,
                 tools=ToolRegistry(_tools(folder, tools, has_web_search=model.has_web_search)),
                 segments=equipment.pop("segments", None) or segments(),
-                intents=equipment.pop("intents", None) or HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=equipment.pop("timestamp", None) or (lambda: TIMESTAMP),
                 **equipment,

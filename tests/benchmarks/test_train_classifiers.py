@@ -8,6 +8,8 @@ from benchmarks import train_classifiers
 from benchmarks.bench_classify import QUERIES, RESPONSES, in_languages, questions_with_types, without
 from benchmarks.train_classifiers import (
     LABELLED,
+    LEAST_WEIGHT,
+    TEMPERATURES,
     Fit,
     Judged,
     best_temperature,
@@ -20,7 +22,8 @@ from benchmarks.train_classifiers import (
     train,
 )
 from oracle.classify import classify_query
-from oracle.classify.weights import QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS, load_weights, probabilities
+from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities
+from oracle.domains.code.weights import QUERY_WEIGHTS, SOURCE_WEIGHTS
 
 FIT = Fit(softness=10.0, least_examples=2, rarity=0.0)
 ROWS = [(frozenset({"bias", "red"}), "warm"), (frozenset({"bias", "blue"}), "cold")] * 8

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 from dataclasses import field
 
-from oracle.classify import QueryClassification
 from bt_runtime.text.data import dataclass
+from oracle.classify.types import QueryClassification
 from oracle.core.chunks import ErrorType, Source, SystemNotice, ToolCall, ToolCalled, ToolReturned
 from oracle.core.encoding import scrub, to_json
 from oracle.core.errors import NotFoundError

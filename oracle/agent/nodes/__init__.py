@@ -1,16 +1,18 @@
 """The node kinds of the agent's trees, by subject, and the registry that a tree is read with."""
 
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
 from bt_runtime import BUILTIN_KEYS, Registry
 from bt_runtime.kinds import KIND_PLACES
 from bt_runtime.language.registry import KindPlace, kind_places, load_kinds
 from oracle.agent.nodes.base import AgentHost
-from oracle.agent.nodes.board import AGENT_KEYS, demanded, values_of
 from oracle.agent.nodes.rules import RULES
 from oracle.agent.rules.vocabulary import AGENT_EVENTS
+from oracle.agent.nodes.board import AGENT_KEYS, demanded, query_type_key, values_of
 from oracle.core.chunks import TerminationReason
+from oracle.core.sources import QueryTypes
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from bt_runtime import Kind
@@ -49,7 +51,14 @@ REGISTRY = Registry(
     checks="oracle.authoring.checks.host",
 )
 
-__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "values_of"]
+__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "registry_for", "values_of"]
+
+
+def registry_for(types: QueryTypes, host: object) -> Registry:
+    """The registry of trees in a domain with these types of queries; it keeps `host`."""
+    kind = REGISTRY.kind("classify_query")
+    flow = import_module(f"{__name__}.classifying").flow_of(types)
+    return REGISTRY.of_host(host, kind=replace(kind, flow=flow), key=query_type_key(types))
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  the one name

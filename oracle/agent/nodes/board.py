@@ -17,8 +17,8 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.gathering import REASONS
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import may_be_supplied
-from oracle.classify.response import SIGNALS
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.types import SIGNALS
+from oracle.core.sources import QueryTypes, shipped_types
 from oracle.decision import find_repetition
 
 ANSWERS: Final = "answers"
@@ -113,7 +113,6 @@ def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     return lambda run: getattr(run.signals.latest, name, otherwise)
 
 
-_QUERY_TYPES = "code, documentation, research, conversational or action."
 _TURN_LIMIT = "The effective limit of turns: the user's or the tree's, whichever is lower."
 _EMPTY_TURNS = "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on."
 _ANNOUNCEMENTS = "Consecutive responses that end with what the model will do, without a signal and without a tool call."
@@ -148,17 +147,25 @@ _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 _SIGNAL = "signals.latest"
 _GATHERED = "gathering.gathered"
 
-AGENT_KEYS: tuple[Key, ...] = (
-    _text("question", "What the user asked.", lambda run: run.query.question, "query"),
-    _one_of(
-        QUERY_TYPES,
+
+def query_type_key(types: QueryTypes) -> AgentKey:
+    """The key of the kind of question, in a domain with these types."""
+    *most, last = types.needs
+    described = f"{', '.join(most)} or {last}." if most else f"{last}."
+    return _one_of(
+        tuple(sorted(types.needs)),
         "query_type",
-        _QUERY_TYPES,
+        described,
         lambda run: run.classification.query_type if run.classification else "",
         "classification",
-    ),
-    Key("max_turns", "int", None, "The tree's own limit of LLM turns; a tree sets it by its default.", read_only=True),
-    _count("turn", "Finished LLM turns.", lambda run: run.state.turn, "state"),
+    )
+
+
+AGENT_KEYS: tuple[Key, ...] = (
+    _text("question", "What the user asked.", lambda run: run.query.question, "query"),
+    query_type_key(shipped_types()),
+    Key("max_turns", "int", None, "The tree's own limit of turns; set it as the key's default.", read_only=True),
+    _count("turn", "Finished turns.", lambda run: run.state.turn, "state"),
     _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit, "state"),
     _count(
         "tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used, "state"
@@ -188,7 +195,7 @@ AGENT_KEYS: tuple[Key, ...] = (
     _flag(
         "asks_user",
         _ASKS_USER,
-        lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user,
+        lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user(run.equipment.classifier),
         "turn.outcome",
     ),
     _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, "state", "turn.outcome", default=True),

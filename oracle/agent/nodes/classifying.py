@@ -3,23 +3,24 @@
 import structlog
 
 from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
-from bt_runtime.language.kind import Case, leaf
+from bt_runtime.language.kind import Case, LeafFlow, leaf
 from bt_runtime.text.phrases import counted, value_of
 from oracle.agent.gathering import REASONS
 from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import CLASSIFIES_QUERY, CLASSIFIES_RESPONSE, JUDGES_CONTEXT
 from oracle.agent.steps import classify
-from oracle.classify import HeuristicIntentClassifier, classify_response_with
-from oracle.classify.response import SIGNALS
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.types import SIGNALS, ResponseIntent
+from oracle.core.sources import QueryTypes, shipped_types
 
 
-@node(
-    "classify_query",
-    facts=Facts(roles=(CLASSIFIES_QUERY,)),
-    flow=leaf(Case("success", writes={**LAGGING, "query_type": QUERY_TYPES}, facts={"tools": None, "added": ""})),
-)
+def flow_of(types: QueryTypes) -> LeafFlow:
+    """What `classify_query` does in a domain with these types."""
+    found = {**LAGGING, "query_type": tuple(sorted(types.needs))}
+    return leaf(Case("success", writes=found, facts={"tools": None, "added": ""}))
+
+
+@node("classify_query", facts=Facts(roles=(CLASSIFIES_QUERY,)), flow=flow_of(shipped_types()))
 class ClassifyQuery(AgentNode[NoSettings]):
     """Finds out what kind of question it is, and offers the tools that such questions need.
 
@@ -62,21 +63,19 @@ class ClassifyResponse(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        turn = self.agent.turn.outcome
-        text = turn.whole_text if turn else ""
-        encoded = turn.encoded if turn else None
-        try:
-            intent = (
-                self.agent.equipment.intents.classify(text)
-                if encoded is None
-                else classify_response_with(text, encoded)
-            )
-        except Exception:
-            log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
-            intent = HeuristicIntentClassifier().classify(text)
-        self.agent.signals.intent = intent
+        self.agent.signals.intent = self._intent()
         self.publish()
         return Status.SUCCESS
+
+    def _intent(self) -> ResponseIntent:
+        turn, equipment = self.agent.turn.outcome, self.agent.equipment
+        text, encoded = (turn.whole_text, turn.encoded) if turn else ("", None)
+        if encoded is None and equipment.intents is not None:
+            try:
+                return equipment.intents.classify(text)
+            except Exception:
+                log.exception("intents.failed", classifier=equipment.intents.name)
+        return equipment.classifier.classify_response_with(text, encoded)
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the signals say it
         intent = self.agent.signals.intent

@@ -20,7 +20,6 @@ from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import TurnRequest, run_turn
-from oracle.classify import HeuristicIntentClassifier
 from oracle.llm.protocol import ModelFault
 
 
@@ -30,7 +29,7 @@ async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
     The encoder is asked only where the built-in heuristics decide: a classifier in their place decides by itself. A
     turn that is halted meanwhile has ended all the same, and stays as it is.
     """
-    if outcome.is_side or not outcome.is_unclear or not isinstance(run.equipment.intents, HeuristicIntentClassifier):
+    if outcome.is_side or not outcome.is_unclear or run.equipment.intents is not None:
         return outcome
     try:
         encoded = await run.equipment.encoder.intent_shares(outcome.whole_text)

@@ -19,7 +19,8 @@ from typing import Final, Literal, cast
 import structlog
 
 from bt_runtime import Clock, SystemClock
-from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
+from oracle.classify.protocol import EncoderState
+from oracle.classify.types import IntentShares, QueryShares
 from oracle.features.encoder.loading import (
     CorruptEncoderError,
     LoadedEncoder,

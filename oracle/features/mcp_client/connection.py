@@ -27,7 +27,7 @@ from oracle.tools.errors import ToolError
 from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.keys import user_headers
 from oracle.tools.protocol import Tool, ToolResult
-from oracle.tools.selection import served
+from oracle.tools.schema import served
 
 log = structlog.get_logger(__name__)
 

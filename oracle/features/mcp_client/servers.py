@@ -13,8 +13,9 @@ servers:
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
@@ -22,10 +23,11 @@ from pydantic import Field, model_validator
 from bt_runtime.language.kind import NodeSettings
 from bt_runtime.text.data import dataclass
 from bt_runtime.text.yaml_reader import YamlNode
-from oracle.core.sources import SOURCES_OF
+from oracle.core.sources import QueryTypes, shipped_types
 from oracle.core.yaml_records import Reader, read_file
 from oracle.tools.errors import ToolSetupError
 from oracle.tools.protocol import GROUPS, Tool
+from oracle.tools.selection import check_types
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -33,8 +35,6 @@ _HANDED: Final = re.compile(r"[Xx]-[A-Za-z0-9-]{1,98}")
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _OPEN: Final = re.compile(r"\$\{(?![A-Za-z_][A-Za-z0-9_]*\})")
 _MOST_SERVERS: Final = 64
-QueryTypeName = Literal["code", "documentation", "research", "conversational", "action"]
-assert set(get_args(QueryTypeName)) == set(SOURCES_OF)  # noqa: S101  two lists of one thing
 Globs = Annotated[tuple[str, ...], Field(max_length=200)]
 
 
@@ -87,7 +87,7 @@ class ServerSettings(NodeSettings):
     allow: Globs = ()
     deny: Globs = ()
     group: str = Field(default="", pattern=r"^([a-z][a-z0-9_-]{0,31})?$")
-    query_types: Literal["always"] | tuple[QueryTypeName, ...] | None = None
+    query_types: Literal["always"] | tuple[str, ...] | None = None
     writes: bool | Globs = True
     trusts_annotations: bool = False
     approve: bool | Globs = False
@@ -155,23 +155,34 @@ def filled(text: str, environ: Mapping[str, str]) -> str:
         raise ToolSetupError(f"the variable {error.args[0]} is not set in the environment of this process") from None
 
 
-def read_servers(path: Path | None) -> Mapping[str, ServerSettings]:
+def read_servers(path: Path | None, types: QueryTypes | None = None) -> Mapping[str, ServerSettings]:
     """The servers of a file, by name; `None`: there are none.
+
+    Args:
+        path: of the file.
+        types: those of the domain's queries; `None`: the shipped ones.
 
     Raises:
         ToolSetupError: it cannot be read, or has mistakes; the message has the places of all of them.
     """
     if path is None:
         return {}
-    return read_file(path, _servers, what="the file of MCP servers", error=ToolSetupError)
+    read = partial(_servers, types=types or shipped_types())
+    return read_file(path, read, what="the file of MCP servers", error=ToolSetupError)
 
 
-def _servers(reader: Reader, root: YamlNode) -> Mapping[str, ServerSettings]:
+def _servers(reader: Reader, root: YamlNode, types: QueryTypes) -> Mapping[str, ServerSettings]:
     hint = "write 'servers:' and their names below"
     fields = reader.fields(root, ("servers",), what="the file", required=("servers",), hint=hint)
     if "servers" not in fields:
         return {}
     hint = "up to 32 lower-case letters, digits and '-', a letter first"
-    return reader.settings(
+    found = reader.settings(
         fields["servers"], ServerSettings, noun="server", of="the server", names=_NAME, hint=hint, most=_MOST_SERVERS
     )
+    for name, settings in found.items():
+        try:
+            check_types(() if settings.query_types == "always" else settings.query_types or (), types)
+        except ValueError as error:
+            reader.report(fields["servers"], f"'query_types' of the server {name!r}: {error}")
+    return found

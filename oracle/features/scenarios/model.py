@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from bt_runtime.text import Place
-from oracle.classify import QueryType
 from bt_runtime.text.data import dataclass
+from oracle.classify.types import QueryType
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault, StopReason, Usage

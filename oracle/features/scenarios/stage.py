@@ -18,7 +18,8 @@ from typing import Any, Final
 from bt_runtime.testing import FakeClock
 from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import ANSWERS
-from oracle.classify.encoder import EncoderState, IntentShares, QueryShares
+from oracle.classify.protocol import EncoderState
+from oracle.classify.types import IntentShares, QueryShares
 from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
 from oracle.features.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
 from oracle.llm.protocol import ModelEvent, ModelRequest

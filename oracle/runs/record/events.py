@@ -12,9 +12,7 @@ from bt_runtime import Outcome, TickRecord
 from bt_runtime.text.data import dataclass
 from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.run import AgentRun
-from oracle.classify import QueryClassification
-from oracle.classify.encoder import QueryShares
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.types import QueryClassification, QueryShares
 from oracle.core.chunks import Chunk, Closing, Content, TerminationReason, read_chunk, write_chunk
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.debug import Debugged
@@ -433,7 +431,7 @@ _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
 
 
 def _encoded(fields: Any) -> QueryShares | None:  # noqa: ANN401  JSON data
-    return None if fields is None else {query_type: float(fields.get(query_type, 0.0)) for query_type in QUERY_TYPES}
+    return None if fields is None else {str(query_type): float(share) for query_type, share in fields.items()}
 
 
 def _previous(fields: Any) -> QueryClassification | None:  # noqa: ANN401  JSON data

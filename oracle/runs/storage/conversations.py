@@ -38,6 +38,7 @@ log = structlog.get_logger(__name__)
 _MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and characters: more than any history has room for
 _RETRY = Retry(first_s=1.0, longest_s=1.0)
 _CLASSIFICATION = TypeAdapter(QueryClassification)
+_NEEDS = ("needs_code", "needs_vault", "needs_thread", "needs_web", "needs_write")
 
 # Made once: they are part of every query.
 _THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))
@@ -464,6 +465,8 @@ def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | Non
     """The stored classification; `None` if this version cannot read it, as the conversation is usable without it."""
     if kept is None:
         return None
+    if "sources" not in kept:  # as it was kept when there was one domain
+        kept = {**kept, "sources": [name.removeprefix("needs_") for name in _NEEDS if kept.get(name)]}
     try:
         return _CLASSIFICATION.validate_python(kept)
     except ValidationError:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
-from oracle.classify.encoder import EncoderState
+from oracle.classify.protocol import EncoderState
 from oracle.core import chunks
 from oracle.decision import AgentConfig
 from oracle.replay.histories.model import StepFacts, VisitFacts

@@ -9,9 +9,9 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, TypeVar, cast
 
 from bt_runtime import Key, Kind
-from oracle.classify import IntentClassifier
 from bt_runtime.language.registry import KindPlace
 from bt_runtime.text.data import dataclass
+from oracle.classify.protocol import IntentClassifier
 from oracle.core.errors import OperatorError
 from oracle.decision.trees import Factory
 from oracle.tools import Tool

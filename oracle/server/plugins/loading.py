@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import Key, Kind, KindError, Registry
-from oracle.classify import IntentClassifier
 from oracle.core.features import features, installed_features
 from bt_runtime.language.registry import KindPlace
 from bt_runtime.text.data import dataclass
+from oracle.classify.protocol import IntentClassifier
 from oracle.core.loading import imported
 from oracle.decision.trees import Factory
 from oracle.server.plugins.contributions import (

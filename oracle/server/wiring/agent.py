@@ -21,7 +21,7 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.classify.protocol import NO_ENCODER, Encoder
 from oracle.core.features import features
 from oracle.core.loading import imported
 from oracle.core.logs import configure_unless_configured

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime import ReloadingTrees
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.files import watch
-from oracle.classify.query import classify_query
+from oracle.classify import classify_query
 from oracle.console.built import read_console
 from oracle.core.features import features
 from oracle.core.loading import imported

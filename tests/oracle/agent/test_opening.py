@@ -9,11 +9,15 @@ from oracle.agent.control.opening import open_agent
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
+from oracle.agent.nodes.board import values_of
+from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.query import Query
+from oracle.classify.types import QueryClassification, ResponseIntent
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import ModelFault
 from oracle.runs.repeating import StillClock, UnaskedModel
 from oracle.tools import ToolRegistry
+from signals import parse
 from trees import FOLDER
 
 TREE = TreeLibrary([FOLDER], registry=REGISTRY).load("oracle")
@@ -74,3 +78,32 @@ def test_a_query_in_a_conversation_begins_with_its_history():
     query = replace(QUERY, history=({"role": "user", "content": "Before"}, {"role": "assistant", "content": "Yes"}))
     opened = open_agent(query, TREE, equipment=equipment(), store=store())
     assert [message["role"] for message in opened.agent.transcript.messages] == ["user", "assistant", "user"]
+
+
+class OneTrack:
+    """A classifier to which each text is the same."""
+
+    def classify_query_with(self, text, encoded, *, previous=None):
+        return QueryClassification.of("research", confidence=1.0)
+
+    def sources_spoken_of(self, text):
+        return frozenset()
+
+    def classify_response_with(self, text, encoded):
+        return ResponseIntent("stuck", 1.0)
+
+    def asks_user(self, text):
+        return True
+
+    def announces(self, text):
+        return True
+
+
+def test_another_classifier_reads_the_question_and_how_a_response_ends():
+    opened = open_agent(QUERY, TREE, equipment=replace(equipment(), classifier=OneTrack()), store=store())
+    stepper = Stepper(opened.tree, opened.floor)
+    stepper.tick(stepper.begin(100.0))
+    assert opened.tree.blackboard["query_type"] == "research"
+    opened.agent.apply_turn(TurnOutcome(parsed=parse("It is in a.py."), stop_reason="end_turn"))
+    values = values_of(opened.agent)
+    assert (values["asks_user"], values["announcements"]) == (True, 1)

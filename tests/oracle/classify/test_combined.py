@@ -11,8 +11,8 @@ from oracle.classify import (
     query_shares,
     response_shares,
 )
-from oracle.classify.encoder import exponents, is_english, pooled
-from oracle.classify.types import QUERY_TYPES
+from oracle.classify.pooling import exponents, is_english, pooled
+from oracle.domains.code.weights import QUERY_TYPES
 
 QUESTION = "Does Safari support the View Transitions API?"
 

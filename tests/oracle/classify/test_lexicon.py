@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracle.classify.lexicon.lookup import Lexicon, load_courtesies, load_heads, load_lexicon
+from oracle.domains.code.lexicon.lookup import Lexicon, load_courtesies, load_heads, load_lexicon
 
 
 def tags(text):

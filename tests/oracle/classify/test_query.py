@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from benchmarks.train_classifiers import load_labelled, query_examples, train_queries
 from oracle.classify import QueryClassification, classify_query, query_shares
-from oracle.classify.needs import second_type
-from oracle.classify.query import sources_spoken_of
-from oracle.classify.reading import read
-from oracle.classify.types import QUERY_TYPES
 from oracle.classify.weights import probabilities
+from oracle.domains.code.needs import second_type
+from oracle.domains.code.query import sources_spoken_of
+from oracle.domains.code.reading import read
+from oracle.domains.code.weights import QUERY_TYPES
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"
 PROJECT = {"code", "vault", "thread"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.train_classifiers import load_labelled, response_examples, train_responses
 from oracle.classify import HeuristicIntentClassifier, IntentClassifier, classify_response
-from oracle.classify.response import SIGNALS
+from oracle.classify.types import SIGNALS
 from oracle.classify.weights import probabilities
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"

@@ -34,7 +34,7 @@ from functools import _lru_cache_wrapper
 from pathlib import Path
 from oracle.agent.answering import Ask
 from oracle.classify import weights
-from oracle.classify.lexicon import lookup
+from oracle.domains.code.lexicon import lookup
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service
 import oracle.cli.serving

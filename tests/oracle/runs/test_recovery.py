@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, delete, select, update
 from structlog.testing import capture_logs
 
+from oracle.classify import classify_query
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage import schema
@@ -22,6 +23,10 @@ from tests.oracle.runs.running import Gate, Managed, managed, settle, told
 from tests.oracle.runs.test_unwritable import locked
 
 SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
+
+
+def classified(question, encoded, previous):
+    return classify_query(question)
 
 
 async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
@@ -218,7 +223,13 @@ async def test_recovery_includes_what_this_process_has_yet_to_write(store: Store
     new = NewRun("run-1", "local", "context-1", "oracle", {"question": CODE_QUESTION}, {}, timeout_s=120.0)
     record = await store.runs.begin(new)
     log = store.log.writer(record)
-    recovery = Recovery(store, default_model="scripted", writes=lambda _: False, now=lambda: 1.0)
+    recovery = Recovery(
+        store,
+        default_model="scripted",
+        writes=lambda _: False,
+        now=lambda: 1.0,
+        classified=classified,
+    )
     with locked(url):
         log.chunk(b'{"type":"content","content":"Said, and not written yet."}')
         ending = asyncio.create_task(recovery.end(record))

@@ -7,6 +7,7 @@ from sqlalchemy import update
 from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
+from oracle.classify import classify_query
 from oracle.core.metrics import Metrics
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
@@ -24,6 +25,10 @@ from tests.oracle.runs.storage.making import new_run
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
 
 
+def classified(question, encoded, previous):
+    return classify_query(question)
+
+
 async def look(upkeep: Upkeep) -> None:
     """What the timers of heartbeats and of looks do."""
     await upkeep.beat()
@@ -37,7 +42,13 @@ async def end_it(_: RunRecord) -> bool:
 
 
 def upkeep_of(store: Store, clock: FakeClock, go_on: Callable[[RunRecord], Awaitable[bool]] = end_it) -> Upkeep:
-    recovery = Recovery(store, default_model="m", writes=lambda _: False, now=time.time)
+    recovery = Recovery(
+        store,
+        default_model="m",
+        writes=lambda _: False,
+        now=time.time,
+        classified=classified,
+    )
 
     return Upkeep(
         store,

@@ -13,7 +13,7 @@ Promise = Callable[[Conversations], Awaitable[None]]
 NOTICE = SystemNotice("limit_warning", "Approaching.", "warning", "t1", metadata={"current_value": 7})
 STEP = ConversationStep("t1", NOTICE)
 CLASSIFICATION = classify_query("Where is the class RetryPolicy defined in the code?")
-UNSURE = QueryClassification("action", True, True, False, 0.31, ("put", "ünïcödé\0"), "code")
+UNSURE = QueryClassification("action", ("code", "vault"), 0.31, ("put", "ünïcödé\0"), "code")
 
 
 def exchange(question: str = "Q?", answer: str = "A.", *, run_id: str = "run-1", **more: object) -> Exchange:

@@ -16,9 +16,10 @@ from oracle.agent.nodes import AGENT_KEYS, REGISTRY
 from oracle.agent.nodes.board import AgentKey, publish, values_of
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
-from oracle.classify import QueryType, ResponseIntent, classify_query
+from oracle.classify import ResponseIntent, classify_query
 from oracle.core.chunks import Source, TerminationReason
 from oracle.decision import ToolAction
+from oracle.domains.code.weights import QUERY_TYPES
 from oracle.llm.protocol import ModelFault, ToolUse
 from signals import SignalType
 from tests.acceptance.harness import answers, calls, says, signal_xml
@@ -125,7 +126,7 @@ async def test_a_blackboard_that_was_put_back_is_read_anew() -> None:
 
 def test_keys_of_the_agent_declare_their_values_and_ranges() -> None:
     keys = REGISTRY.keys
-    assert keys["query_type"].values == ("", *get_args(QueryType))
+    assert keys["query_type"].values == ("", *QUERY_TYPES)
     assert keys["signal"].values == keys["intent"].values == ("", *get_args(SignalType))
     assert keys["termination_reason"].values == ("", *get_args(TerminationReason))
     assert (keys["confidence"].least, keys["confidence"].most) == (0, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.classify.encoder import NO_ENCODER
+from oracle.classify.protocol import NO_ENCODER
 from oracle.core.metrics import Metrics
 from oracle.features.encoder.thread import EncoderThread, open_encoder
 from oracle.llm.offline import OfflineModel

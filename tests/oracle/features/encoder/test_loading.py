@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from oracle.classify.types import QUERY_TYPES
+from oracle.domains.code.weights import QUERY_TYPES
 from oracle.features.encoder.bert import BertLayers, BertShape, Head
 from oracle.features.encoder.loading import (
     DIGESTS,

@@ -26,8 +26,7 @@ from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.figures import AnswerCounts, TrialResults
 from oracle.authoring.trials import Trials
-from oracle.classify import HeuristicIntentClassifier
-from oracle.classify.encoder import NO_ENCODER, Encoder
+from oracle.classify.protocol import NO_ENCODER, Encoder
 from oracle.console.built import Console
 from oracle.core.features import features
 from oracle.core.logs import configure_logging
@@ -161,7 +160,6 @@ async def running_service(
                 model=model,
                 tools=ToolRegistry([*_tools(folder), *tools]),
                 segments=shipped.segments(),
-                intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
                 timestamp=timestamp,
                 encoder=encoder,

@@ -5,9 +5,11 @@ command to a first but not to a question.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from oracle.classify.lexicon.lookup import (
+from bt_runtime.text.data import dataclass
+from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Text, TextSegment, take_apart, word_set
+from oracle.domains.code.lexicon.lookup import (
     Lexicon,
     Match,
     load_courtesies,
@@ -15,7 +17,6 @@ from oracle.classify.lexicon.lookup import (
     load_lexicon,
     load_question_words,
 )
-from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Text, TextSegment, take_apart, word_set
 
 WRITING = frozenset({"keep", "change"})
 _SHOWING = frozenset({"read", "explain"})

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from oracle.classify.reading import MessageReading
 from oracle.classify.tokens import IDENTIFIER
+from oracle.domains.code.reading import MessageReading
 
 _STRONG_CODE = frozenset({"trace", "error_name", "call", "snake", "source_path", "flag", "route"})
 _WEAK_CODE = frozenset({"backtick", "camel", "fence"})

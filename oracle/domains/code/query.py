@@ -7,20 +7,19 @@ millisecond for an ordinary query. The text is data: any text gets a classificat
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from oracle.classify.features import features
-from oracle.classify.needs import PROBABLE, evidence_of, likely_sources, needed_sources, second_type
-from oracle.classify.reading import TALK_TAGS, MessageReading, read
-from oracle.classify.tokens import word_set
-from oracle.classify.types import CONFIDENT, QUERY_TYPES, QueryClassification, QueryType, Source
-from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probabilities, worth
+from oracle.classify.follow_ups import BACK, FOLLOW_UP_WORDS, GO_AHEAD, INHERITED_CONFIDENCE, REFUSAL, begins_with_more
+from oracle.classify.pooling import exponents, is_english, pooled
+from oracle.classify.types import CONFIDENT, QueryClassification, QueryShares, QueryType, Source
+from oracle.classify.weights import Weights, load_weights, probabilities, worth
+from oracle.domains.code.features import features
+from oracle.domains.code.needs import PROBABLE, evidence_of, likely_sources, needed_sources, second_type
+from oracle.domains.code.reading import TALK_TAGS, MessageReading, read
+from oracle.domains.code.weights import QUERY_TYPES, QUERY_WEIGHTS
 
 MAX_KEYWORDS = 8
-INHERITED_CONFIDENCE = 0.7
-"""Confidence of a follow-up, which mostly has the subject of the previous query."""
 _UNKNOWN = 0.5
 """How much the shares count for a text without a known word; the rest is shared out evenly: none is confident."""
 _CLOSING_TAGS = frozenset({"greeting", "thanks", "assistant"})
-_FOLLOW_UP_WORDS = 12
 
 
 def query_shares(text: str) -> dict[QueryType, float]:
@@ -58,7 +57,7 @@ def classify_query(
     second, confidence = second_type(first, evidence, sources), round(shares[first], 4)
     is_sure = first != "conversational" and confidence >= CONFIDENT and any(each.content for each in reading.sentences)
     tokens = _tokens(reading)
-    refers_back = _begins_with_more(tokens) or not _BACK.isdisjoint(tokens)
+    refers_back = begins_with_more(tokens) or not BACK.isdisjoint(tokens)
     if previous is not None and _is_follow_up(reading) and (refers_back or not is_sure):
         sources = (sources if evidence["research"] >= PROBABLE else sources - {"web"}).union(previous.sources)
         inherits = (refers_back or first == "conversational") and not _is_talk_of({"previous"}, reading)
@@ -68,6 +67,22 @@ def classify_query(
     return QueryClassification.of(
         first, confidence=confidence, keywords_matched=keywords, second_type=second, sources=sources
     )
+
+
+def classify_query_with(
+    text: str, encoded: QueryShares | None, *, previous: QueryClassification | None = None
+) -> QueryClassification:
+    """Classify a query by rules and encoder.
+
+    Args:
+        text: the user's message.
+        encoded: the encoder's shares; `None`: the rules decide alone.
+        previous: the classification of the conversation's last question; `None` if there is none.
+    """
+    if encoded is None:
+        return classify_query(text, previous=previous)
+    shares = pooled(query_shares(text), encoded, *exponents("query", is_english=is_english(text)))
+    return classify_query(text, previous=previous, shares=shares)
 
 
 def sources_spoken_of(text: str) -> frozenset[Source]:
@@ -90,11 +105,11 @@ def _is_follow_up(reading: MessageReading) -> bool:
     Thanks, greetings and questions about the assistant do not, unless something else is asked beside them.
     """
     tokens = _tokens(reading)
-    if len(tokens) > _FOLLOW_UP_WORDS or _is_talk_of(_CLOSING_TAGS, reading):
+    if len(tokens) > FOLLOW_UP_WORDS or _is_talk_of(_CLOSING_TAGS, reading):
         return False
     asks = any(sentence.is_question or sentence.question for sentence in reading.requests)
-    goes_ahead = not _GO_AHEAD.isdisjoint(tokens) and _REFUSAL.isdisjoint(tokens)
-    return asks or ((goes_ahead or _begins_with_more(tokens)) and not _is_talk_of({"previous"}, reading))
+    goes_ahead = not GO_AHEAD.isdisjoint(tokens) and REFUSAL.isdisjoint(tokens)
+    return asks or ((goes_ahead or begins_with_more(tokens)) and not _is_talk_of({"previous"}, reading))
 
 
 def _is_talk_of(tags: AbstractSet[str], reading: MessageReading) -> bool:
@@ -105,24 +120,6 @@ def _is_talk_of(tags: AbstractSet[str], reading: MessageReading) -> bool:
 
 def _tokens(reading: MessageReading) -> list[str]:
     return [token for sentence in reading.requests for token in sentence.tokens]
-
-
-_BACK = word_set("it its it's that that's this these those they them their one ones there same davon dazu dafur dafür")
-"""Words that stand for what was spoken of before."""
-_MORE = word_set("and also but or so same und auch aber et aussi mais y tambien pero e anche ma mas en ook maar")
-"""Words with which a message goes on from the previous one."""
-_GO_AHEAD = word_set(
-    """
-    yes yeah yep yup sure please go ahead do it continue proceed more next other second first third last one both
-    all another option ja bitte gern gerne weiter oui vas-y allez-y si adelante sigue hazlo sim pode procedi avanti
-    vai doe maar ga door graag
-    """
-)
-_REFUSAL = word_set("no not stop cancel nein non nee")
-
-
-def _begins_with_more(tokens: list[str]) -> bool:
-    return tokens[0] in _MORE or tokens[:2] in (["what", "about"], ["how", "about"])
 
 
 def _keywords(reading: MessageReading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache
 
-from oracle.classify.lexicon import project, requests, talk, world
 from bt_runtime.text.data import dataclass
 from oracle.classify.tokens import fold, split_tokens
+from oracle.domains.code.lexicon import project, requests, talk, world
 
 MAX_PHRASE_TOKENS = 8
 MIN_FUZZY_CHARS = 6

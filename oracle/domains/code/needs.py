@@ -10,14 +10,13 @@ A reading tool of the project costs some hundred cached tokens, a missing one co
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import get_args
 
-from oracle.classify.reading import MessageReading
-from oracle.classify.types import NEEDS, QueryType, Source
-from oracle.classify.weights import SOURCE_WEIGHTS, chances, load_weights
+from oracle.classify.types import QueryType, Source
+from oracle.classify.weights import chances, load_weights
+from oracle.domains.code import TYPES
+from oracle.domains.code.reading import MessageReading
+from oracle.domains.code.weights import SOURCE_WEIGHTS, SOURCES
 
-SOURCES: tuple[Source, ...] = get_args(Source)
-"""The labels of the weights, in their order."""
 PROJECT: tuple[Source, ...] = ("code", "vault", "thread")
 FIRST: Mapping[QueryType, Source] = {"code": "code", "documentation": "vault", "research": "web", "action": "write"}
 """The source by which queries of a type are known."""
@@ -89,4 +88,4 @@ def likely_sources(evidence: Mapping[QueryType, float]) -> frozenset[Source]:
     if evidence["action"] == most:
         return frozenset()
     likely = [each for each, share in evidence.items() if share >= LIKELY and (each != "research" or 2 * share >= most)]
-    return frozenset(source for each in likely for source in NEEDS[each])
+    return frozenset(source for each in likely for source in TYPES.needs[each])
