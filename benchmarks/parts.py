@@ -14,7 +14,6 @@ from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes import REGISTRY
-from oracle.classify import HeuristicIntentClassifier
 from oracle.llm.protocol import Model
 from oracle.tools import ToolRegistry
 from prompts import load_segments
@@ -45,7 +44,6 @@ def oracle_over(
         model=model,
         tools=tools,
         segments=load_segments(),
-        intents=HeuristicIntentClassifier(),
         clock=SystemClock(),
         timestamp=lambda: "2026-01-01T00:00:00Z",
         thinking_tokens=thinking_tokens,

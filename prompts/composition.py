@@ -26,7 +26,6 @@ from .library import own_segments
 from .segment import (
     ENVIRONMENT_ID,
     MAX_PROMPT_TOKENS,
-    QUERY_TYPES,
     REQUIRED_IDS,
     TOOLS_ID,
     Inclusion,
@@ -120,7 +119,6 @@ def compose(
         PromptError: a query type is unknown, a number is out of range, or a tool is given twice.
         PromptError: the three required segments alone exceed `max_tokens`.
     """
-    _check_inputs(query_type, second_query_type, history_tokens, max_tokens)
     situation = Situation(query_type, second_query_type, history_tokens, previous_errors)
     library = own_segments() if segments is None else segments
     candidates = _candidates(library, situation, tools, environment)
@@ -131,10 +129,12 @@ def compose(
     return ComposedPrompt(text, tokens, uses, tuple(each.segment.id for each in dropped))
 
 
-def _check_inputs(query_type: str, second_query_type: str | None, history_tokens: int, max_tokens: int) -> None:
+def _check_inputs(
+    known: Sequence[str], query_type: str, second_query_type: str | None, history_tokens: int, max_tokens: int
+) -> None:
     for name, value in (("query_type", query_type), ("second_query_type", second_query_type)):
-        if value not in QUERY_TYPES and not (value is None and name == "second_query_type"):
-            raise PromptError(f"{name} {value!r} is unknown; {suggest(str(value), QUERY_TYPES)}")
+        if value not in known and not (value is None and name == "second_query_type"):
+            raise PromptError(f"{name} {value!r} is unknown; {suggest(str(value), known)}")
     for name, number, least in (("history_tokens", history_tokens, 0), ("max_tokens", max_tokens, 1)):
         if number < least:
             raise PromptError(f"{name} must be at least {least}, not {number!r}")

@@ -14,7 +14,7 @@ from typing import Final
 from bt_runtime.text import Mistake, estimate_tokens
 
 from .errors import PromptError, PromptFilesError, whole_file
-from .segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary
+from .segment import MAX_PROMPT_TOKENS, QUERY_TYPES, REQUIRED_IDS, Segment, SegmentLibrary
 from .segment_file import MAX_FILE_BYTES, read_segment
 
 _SUFFIX: Final = ".md"
@@ -23,7 +23,11 @@ _MAX_FILES: Final = 200
 
 
 def load_segments(
-    folder: Path | None = None, *, further: Sequence[Path] = (), max_tokens: int = MAX_PROMPT_TOKENS
+    folder: Path | None = None,
+    *,
+    further: Sequence[Path] = (),
+    query_types: tuple[str, ...] = QUERY_TYPES,
+    max_tokens: int = MAX_PROMPT_TOKENS,
 ) -> SegmentLibrary:
     """Load the segments.
 
@@ -31,6 +35,8 @@ def load_segments(
         folder: the operator's folder; its `*.md` files, or those of its subfolder `oracle` if that exists, override the
             package's. `None`: the package's files alone.
         further: folders of other packages, which the operator's folder overrides as well.
+        query_types: those of the domain. With others than `QUERY_TYPES` the package's segments about types of queries
+            are left out.
         max_tokens: the bound that the required segments, with no tool offered, must not exceed.
 
     Raises:
@@ -38,15 +44,18 @@ def load_segments(
         PromptError: the required segments alone exceed `max_tokens`.
     """
     found = _prompt_files(files(__package__) / _SUBFOLDER)
+    if query_types != QUERY_TYPES:
+        about_types = {each.source for each in own_segments() if each.when is not None and each.when.query_types}
+        found = {name: file for name, file in found.items() if str(file) not in about_types}
     for each in (*further, *(() if folder is None else (folder,))):
         found = found | _prompt_files(_files_in(each))
     sources = {str(file): _read_file(file) for _, file in sorted(found.items())}
-    segments, mistakes = _read_all(sources)
+    segments, mistakes = _read_all(sources, query_types)
     mistakes += _cross_checks(segments, is_complete=not mistakes)
     if mistakes:
         texts = {name: data.decode(errors="replace") for name, data in sources.items() if isinstance(data, bytes)}
         raise PromptFilesError(mistakes, texts)
-    library = SegmentLibrary(tuple(segments))
+    library = SegmentLibrary(tuple(segments), query_types)
     _check_size(library, max_tokens)
     return library
 
@@ -88,11 +97,13 @@ def _prompt_files(folder: Traversable) -> dict[str, Traversable]:
     return found
 
 
-def _read_all(sources: Mapping[str, bytes | Mistake]) -> tuple[list[Segment], list[Mistake]]:
+def _read_all(
+    sources: Mapping[str, bytes | Mistake], query_types: tuple[str, ...]
+) -> tuple[list[Segment], list[Mistake]]:
     segments: list[Segment] = []
     mistakes: list[Mistake] = []
     for file, data in sources.items():
-        result = (data,) if isinstance(data, Mistake) else read_segment(data, file=file)
+        result = (data,) if isinstance(data, Mistake) else read_segment(data, file=file, query_types=query_types)
         if isinstance(result, Segment):
             segments.append(result)
         else:

@@ -14,7 +14,7 @@ from bt_runtime.text.data import dataclass
 from .errors import PromptError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")
-"""The types of queries, each with a segment of its own."""
+"""The types of queries of the package's own segments, each with one; a domain can have others."""
 
 REQUIRED_IDS: Final = ("base", "signals", "tools-reference")
 """The segments that every prompt has."""
@@ -142,12 +142,17 @@ class Segment:
 class SegmentLibrary:
     """All segments that prompts are composed from, in the order of priority, then id.
 
+    Args:
+        segments: each id once, the required ones among them.
+        query_types: those of the domain, for which prompts can be composed.
+
     Raises:
         PromptError: a required segment is missing or conditional, or an id occurs twice. `load_segments` reports
             the same with files and lines.
     """
 
     segments: tuple[Segment, ...]
+    query_types: tuple[str, ...] = QUERY_TYPES
 
     def __post_init__(self) -> None:
         ids = [segment.id for segment in self.segments]

@@ -31,12 +31,15 @@ _PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Za-z_][\w-]*)?\s*(?:\}\})?")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def read_segment(data: bytes, *, file: str) -> Segment | tuple[Mistake, ...]:
+def read_segment(
+    data: bytes, *, file: str, query_types: tuple[str, ...] = QUERY_TYPES
+) -> Segment | tuple[Mistake, ...]:
     """Read one prompt file.
 
     Args:
         data: its content.
         file: its name, for messages.
+        query_types: those that conditions can name.
 
     Returns:
         The segment, or every mistake that was found.
@@ -48,7 +51,7 @@ def read_segment(data: bytes, *, file: str) -> Segment | tuple[Mistake, ...]:
     except UnicodeDecodeError as error:
         message = f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start:,}"
         return (Mistake(Place(file, data.count(b"\n", 0, error.start) + 1), message),)
-    reader = _SegmentReader(text.replace("\r\n", "\n"), file=file)
+    reader = _SegmentReader(text.replace("\r\n", "\n"), file=file, query_types=query_types)
     segment = reader.read()
     return tuple(reader.mistakes) or segment
 
@@ -56,8 +59,9 @@ def read_segment(data: bytes, *, file: str) -> Segment | tuple[Mistake, ...]:
 class _SegmentReader:
     """Reads the parts of one file and collects its mistakes."""
 
-    def __init__(self, text: str, *, file: str) -> None:
+    def __init__(self, text: str, *, file: str, query_types: tuple[str, ...]) -> None:
         self.mistakes: list[Mistake] = []
+        self._known = query_types
         self._file = file
         self._text = text
         self._start = Place(file)
@@ -150,11 +154,11 @@ class _SegmentReader:
         value = entry.node.plain()
         names = value if isinstance(value, list) else [value]
         if not names:
-            self._mistake(entry.place, "'query_type' names no query type", f"use one of: {', '.join(QUERY_TYPES)}")
+            self._mistake(entry.place, "'query_type' names no query type", f"use one of: {', '.join(self._known)}")
         for name in names:
-            if name not in QUERY_TYPES:
-                self._mistake(entry.place, f"unknown query type {brief(name)}", suggest(str(name), QUERY_TYPES))
-        return tuple(name for name in QUERY_TYPES if name in names)
+            if name not in self._known:
+                self._mistake(entry.place, f"unknown query type {brief(name)}", suggest(str(name), self._known))
+        return tuple(name for name in self._known if name in names)
 
     def _value(
         self,

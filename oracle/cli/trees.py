@@ -19,6 +19,7 @@ from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import tree_library
+from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from trees import FOLDER
 
@@ -72,7 +73,8 @@ def schema_text() -> str:
         SettingsError: settings are invalid.
         PluginError: what other packages add cannot be used.
     """
-    registry = registry_of(plugins_of(settings_for()))
+    settings = settings_for()
+    registry = registry_of(plugins_of(settings), domain_of(settings))
     return json.dumps(tree_schema(registry), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -27,6 +27,7 @@ OracleError
 │   ├── SettingsError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── FeatureError            a feature cannot be loaded, or is left out and another one needs it
+│   ├── DomainError             a domain cannot be used; the message has the places
 │   ├── ToolSetupError          the project, the vault or the MCP servers cannot be used
 │   ├── MissingEncoderError     a package or a file that the encoder needs is not there
 │   ├── CorruptEncoderError     the encoder's files are not what they must be

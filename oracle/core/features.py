@@ -38,6 +38,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.editing",
     "oracle.features.judging",
     "oracle.features.language_server",
+    "oracle.features.domain_authoring",
 )
 """The packages of the features that come with the product; each has its `FEATURE`."""
 

@@ -128,6 +128,7 @@ NAME: Final = "offline-extractive"
 
 _SELF = "I am the offline model: no language model, a search that quotes."
 _HOW_TO = "With `ANTHROPIC_API_KEY` set, a language model answers in my place."
+_MEANS = "the searches of a project's code, of notes and of threads"
 _SEARCHING: Mapping[str, SourceType] = {"search_code": "code", "vault_search": "vault", "thread_seek": "thread"}
 _SAVING = "thread_push"
 _INBOX = "inbox"
@@ -239,7 +240,7 @@ def _respond(request: ModelRequest, query: _Query) -> _Answer | Mapping[str, Map
         return _saved(content, query.results.get(_SAVING, ("no tool could be called any more", True)))
     is_question = _QUESTION.match(query.question) is not None
     if not query.terms or not (offered or query.answers or is_question):
-        opening = "I cannot hold a conversation, but I can look things up in the project's code and in the notes: "
+        opening = f"I cannot hold a conversation, and I call only {_MEANS}: "
         opening += f"ask with words that are likely to stand there. {_HOW_TO}"
         return _Answer(opening, _signal("context_sufficient", 0.9, sources_found=0, source_types=[]))
     if _SAVING in request.look_first and not is_question:
@@ -306,7 +307,11 @@ def _nothing_found(query: _Query, searches: Mapping[str, tuple[str, bool]]) -> _
     """The answer without passages: `stuck`, so that other tools are offered, and after that the end."""
     words = ", ".join(query.terms)
     failed = "".join(f" A search failed: {_one_line(text)}" for text, is_error in searches.values() if is_error)
-    opening = f"I found nothing about {words}.{failed}" if searches else f"I could not search for {words}."
+    opening = (
+        f"I found nothing about {words}.{failed}"
+        if searches
+        else f"I could not search for {words}: I call only {_MEANS}."
+    )
     closing = f"Other words may help, such as names from the code. {_HOW_TO}" if searches else _HOW_TO
     signal = _signal("partial_answer", 0.6, missing=f"anything about {words}")
     if searches and not query.answers:

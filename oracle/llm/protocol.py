@@ -53,7 +53,7 @@ class ModelRequest:
         messages: the conversation, ending with a user message or a note behind it.
         tools: the offered tools; later turns of the query only append to them.
         tool_choice: with `none` the model cannot call tools, which stay listed. A change invalidates the provider's
-            cache of the messages.
+            cache of the messages, so a model that takes changes of its tools gets those of `offers` instead.
         wrap_up: tool calls of this turn are not run; a note in the messages says so, too, and models that do not read
             notes use this.
         max_tokens: the limit on the output, thinking included; at least 1.

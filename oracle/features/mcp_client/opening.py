@@ -20,6 +20,7 @@ from oracle.features.mcp_client.servers import read_servers
 from oracle.server.api.named import SIGNED
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import Fittings, action_of
+from oracle.server.wiring.domains import domain_of
 from oracle.tools.errors import ToolSetupError
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def mcp_tools(settings: Settings) -> "McpTools":
     Raises:
         ToolSetupError: the file of servers, or that of approved tools, cannot be used, or the client is not installed.
     """
-    servers = read_servers(settings["mcp_servers"])
+    servers = read_servers(settings["mcp_servers"], domain_of(settings).types)
     try:
         from oracle.features.mcp_client.hub import McpTools  # noqa: PLC0415  an extra, and slow to load
     except ImportError as error:
@@ -199,7 +200,7 @@ class McpActions(Mapping[str, HostAction]):
 
     def __init__(self, others: Mapping[str, HostAction], settings: Settings) -> None:
         self._others = others
-        self._servers = read_servers(settings["mcp_servers"])
+        self._servers = read_servers(settings["mcp_servers"], domain_of(settings).types)
         self._pins = mcp_pins(settings)
         self._actions: dict[str, HostAction] | None = None
 

@@ -15,16 +15,18 @@ from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Exchange
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import Fact, NoJournal
-from oracle.classify import QueryClassification, classify_query
+from oracle.classify.types import QueryClassification
 from oracle.core.chunks import Chunk
 from oracle.core.errors import TreeAuthorError
+from oracle.domains.domain import Domain, domain_in
 from oracle.features.scenarios.model import OutsideEvent, Scenario
 from oracle.features.scenarios.played import Played
 from oracle.features.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedPeople, StagedTools
 from oracle.llm.protocol import ModelFault
 from oracle.runs.readers import Readers
 from oracle.tools import ToolRegistry
-from prompts import SegmentLibrary, load_segments
+from oracle.tools.selection import unknown_type
+from prompts import SegmentLibrary
 from signals import SignalRecord
 
 GRACE_S: Final = 60.0
@@ -68,7 +70,8 @@ class Player:
 
     def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
         self.trees = ReloadingTrees(trees)
-        self.segments = segments or load_segments()
+        self.domain = domain_in(trees.registry)
+        self.segments = segments or self.domain.shared_segments
 
     def play(self, scenario: Scenario) -> Played:
         """Play a scenario in an event loop of its own; none may be running.
@@ -96,8 +99,9 @@ class Player:
         oracle = Oracle(
             equipment=Equipment(
                 model=model,
-                tools=ToolRegistry(tools.tools()),
+                tools=ToolRegistry(tools.tools(), self.domain.types),
                 segments=self.segments,
+                classifier=self.domain.classifier(),
                 clock=clock,
                 timestamp=lambda: _TIMESTAMP,
                 encoder=StagedEncoder(scenario, model),
@@ -106,7 +110,7 @@ class Player:
             conversations=conversations,
             new_id=lambda: f"id-{next(numbers)}",
         )
-        context_id = await _converse(scenario, conversations)
+        context_id = await _converse(scenario, conversations, self.domain)
         record = _Record()
         people = StagedPeople(scenario, clock)
 
@@ -138,16 +142,18 @@ class Player:
         )
 
 
-async def _converse(scenario: Scenario, conversations: MemoryConversations) -> str | None:
+async def _converse(scenario: Scenario, conversations: MemoryConversations, domain: Domain) -> str | None:
     """The conversation with the earlier queries; `None` if there are none."""
     if not scenario.history:
         return None
     conversation = await conversations.create(_USER)
     previous: QueryClassification | None = None
     for number, earlier in enumerate(scenario.history, start=1):
-        previous = classify_query(earlier.question, previous=previous)
+        previous = domain.classifier().classify_query_with(earlier.question, None, previous=previous)
         if earlier.query_type is not None:
-            previous = QueryClassification.of(earlier.query_type, confidence=1.0)
+            if earlier.query_type not in domain.types.needs:
+                raise PlayError(f"the history: {unknown_type(earlier.query_type, domain.types)}")
+            previous = QueryClassification.of(earlier.query_type, confidence=1.0, types=domain.types)
         exchange = Exchange(
             question=earlier.question,
             answer=earlier.answer,

@@ -22,6 +22,7 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import Conversation, Exchange
 from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TOKENS, RUNS_CALLS, TRIES_STRATEGY, WARNS_NEAR_LIMITS
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
+from oracle.core.sources import QueryTypes
 from oracle.decision import AgentState
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from signals import ParsedResponse, SignalAudit, SignalRecord, SignalStream
@@ -164,8 +165,8 @@ class ChosenStore:
 class ChosenTools(ToolRegistry):
     """The tools of the service, with results that are chosen; none of them is run."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        super().__init__(tools)
+    def __init__(self, tools: Sequence[Tool], types: QueryTypes | None = None) -> None:
+        super().__init__(tools, types)
         self.next: ToolResult | BaseException = ToolResult("")
 
     async def call(self, name: str, arguments: Any, **_: Any) -> ToolResult:  # noqa: ANN401, ARG002

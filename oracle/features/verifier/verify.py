@@ -13,6 +13,7 @@ from oracle.authoring.trials import TrialGround
 from oracle.core.loading import collector_paused
 from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
+from oracle.domains.domain import domain_in
 from oracle.features.verifier.events import Start, Vocabulary
 from oracle.features.verifier.exploring import Bounds, Exploration, Explored, Watch
 from oracle.features.verifier.identity import Identity
@@ -260,7 +261,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
         definition: the tree.
     """
     reads = reads_of(definition)
-    questions = _questions(reads, definition)
+    questions = _questions(reads, definition, domain_in(scope.registry).examples)
     config = AgentConfig(max_iterations=scope.turns)
     world = World(definition, config=config, tools=scope.tools, question=questions[0], registry=scope.registry)
     types = world.rules.monitors.types if world.rules else frozenset[str]()
@@ -285,8 +286,10 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
     )
 
 
-def _questions(reads: Reads, definition: TreeDefinition) -> list[str]:
+def _questions(reads: Reads, definition: TreeDefinition, examples: Sequence[str]) -> list[str]:
     """The questions that the tree can distinguish; they decide which tools are offered, too."""
+    if examples:
+        return [*examples, *(f"{examples[0]} {text}" for text in reads.texts_of("question"))]
     if named(definition, "tool") or policy_tools(definition):
         return [QUESTIONS["code"], QUESTIONS["action"]]
     if not reads.keys & {"query_type", "question"}:

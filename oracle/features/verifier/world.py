@@ -33,6 +33,7 @@ from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentConfig, canonical_arguments
+from oracle.domains.domain import domain_in
 from oracle.features.scenarios.model import PersonDecides, SignalLine, Turn
 from oracle.features.verifier import events
 from oracle.features.verifier.events import (
@@ -109,7 +110,8 @@ class World:
         self.visited: set[int] = set()
         self.path: list[int] = []  # which nodes each tick of the last event has visited
         self.on_tick: Callable[[TickRecord], None] | None = None
-        self.tools = ChosenTools(disarmed(tools))
+        domain = domain_in(registry)
+        self.tools = ChosenTools(disarmed(tools), domain.types)
         self.read: set[str] = set()
         self.written: set[str] = set()
         opened = open_agent(
@@ -119,6 +121,9 @@ class World:
                 model=UnaskedModel(MODEL),
                 tools=self.tools,
                 intents=self.intents,
+                gathering=lambda: self.gathering,
+                segments=domain.shared_segments,
+                classifier=domain.classifier(),
                 clock=self.clock,
                 timestamp=lambda: TIMESTAMP,
             ),

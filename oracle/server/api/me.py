@@ -17,6 +17,7 @@ from oracle.core.chunks import SourceType
 from oracle.core.errors import UserError
 from oracle.core.features import features
 from oracle.decision import AgentConfig, DecisionTreeError, bounds
+from oracle.domains.domain import domain_in
 from oracle.server.api.access import CallerNow, Parts, config_of
 from oracle.server.api.bodies import Limits
 from oracle.server.api.described import DescribedRoute, refusals
@@ -45,6 +46,10 @@ async def read_me(caller: CallerNow, parts: Parts) -> Response:
             "can_debug": caller.is_operator and parts.runs.debugger is not None,
             "project": parts.oracle.project or None,
             "sources": [each for each in get_args(SourceType) if each in parts.oracle.tool_groups],
+            "suggestions": [
+                {"question": each.question, "about": each.about}
+                for each in domain_in(parts.trees.trees.library.registry).suggested(parts.oracle.tool_groups)
+            ],
             "provider": "anthropic" if has_provider else "offline",
             "model": parts.oracle.model_name,
             "models": list(dict.fromkeys((settings.model, *settings.models))) if has_provider else [],

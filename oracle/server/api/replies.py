@@ -310,6 +310,13 @@ class NamedTree(ReplyBody):
     description: str = Field(description="Empty if it has none.")
 
 
+class SuggestedQuestion(ReplyBody):
+    """A question to begin with."""
+
+    question: str
+    about: str = Field(description="One or two words on its topic; may be empty.")
+
+
 class Me(ReplyBody):
     """The caller, and what a question may choose."""
 
@@ -318,7 +325,14 @@ class Me(ReplyBody):
     can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
     project: str | None = Field(description="The name of the project whose code is read; null if it has none.")
     sources: list[chunks.SourceType] = Field(description="The sources that there are tools for.")
-    provider: Literal["anthropic", "offline"] = Field(description="`offline`: the embedded model, without a network.")
+    suggestions: list[SuggestedQuestion] = Field(
+        description="Suggested questions for an empty page, at most four, best first; only those that the tools can "
+        "answer."
+    )
+    provider: str = Field(
+        description="The provider that answers: `anthropic`, another one by the name the operator gave it, or "
+        "`offline`: the embedded model, without a network."
+    )
     model: str = Field(description="The model that answers a question that names none.")
     models: list[str] = Field(description="The models that a question may name; empty where none can be named.")
     any_model: bool = Field(description="A question may also name any other model of the provider.")

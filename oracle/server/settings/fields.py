@@ -207,10 +207,11 @@ class Settings(_Listed):
         "A folder of tree files that is searched before the shipped ones, and where trees are saved; the default is "
         "`trees` in the data folder."
     )
-    prompts_dir: Folder | None = _optional("A folder of prompt segments that take the place of the shipped ones.")
-    plugins: Names = _several(
-        "Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in addition to those "
-        "of installed packages; read from the environment alone, not from `.env`."
+    prompts_dir: Folder | None = _optional("Your prompt segments. They override the shipped ones.")
+    plugins: Names = _several("Python modules to load as plugins, besides installed packages. Environment only.")
+    domain: Annotated[Literal["code"] | Path, BeforeValidator(lambda given: _folder_or_word(given, ("code",)))] = Field(
+        default="code",
+        description="The subject of questions: `code`, or a folder made by `oracle domain new`. Environment only.",
     )
     features: Names = _several(
         "Features that are left out, as `-shadow,-webhooks`, separated by commas; `oracle features` lists them; read "

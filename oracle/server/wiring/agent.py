@@ -1,7 +1,7 @@
 """Joins model, tools, trees and prompts into an `Oracle`."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import structlog
 
+import oracle.tools as toolbox  # whose modules are loaded with the first tool of theirs
 import trees
 from bt_runtime import HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from bt_runtime.text.data import dataclass
@@ -20,7 +21,6 @@ from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
 from oracle.agent.nodes.rules import names_of_turns
 from oracle.agent.tracing import NO_TRACES, Traces
-from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.protocol import NO_ENCODER, Encoder
 from oracle.core.features import features
 from oracle.core.loading import imported
@@ -30,11 +30,12 @@ from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model, OnLoad
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
+from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from oracle.server.wiring.provider import ADDRESS, DeferredModel, has_key, provider_model
-from oracle.tools import ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.tools import Tool, ToolRegistry, ToolSetupError, web_tools
 from oracle.tools.protocol import ChangingTools
-from prompts import PromptError, load_segments
+from prompts import PromptError
 
 if TYPE_CHECKING:  # commands that have no metrics do not load their library
     from oracle.core.metrics import Metrics
@@ -124,20 +125,22 @@ def build_oracle(
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
-    plugins = plugins_of(settings)
+    plugins, domain = plugins_of(settings), domain_of(settings)
+    has_code = "code" in domain.types.sources
     tools = tools if tools is not None else build_tools(settings, has_web_search=fittings.model.has_web_search)
     trees = trees or reloading_trees(settings, tools)
     _check_named(settings, trees)
     equipment = Equipment(
         model=fittings.model,
         tools=tools,
-        segments=load_segments(settings.prompts_dir, further=plugins.prompts),
-        intents=plugins.intents or HeuristicIntentClassifier(),
+        segments=domain.segments(settings.prompts_dir, plugins.prompts),
+        classifier=domain.classifier(),
+        intents=plugins.intents,
         clock=SystemClock(),
         max_output_tokens=settings.max_output_tokens,
         thinking_tokens=settings.thinking_tokens,
-        project=settings.project_dir.resolve().name,
-        folders=top_folders(settings.project_dir, private=own_data(settings)),
+        project=settings.project_dir.resolve().name if has_code else "",
+        folders=toolbox.top_folders(settings.project_dir, private=own_data(settings)) if has_code else (),
         encoder=fittings.encoder,
     )
     return Oracle(
@@ -205,12 +208,16 @@ def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], 
             f"the vault's folder {str(settings.vault_dir)!r} does not exist; make it, or set --vault or "
             "ORACLE_VAULT_DIR to one that does"
         )
-    plugins = plugins_of(settings)
-    project = project_tools(settings.project_dir, private=own_data(settings))
-    web = web_tools(has_web_search=has_web_search)
+    plugins, types = plugins_of(settings), domain_of(settings).types
+    project: Sequence[Tool] = ()
+    if "code" in types.sources:
+        project = toolbox.project_tools(settings.project_dir, private=own_data(settings))
+    web = web_tools(has_web_search=has_web_search and "web" in types.sources)
 
     def make(vault: Path) -> ToolRegistry:
-        return ToolRegistry([*project, *vault_tools(vault, now=now), *web, *plugins.tools])
+        notes = () if {"vault", "thread"}.isdisjoint(types.sources) else toolbox.vault_tools(vault, now=now)
+        used = (tool for tool in notes if tool.group in types.sources)
+        return ToolRegistry([*project, *used, *web, *plugins.tools], types)
 
     return make
 
@@ -243,8 +250,8 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
     Raises:
         SettingsError: the operator's folder is none.
     """
-    plugins = plugins_of(settings)
-    folders = [*plugins.trees, trees.FOLDER]
+    plugins, domain = plugins_of(settings), domain_of(settings)
+    folders = [*domain.trees, *plugins.trees, trees.FOLDER]
     if settings.trees_dir is not None and not settings.trees_dir.is_dir():
         what = "is a file" if settings.trees_dir.exists() else "does not exist"
         raise SettingsError(
@@ -253,7 +260,7 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         )
     if settings.trees_folder.is_dir():
         folders.insert(0, settings.trees_folder)
-    registry = _with_tools(settings, registry_of(plugins), tools)
+    registry = _with_tools(settings, registry_of(plugins, domain), tools)
     models = (settings.model, *settings.models) if settings.models else ()
     names = names_of_turns(models=models, segments=lambda: _segment_ids(settings))
     return TreeLibrary(folders, registry=registry.with_rules([names]))
@@ -271,7 +278,7 @@ def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
 def _segment_ids(settings: Settings) -> tuple[str, ...] | None:
     """The segments that a turn may name; `None` where the prompts cannot be used, which is reported for themselves."""
     try:
-        return load_segments(settings.prompts_dir, further=plugins_of(settings).prompts).ids
+        return domain_of(settings).segments(settings.prompts_dir, plugins_of(settings).prompts).ids
     except PromptError:
         return None
 

@@ -6,12 +6,13 @@ import structlog
 
 import trees
 from bt_runtime import Registry
-from oracle.agent.nodes import REGISTRY
+from oracle.agent.nodes import REGISTRY, registry_for
 from oracle.decision import decision_tree, decision_trees
+from oracle.domains.domain import Domain, shipped_domain
 from oracle.server.plugins import PluginError, Plugins, load_plugins
 from oracle.server.settings.fields import Settings
+from oracle.server.wiring.domains import domain_of
 from oracle.tools import BUILT_IN_TOOLS
-from prompts import load_segments
 
 _LISTED = 20
 
@@ -24,29 +25,32 @@ def plugins_of(settings: Settings) -> Plugins:
     Raises:
         PluginError: some cannot be loaded, or claim a name that is taken.
         PromptError: a prompt file of theirs is invalid.
+        DomainError: the domain cannot be used.
     """
-    return _loaded(settings.plugins, settings.features)
+    domain = domain_of(settings)
+    return _loaded((*settings.plugins, *domain.modules), settings.features, domain)
 
 
-def registry_of(plugins: Plugins) -> Registry:
-    """The node kinds and blackboard keys of this process.
+def registry_of(plugins: Plugins, domain: Domain) -> Registry:
+    """The node kinds and blackboard keys of this process, for the trees of the domain.
 
     Raises:
         PluginError: the name of a kind or key is taken.
     """
-    return plugins.extended(REGISTRY)
+    own = REGISTRY if domain is shipped_domain() else registry_for(domain.types, domain)
+    return plugins.extended(own)
 
 
 @lru_cache(maxsize=8)
-def _loaded(modules: tuple[str, ...], chosen: tuple[str, ...]) -> Plugins:
+def _loaded(modules: tuple[str, ...], chosen: tuple[str, ...], domain: Domain) -> Plugins:
     plugins = load_plugins(modules, chosen=chosen)
     if not plugins.loaded:
         return plugins
-    registry_of(plugins)
+    registry_of(plugins, domain)
     plugins.check_free("oracle.tools", BUILT_IN_TOOLS)
     plugins.check_free("oracle.trees", {path.stem for path in trees.FOLDER.glob("*.yaml")})
-    plugins.check_free("oracle.prompts", {segment.id for segment in load_segments().segments})
-    load_segments(further=plugins.prompts)
+    plugins.check_free("oracle.prompts", {segment.id for segment in domain.shared_segments})
+    domain.segments(further=plugins.prompts)
     for name, factory in plugins.decision_trees.items():
         known = decision_trees().get(name)
         if known is None:

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime import ReloadingTrees
 from oracle.authoring.editor import TreeEditor
 from oracle.authoring.files import watch
-from oracle.classify import classify_query
+from oracle.classify.protocol import Classifier
 from oracle.console.built import read_console
 from oracle.core.features import features
 from oracle.core.loading import imported
@@ -35,6 +35,7 @@ from oracle.server.wiring.agent import (
     tool_maker,
     uses_provider,
 )
+from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.identity import UserTools, authenticator
 from oracle.server.wiring.plugins import plugins_of
 from oracle.server.wiring.provider import DeferredModel
@@ -109,7 +110,8 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             if feature.opens is not None and feature.is_asked_for(settings):
                 await stack.enter_async_context(imported(feature.opens)(parts))
         await stack.enter_async_context(parts.runs)
-        preparing = asyncio.create_task(_prepare(answering), name="prepare")  # begins when the caller first waits
+        preparation = _prepare(answering, domain_of(settings).classifier())
+        preparing = asyncio.create_task(preparation, name="prepare")  # begins when the caller first waits
         stack.callback(preparing.cancel)
         yield replace(parts, is_prepared=preparing.done)
 
@@ -133,12 +135,18 @@ def _later(place: str, *given: Any, **named: Any) -> Callable[[], Any]:  # noqa:
     return cache(lambda: imported(place)(*given, **named))
 
 
-async def _prepare(model: Model) -> None:
+async def _prepare(model: Model, classifier: Classifier) -> None:
     """Load what every question needs, in threads; what fails to load is tried again with the first question."""
-    work: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.to_thread(classify_query, _SOME_QUESTION))}
+    work: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.to_thread(_classify, classifier))}
     if isinstance(model, DeferredModel):
         work.add(model.prepare())
     await asyncio.wait(work)
+
+
+def _classify(classifier: Classifier) -> None:
+    """Load what reads questions, and the ends of responses."""
+    classifier.classify_query_with(_SOME_QUESTION, None)
+    classifier.asks_user(_SOME_QUESTION)
 
 
 def worker_name() -> str:

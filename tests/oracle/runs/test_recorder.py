@@ -134,6 +134,40 @@ async def test_what_a_delivery_allows_does_not_begin_while_the_database_does_not
     assert '"again"' in begun[0]
 
 
+async def test_what_an_outcome_leads_to_does_not_begin_while_the_database_does_not_have_it(
+    store: Store, url: str
+) -> None:
+    begun: list[str] = []
+    found = asyncio.Event()
+
+    async def ask() -> TurnOutcome:
+        await found.wait()
+        return TurnOutcome(stop_reason="end_turn")
+
+    async def write() -> bool:
+        of_turns = select(event_table.c.kind).where(event_table.c.kind.in_(("turn_end", "tick")))
+        query = of_turns.order_by(event_table.c.seq)
+        begun.extend(await store.database.read(lambda connection: list(connection.scalars(query))))
+        return True
+
+    recorder = await recorder_of(store, [])
+    paths = {"sequence/asks": ask, "sequence/writes": write}
+    tree = live(
+        "sequence: [{action: {call: ask, name: asks}}, {action: {call: write, name: writes}}]",
+        host=FakeHost(),
+        substitutes={path: action_from(work) for path, work in paths.items()},
+    )
+    task = asyncio.create_task(RunLoop(tree, clock=FakeClock(), observers=[recorder], journal=recorder).run())
+    await until_idle()
+    await recorder.log.flush()
+    with locked(url):
+        found.set()
+        await until_idle()
+        assert begun == []
+    assert (await asyncio.wait_for(task, PATIENCE_S)).status.name == "SUCCESS"
+    assert begun == ["tick", "turn_end", "tick"]
+
+
 async def test_ticks_count_as_what_waits_to_be_written(store: Store) -> None:
     ends: list[str] = []
     recorder = await recorder_of(store, ends, most_bytes=1_000, most_tick_bytes=1_000_000)

@@ -153,6 +153,8 @@ async def test_me_says_what_a_question_may_choose(start, tmp_path):
     assert Me.model_validate(me).model_dump(mode="json") == me
     assert (me["provider"], me["models"], me["any_model"]) == ("anthropic", [DEFAULT_MODEL, "claude-b"], False)
     assert me["sources"] == ["code", "vault", "thread"]
+    assert [each["about"] for each in me["suggestions"]] == ["code", "notes", "threads", "code"]
+    assert me["suggestions"][0]["question"] == "Where does this program begin?"
     assert me["tree"] == "oracle"
     assert {"name": "brief", "description": "In one word."} in me["trees"]
     assert {"part", "wrong"}.isdisjoint(tree["name"] for tree in me["trees"])

@@ -16,6 +16,7 @@ from oracle.classify import HeuristicIntentClassifier
 from oracle.decision import DefaultDecisionTree
 from oracle.server.plugins import PluginError, load_plugins
 from oracle.tools import ToolDefinitionError, ToolRegistry, tool, tools_for
+from oracle.tools.selection import check_tools
 
 
 @tool(group="weather", when_to_use="When the user asks about the weather.", query_types=["research", "conversational"])
@@ -210,8 +211,9 @@ def test_a_tool_says_which_queries_are_offered_it():
     assert tools_for(["code"], registry) == ()
     always = tool(group="weather", when_to_use="Always.", query_types="always", name="clock")(forecast_of)
     assert all(tools_for([each], ToolRegistry([always])) == ("clock",) for each in ("code", "action", "research"))
-    with pytest.raises(ToolDefinitionError, match="there is no query type 'reserch'"):
-        tool(group="code", when_to_use="Never.", query_types=["reserch"])
+    never = tool(group="weather", when_to_use="Never.", query_types=["reserch"], name="never")(forecast_of)
+    with pytest.raises(ToolDefinitionError, match="the tool 'never': there is no query type 'reserch'"):
+        check_tools(ToolRegistry([never]))
 
 
 async def forecast_of(place: str) -> str:

@@ -65,7 +65,7 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
         value={text}
         maxLength={LONGEST_QUESTION}
         aria-label="Question"
-        placeholder={live ? "Ask the next question when this one is answered…" : "Ask about the project…"}
+        placeholder={live ? "Write your next question…" : invitation}
         onChange={(event) => onText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;

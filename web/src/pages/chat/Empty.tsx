@@ -4,7 +4,7 @@ import { useMe, useSettings } from "@/api/queries";
 import { Mark } from "@/parts/Mark";
 import { useTitle } from "@/store/title";
 import { limitsText } from "./limits";
-import { sourcesText, suggestionsFor } from "./suggestions";
+import { sourcesText } from "./sources";
 
 interface EmptyProps {
   composer: ReactNode;
@@ -16,7 +16,7 @@ export function Empty({ composer, onAsk }: EmptyProps) {
   useTitle("Chat");
   const { data: me } = useMe();
   const { data: settings } = useSettings();
-  const suggestions = suggestionsFor(me?.sources ?? []);
+  const suggestions = me?.suggestions ?? [];
   return (
     <div className="w-full max-w-168 m-auto py-6">
       <h1 className="text-[24px] leading-8">

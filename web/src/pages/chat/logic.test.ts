@@ -6,7 +6,7 @@ import { endingOf } from "./endings";
 import { exchangesOf } from "./exchanges";
 import { limitsText, raised } from "./limits";
 import { addTick, elapsedS, NO_PROGRESS, type TickEvent } from "./progress";
-import { sourcesText, suggestionsFor } from "./suggestions";
+import { sourcesText } from "./sources";
 
 describe("callSummary", () => {
   test.each([
@@ -150,14 +150,6 @@ describe("sourceNamed", () => {
   });
 });
 
-test("suggestions ask for what there are tools for", () => {
-  expect(suggestionsFor(["code", "vault", "thread"]).map((each) => each.about)).toEqual([
-    "code",
-    "notes",
-    "threads",
-    "code",
-  ]);
-  expect(suggestionsFor(["code"])).toHaveLength(4);
-  expect(suggestionsFor([])).toEqual([]);
+test("the sources that there are tools for are named in order", () => {
   expect(sourcesText(["thread", "code", "vault"])).toBe("the code, the notes and the threads");
 });
