@@ -6,10 +6,10 @@ steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the
 
 import asyncio
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal, Protocol
 from dataclasses import field, replace
+from typing import Any, Literal, Protocol
 
 import structlog
 
@@ -34,9 +34,7 @@ from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
 from oracle.tools.protocol import ChangingTools
-
-if TYPE_CHECKING:  # loaded for a question that brings tools
-    from oracle.agent.client_tools import ClientTool
+from oracle.tools.selection import check_tools
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +42,31 @@ _PLAIN_LOOP = "oracle.plain_loop:LoopControl"
 """The module that runs decision trees in Python; imported for the first query that uses one."""
 MOST_HISTORY_TOKENS = 100_000
 """Of a conversation in a request; half of the query's token budget if that is less."""
+
+
+class BroughtTools(Sized, Protocol):
+    """Tools that come with a question and that its client runs; `oracle.tools.client_tools` reads them."""
+
+    def check(self, *, taken: Collection[str], tree: str, can_wait: bool) -> None:
+        """Check them before the question is opened.
+
+        Args:
+            taken: the names of the tools that the query has without them.
+            tree: the name of the control.
+            can_wait: whether that control can wait for answers of the client.
+
+        Raises:
+            UserError: the query cannot have them.
+        """
+        ...
+
+    def behind(self, registry: ToolRegistry) -> ToolRegistry:
+        """The tools of the query: those of the registry, followed by these."""
+        ...
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """What is kept of them with the question."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +100,7 @@ class Ask:
     run_id: str | None = None
     trace: TraceHeaders = field(default_factory=dict)
     is_detached: bool = False
-    client_tools: "tuple[ClientTool, ...]" = ()
+    client_tools: BroughtTools | None = None
     headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
@@ -282,6 +305,7 @@ class Oracle:
         traces: Traces = NO_TRACES,
         changing: ChangingTools | None = None,
     ) -> None:
+        check_tools(equipment.tools)
         self.traces = traces
         self.changing = changing
         self._equipment = equipment
@@ -383,11 +407,8 @@ class Oracle:
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
         control = self._controls.choose(ask.tree, config)
         if ask.client_tools:
-            from oracle.agent.client_tools import ClientToolError, check_client_tools  # noqa: PLC0415  few bring tools
-
-            check_client_tools(ask.client_tools, taken=self.tools_for(ask.user_id).names)
-            if not isinstance(control, TreeDefinition):
-                raise ClientToolError(f"{ask.tree!r} is no YAML tree: only those can wait for tools of the client")
+            taken, can_wait = self.tools_for(ask.user_id).names, isinstance(control, TreeDefinition)
+            ask.client_tools.check(taken=taken, tree=ask.tree, can_wait=can_wait)
         return Checked(ask, question, limits_of(control, config), control)
 
     def begin_trace(self, checked: Checked) -> RunTrace:
@@ -539,9 +560,7 @@ class Oracle:
         """What the query works with; a control that cannot ask people has no tools that need their approval."""
         tools = self.tools_for(ask.user_id)
         if ask.client_tools:
-            from oracle.agent.client_tools import with_client_tools  # noqa: PLC0415  few bring tools
-
-            tools = with_client_tools(tools, ask.client_tools)
+            tools = ask.client_tools.behind(tools)
         if not may_ask and any(tool.needs_approval for tool in tools.tools):
             tools = tools.remade(tool for tool in tools.tools if not tool.needs_approval)
         equipment = replace(self._equipment, tools=tools)

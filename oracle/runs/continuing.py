@@ -39,7 +39,6 @@ from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
 from bt_runtime.text.data import dataclass
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
-from oracle.agent.client_tools import kept_tools, with_client_tools
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.last_turn import LostTurn, LostWork
@@ -72,6 +71,7 @@ from oracle.runs.recovery import remade_trace
 from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store
+from oracle.tools.client_tools import kept_tools
 
 log = structlog.get_logger(__name__)
 
@@ -197,7 +197,7 @@ class Continuation:
             run_id=run.id,
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
-        tools = with_client_tools(self.oracle.tools_for(run.user_id, also_gone=True), kept_tools(asked))
+        tools = kept_tools(asked).behind(self.oracle.tools_for(run.user_id, also_gone=True))
         then = tools.remade([tools.get(known.name) or stand_in(known) for known in opened.tools])
         return self.oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 

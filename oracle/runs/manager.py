@@ -17,7 +17,6 @@ import structlog
 from bt_runtime import Clock, SystemClock
 from bt_runtime.text import iso
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
-from oracle.agent.client_tools import kept_tools
 from oracle.agent.notices import waits_for_place
 from oracle.agent.tracing import RunTrace
 from oracle.core.chunks import Done, SystemNotice, write_chunk
@@ -40,6 +39,7 @@ from oracle.runs.storage.errors import ConversationBusyError, StorageError, Stor
 from oracle.runs.storage.records import Claim, NewRun, Places, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.upkeep import Upkeep
+from oracle.tools.client_tools import kept_tools
 
 log = structlog.get_logger(__name__)
 

@@ -19,7 +19,6 @@ from pydantic_core import PydanticCustomError
 from starlette.requests import Request
 
 from bt_runtime import ForcedResult
-from oracle.agent.client_tools import MOST_TOOLS
 from oracle.agent.query import LONGEST_QUESTION
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
@@ -27,6 +26,7 @@ from oracle.decision import AgentConfig
 from oracle.runs.storage.breakpoints import BreakpointKind
 from oracle.runs.storage.request_keys import RequestKey
 from oracle.runs.storage.titles import one_line
+from oracle.tools.client_tools import MOST_TOOLS
 
 _LONGEST_NAME = 200
 _MOST_UNKNOWN = 50  # fields of a request that are looked at one by one

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
 from oracle.agent.answering import Ask
-from oracle.agent.client_tools import read_tools
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.agent.tracing import TraceHeaders
 from oracle.core.errors import UserError
@@ -28,6 +27,7 @@ from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stre
 from oracle.server.api.replies import CancelAnswer, RunBody, WholeAnswer
 from oracle.server.api.run_bodies import body_of
 from oracle.server.api.waiting import whole_answer
+from oracle.tools.client_tools import read_tools
 
 router = APIRouter(route_class=DescribedRoute)
 

@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import update
 
 from bt_runtime.text import iso
-from oracle.agent.client_tools import ClientTool
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.people import client_answer
 from oracle.core.errors import UserError
@@ -25,6 +24,7 @@ from oracle.runs.storage.archive import open_archive
 from oracle.runs.storage.interrupts import Answerer, Delivery, interrupt
 from oracle.runs.storage.records import RunRecord
 from oracle.runs.storage.store import Store, open_store
+from oracle.tools.client_tools import ClientTool, ClientTools
 from tests.acceptance.harness import CHAT, answers, calls, made_tool, numbered, says
 from tests.oracle.replay.histories.logs import log_of
 from tests.oracle.runs.running import PATIENCE_S, Managed, Told, managed
@@ -66,7 +66,7 @@ async def answered(store: Store, record: RunRecord, *given: tuple[str, str]) -> 
 
 async def test_a_run_that_waits_for_its_client_is_a_row_and_another_worker_goes_on_with_it(database: str) -> None:
     async with open_store(database, worker="one") as store, working(store, [ASKS]) as it:
-        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        live = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         first, second = await questions(store, live.record, number=2)
         await until_status(store, live.record.id, "parked")
         row = await store.runs.find(live.record.id)
@@ -89,7 +89,7 @@ async def test_a_run_that_waits_for_its_client_is_a_row_and_another_worker_goes_
 
 async def test_a_run_that_waits_is_repeated_from_the_database_as_it_was_recorded(database: str) -> None:
     async with open_store(database, worker="one") as store, working(store, [ASKS]) as it:
-        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        live = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         await until_status(store, live.record.id, "parked")
     async with open_archive(database) as archive:
         run = await read_run(archive, await archive.find(live.record.id))
@@ -100,7 +100,7 @@ async def test_a_run_that_waits_is_repeated_from_the_database_as_it_was_recorded
 
 async def test_a_client_that_is_late_costs_its_call(database: str) -> None:
     async with open_store(database, worker="one") as store, working(store, [ASKS, answers("Nowhere.")]) as it:
-        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        live = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         first, _ = await questions(store, live.record, number=2)
         await until_status(store, live.record.id, "parked")
         await answered(store, live.record, (first["id"], "Bern"))
@@ -121,7 +121,7 @@ async def test_a_run_that_waited_for_a_place_has_the_tools_of_its_client(store: 
     async with working(store, turns, options=RunOptions(most_here=1, reader_grace_s=60)) as it:
         first = await it.start()
         await it.until_text(first.record, "Half of the")
-        waiting = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        waiting = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         assert waiting.record.status == "queued"
         first.cancel()
         asked = await questions(store, waiting.record, number=2)
@@ -131,7 +131,7 @@ async def test_a_run_that_waited_for_a_place_has_the_tools_of_its_client(store: 
 
 async def test_a_new_tool_of_the_service_takes_no_name_from_a_run_that_has_begun(url: str) -> None:
     async with open_store(url, worker="one") as store, working(store, [ASKS]) as it:
-        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        live = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         asked = await questions(store, live.record, number=2)
         await until_status(store, live.record.id, "parked")
     tools = [made_tool(numbered, "get_place")]
@@ -143,7 +143,7 @@ async def test_a_new_tool_of_the_service_takes_no_name_from_a_run_that_has_begun
 
 async def test_the_record_of_such_a_run_is_repeated_and_read(url: str) -> None:
     async with open_store(url, worker="one") as store, working(store, [ASKS, answers("In Bern.")]) as it:
-        live = await it.start(CHAT, client_tools=(PLACE,), is_detached=True)
+        live = await it.start(CHAT, client_tools=ClientTools([PLACE]), is_detached=True)
         asked = await questions(store, live.record, number=2)
         await answered(store, live.record, *((each["id"], f"Bern {n}") for n, each in enumerate(asked)))
         ended = await it.told(live.record)
@@ -170,7 +170,7 @@ class Cabinet(Shelf):
         return [each for each in super().tools() if each.name not in ("shelf_read", "shelf_empty")]
 
 
-OF_THE_CLIENT = tuple(ClientTool(name, "Read.", KEYED) for name in ("shelf_read", "shelf_empty"))
+OF_THE_CLIENT = ClientTools(ClientTool(name, "Read.", KEYED) for name in ("shelf_read", "shelf_empty"))
 
 
 async def with_client(it: Managed, record: RunRecord) -> Told:

@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from oracle.agent.client_tools import read_tools
 from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.agent.people import client_answer
 from oracle.core.chunks import read_chunk
@@ -32,6 +31,7 @@ from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientBody, ClientQuestion, Items, Said
 from oracle.server.connect.base.placing import deliver, delivery, latest_run, result_of_call
 from oracle.server.connect.base.streaming import adapted_stream, folded
+from oracle.tools.client_tools import read_tools
 
 _NOT_DONE = "The user has not run this."
 _HOW_APPROVED = "an approval is answered with the payload true, false, or {approved, arguments, comment}"

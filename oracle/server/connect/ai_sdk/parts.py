@@ -20,11 +20,11 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from oracle.agent.client_tools import kept_tools
 from oracle.core import chunks
 from oracle.core.chunks import Chunk, Interrupt, ToolCall
 from oracle.core.encoding import from_json, to_json
 from oracle.runs.storage.records import RunRecord
+from oracle.tools.client_tools import kept_tools
 
 _PASSING: Final = ("queued", "paused", "recovered")
 """Notices of how the run stands just then, which are no part of the message."""

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from oracle.agent.client_tools import read_tools
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
@@ -27,6 +26,7 @@ from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientBody, ClientQuestion, Items, Said
 from oracle.server.connect.base.placing import deliver, delivery, latest_run, result_of_call
 from oracle.server.connect.base.streaming import adapted_stream
+from oracle.tools.client_tools import read_tools
 
 _DEEPEST: Final = 200
 _OTHER_CALL = (

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, FailFast, model_validator
 
-from oracle.agent.client_tools import ClientTool
 from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
+from oracle.tools.client_tools import ClientTools
 
 MOST_ITEMS: Final = 20_000
 """Of each list of a body, such as its messages."""
@@ -101,7 +101,7 @@ class ClientQuestion:
     tree: str | None = None
     model: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
-    tools: tuple[ClientTool, ...] = ()
+    tools: ClientTools = field(default_factory=ClientTools)
     metadata: Mapping[str, str] = field(default_factory=dict)
     instructions: str | None = None
     is_detached: bool = False

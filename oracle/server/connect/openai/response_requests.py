@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
-from oracle.agent.client_tools import ClientTool, ClientToolError, read_tools
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
@@ -25,6 +24,7 @@ from oracle.server.connect.base.chain import ClientQuestion
 from oracle.server.connect.base.placing import delivery, result_of_call
 from oracle.server.connect.openai.requests import IGNORED, Talk, metadata_of, text_of, typed, wrong
 from oracle.server.connect.openai.response_items import CONVERSATION, OWN_KEYS, PREVIOUS
+from oracle.tools.client_tools import ClientToolError, ClientTools, read_tools
 
 _READ: Final = {
     *("background", "conversation", "input", "instructions", "metadata", "model", "previous_response_id", "prompt"),
@@ -185,7 +185,7 @@ def _conversation(body: Mapping[str, Any]) -> str | None:
     return given
 
 
-def _tools(body: Mapping[str, Any]) -> tuple[ClientTool, ...]:
+def _tools(body: Mapping[str, Any]) -> ClientTools:
     tools = []
     for n, tool in enumerate(typed(body, "tools", list)):
         if not isinstance(tool, dict) or tool.get("type") != "function":

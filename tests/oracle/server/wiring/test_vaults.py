@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import Ask, Fittings, build_oracle, read_settings
-from oracle.agent.client_tools import ClientTool
 from oracle.server.wiring.identity import UserTools, folder_name
 from oracle.testing import ScriptedModel
 from oracle.tools import ToolRegistry
+from oracle.tools.client_tools import ClientTool, ClientTools
 from tests.acceptance.harness import made_tool, numbered
 
 NAMES = st.text(min_size=1)
@@ -77,7 +77,7 @@ def test_a_user_has_the_same_tools_again_and_only_so_many_are_kept():
 
 @pytest.mark.parametrize(
     ("control", "brought"),
-    [("tree", ()), ("tree", (ClientTool("paint"),)), ("loop", ())],
+    [("tree", None), ("tree", ClientTools([ClientTool("paint")])), ("loop", None)],
     ids=["own", "clients", "loop"],
 )
 async def test_a_user_has_the_same_tools_again_while_a_query_has_any_of_them(control, brought, tmp_path, monkeypatch):

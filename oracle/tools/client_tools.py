@@ -10,7 +10,7 @@ Rules:
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, cast
 
@@ -18,9 +18,10 @@ from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import clipped
 from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
-from oracle.tools import Tool, ToolError, ToolRegistry, ToolResult
+from oracle.tools.errors import ToolError
 from oracle.tools.foreign import LONGEST_DESCRIPTION, arguments_schema, plain_description
 from oracle.tools.protocol import ALWAYS, BUILT_IN_TOOLS, Tool, ToolResult
+from oracle.tools.registry import ToolRegistry
 from oracle.tools.text import clean
 
 CLIENT_GROUP: Final = "client"
@@ -94,27 +95,46 @@ async def _run_elsewhere(_arguments: Mapping[str, Any]) -> ToolResult:
     raise ToolError("This tool is run by the user's application, when the model calls it.")
 
 
-def check_client_tools(tools: Sequence[ClientTool], *, taken: Collection[str]) -> None:
-    """Check the tools of a question together.
+class ClientTools(tuple[ClientTool, ...]):
+    """The tools of a question, each of them checked; an `Ask` brings them."""
 
-    Args:
-        tools: each of them has been checked.
-        taken: the names of the service's tools.
+    __slots__ = ()
 
-    Raises:
-        ClientToolError: there are too many, or two tools have the same name.
-    """
-    _check_size([each.to_json() for each in tools])
-    seen: set[str] = set()
-    for each in tools:
-        if each.name in taken or each.name in BUILT_IN_TOOLS:
-            raise ClientToolError(f"{each.name!r} is the name of a tool of this service: give yours another name")
-        if each.name in seen:
-            raise ClientToolError(f"two tools are named {each.name!r}: names must be unique")
-        seen.add(each.name)
+    def check(self, *, taken: Collection[str], tree: str, can_wait: bool) -> None:
+        """Check them together, and with what the query has besides.
+
+        Args:
+            taken: the names of the service's tools.
+            tree: the name of the control.
+            can_wait: whether that control can wait for answers of the client.
+
+        Raises:
+            ClientToolError: there are too many, two tools have the same name, or the control cannot wait for them.
+        """
+        _check_size(self.to_json())
+        seen: set[str] = set()
+        for each in self:
+            if each.name in taken or each.name in BUILT_IN_TOOLS:
+                raise ClientToolError(f"{each.name!r} is the name of a tool of this service: give yours another name")
+            if each.name in seen:
+                raise ClientToolError(f"two tools are named {each.name!r}: names must be unique")
+            seen.add(each.name)
+        if not can_wait:
+            raise ClientToolError(f"{tree!r} is no YAML tree: only those can wait for tools of the client")
+
+    def behind(self, registry: ToolRegistry) -> ToolRegistry:
+        """The tools of the service, followed by these; one of these replaces one of the same name."""
+        own = {each.name: each.as_tool() for each in self}
+        if not own:
+            return registry
+        return registry.remade([*(each for each in registry.tools if each.name not in own), *own.values()])
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Each of them as a JSON object."""
+        return [each.to_json() for each in self]
 
 
-def read_tools(given: Sequence[Mapping[str, Any]]) -> tuple[ClientTool, ...]:
+def read_tools(given: Sequence[Mapping[str, Any]]) -> ClientTools:
     """The tools that a question brings; their number and size are checked before anything of them is read.
 
     Args:
@@ -131,7 +151,7 @@ def read_tools(given: Sequence[Mapping[str, Any]]) -> tuple[ClientTool, ...]:
         except ClientToolError as error:
             error.n = n
             raise
-    return tuple(tools)
+    return ClientTools(tools)
 
 
 def _check_size(tools: Sequence[Mapping[str, Any]]) -> None:
@@ -145,14 +165,6 @@ def _check_size(tools: Sequence[Mapping[str, Any]]) -> None:
         raise ClientToolError(f"the tools of a question have at most {MOST_BYTES:,} bytes as JSON, given {size:,}")
 
 
-def kept_tools(asked: Mapping[str, Any]) -> tuple[ClientTool, ...]:
+def kept_tools(asked: Mapping[str, Any]) -> ClientTools:
     """The tools of a question, from the input that its run's row keeps."""
-    return tuple(ClientTool(**each) for each in asked.get("client_tools", ()))
-
-
-def with_client_tools(registry: ToolRegistry, tools: Iterable[ClientTool]) -> ToolRegistry:
-    """The tools of the service, and behind them those of the client."""
-    own = {each.name: each.as_tool() for each in tools}
-    if not own:
-        return registry
-    return registry.remade([*(each for each in registry.tools if each.name not in own), *own.values()])
+    return ClientTools(ClientTool(**each) for each in asked.get("client_tools", ()))
