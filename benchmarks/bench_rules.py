@@ -16,9 +16,9 @@ from bt_runtime.library.named import read_tree
 from oracle.agent.answering import Ask
 from oracle.agent.journal import NoJournal
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.rules.enforcing import rules_of
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import forbidden, run_tool_calls
+from oracle.features.rules.enforcing import rules_of
 from oracle.llm.protocol import ToolUse
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, ToolResult

@@ -11,8 +11,8 @@ from benchmarks.tree_mutants.mutating import Mutant
 from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
 from bt_runtime.analysis.files import warnings_of
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.rules.recorded import events_of
 from oracle.core.errors import UserError
+from oracle.features.rules.recorded import events_of
 from oracle.features.scenarios.files import read_scenario_file
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.model import Scenario

@@ -108,8 +108,10 @@ class Registry:
         actions: what `action` can call, by name; `None` if that is unknown, and not checked.
         rules: check a whole tree, all of whose nodes are valid.
         events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
+        unenforced: why `enforce` of a rule has no effect, and is a mistake; empty: rules are enforced.
         checks: the module whose `HOST` is what the checker knows of the host (`bt_runtime.analysis.host.HostChecks`);
             it is loaded when a tree is judged; `None`: nothing is known.
+        host: data that the host keeps with its registry; the runtime does not use it.
 
     Raises:
         KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that
@@ -124,11 +126,13 @@ class Registry:
         actions: Mapping[str, HostAction] | None = None,
         rules: Iterable[Rule] = (),
         events: Iterable[EventType] = (),
+        unenforced: str = "",
         checks: str | None = None,
         host: object = None,
     ) -> None:
         self.checks = checks
         self.host = host
+        self.unenforced = unenforced
         self.actions: Mapping[str, HostAction] | None = actions
         self.rules: tuple[Rule, ...] = tuple(rules)
         self.events: Mapping[str, EventType] = MappingProxyType(
@@ -186,6 +190,12 @@ class Registry:
         found.rules = (*self.rules, *rules)
         return found
 
+    def without_enforcement(self, why: str) -> "Registry":
+        """A registry whose trees cannot have rules with `enforce`; the mistake says why."""
+        found = self._with(self._kinds.known.values(), self.keys.values(), self.actions)
+        found.unenforced = why
+        return found
+
     def _with(
         self, kinds: Iterable[Kind | KindPlace], keys: Iterable[Key], actions: Mapping[str, HostAction] | None
     ) -> "Registry":
@@ -195,6 +205,7 @@ class Registry:
             actions=actions,
             rules=self.rules,
             events=self.events.values(),
+            unenforced=self.unenforced,
             checks=self.checks,
             host=self.host,
         )

@@ -191,6 +191,10 @@ class _RuleReader:
         return None
 
     def _check_enforceable(self, rule: Rule, place: Place) -> None:
+        if self._scope.registry.unenforced:
+            message = f"the rule {rule.name!r} cannot be enforced: {self._scope.registry.unenforced}"
+            self._report(place, message, "remove 'enforce': the rule can be verified and judged without")
+            return
         breaking = Monitor(rule).breaking()
         refusable = {name for name, event in self._scope.registry.events.items() if event.refusable}
         if rule.enforce == "refuse" and not breaking & refusable:

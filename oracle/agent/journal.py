@@ -1,6 +1,6 @@
 """The record of a query in addition to its chunks and tick records: outcomes, signals, requests, broken rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
@@ -123,6 +123,19 @@ class QueryJournal(bt_runtime.Journal, Protocol):
 
     def rule(self, breach: RuleBreach) -> None:
         """A rule of the tree was broken, and what was done about it; must not wait."""
+        ...
+
+
+class RuleWatch(RuleGate, QueryJournal, bt_runtime.Observer, Protocol):
+    """The rules of a query's tree while it runs: its gate, its journal, and an observer of its ticks."""
+
+    def restore(self, facts: Sequence[Fact], *, untaken: Collection[str]) -> None:
+        """Go on after what was recorded of the query.
+
+        Args:
+            facts: what was recorded, in order.
+            untaken: the keys of outcomes among them whose end is still to come to the query.
+        """
         ...
 
 

@@ -33,6 +33,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.server.connect.ai_sdk",
     "oracle.server.connect.ag_ui",
     "oracle.features.mcp_server",
+    "oracle.features.rules",
     "oracle.features.scenarios",
     "oracle.features.verifier",
     "oracle.features.editing",

@@ -6,8 +6,8 @@ Queries that run, records that are repeated, scenarios and the verifier begin he
 the clock and the store that they are given, and in what drives the stepper.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
 from collections.abc import Callable
+from typing import Literal
 
 from bt_runtime import Blackboard, LiveTree, Registry, TreeDefinition, build
 from bt_runtime.nodes.context import Tracer
@@ -17,7 +17,7 @@ from oracle.agent.control.choosing import turn_limit
 from oracle.agent.control.floor import TreeFloor
 from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
-from oracle.agent.journal import NoJournal, QueryJournal
+from oracle.agent.journal import NoJournal, QueryJournal, RuleWatch
 from oracle.agent.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.agent.output import Output
 from oracle.agent.query import Query
@@ -26,11 +26,13 @@ from oracle.agent.signals import SignalLog
 from oracle.agent.tracing import NOT_TRACED, RunTrace
 from oracle.agent.transcript import Transcript
 from oracle.core.chunks import Chunk
+from oracle.core.errors import TreeAuthorError
+from oracle.core.loading import imported
 from oracle.decision import AgentState
 from oracle.llm.protocol import ModelFault
 
-if TYPE_CHECKING:  # loaded for a tree whose rules are watched
-    from oracle.agent.rules.enforcing import RunRules
+_RULES_OF = "oracle.features.rules.enforcing:rules_of"
+"""The class that watches rules; imported for a tree that has rules to watch."""
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ class OpenAgent:
     agent: AgentRun
     tree: LiveTree
     floor: TreeFloor
-    rules: "RunRules | None" = None
+    rules: RuleWatch | None = None
     cancel: Callable[[], None] = lambda: None
 
     @property
@@ -64,8 +66,12 @@ class OpenAgent:
         definition, journal = self.tree.definition, self.agent.journal
         if not any(rule.enforce is not None or not only_enforced for rule in definition.rules):
             return
-        from oracle.agent.rules.enforcing import rules_of  # noqa: PLC0415  few trees have such rules
-
+        try:
+            rules_of = imported(_RULES_OF)
+        except ModuleNotFoundError:
+            raise TreeAuthorError(
+                f"the rules of {definition.name!r} need the feature 'rules', which is not installed"
+            ) from None
         self.rules = rules_of(self.agent, definition, journal=journal, stop=stop, only_enforced=only_enforced)
 
 

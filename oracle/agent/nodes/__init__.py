@@ -8,9 +8,9 @@ from bt_runtime import BUILTIN_KEYS, Registry
 from bt_runtime.kinds import KIND_PLACES
 from bt_runtime.language.registry import KindPlace, kind_places, load_kinds
 from oracle.agent.nodes.base import AgentHost
-from oracle.agent.nodes.rules import RULES
-from oracle.agent.rules.vocabulary import AGENT_EVENTS
 from oracle.agent.nodes.board import AGENT_KEYS, demanded, query_type_key, values_of
+from oracle.agent.nodes.events import AGENT_EVENTS
+from oracle.agent.nodes.tree_checks import TREE_CHECKS
 from oracle.core.chunks import TerminationReason
 from oracle.core.sources import QueryTypes
 
@@ -46,7 +46,7 @@ _SHARED_KEYS = tuple(replace(key, values=_REASONS) if key.name == "termination_r
 REGISTRY = Registry(
     (*_SHARED, *_PLACES),
     (*_SHARED_KEYS, *AGENT_KEYS),
-    rules=RULES,
+    rules=TREE_CHECKS,
     events=AGENT_EVENTS,
     checks="oracle.authoring.checks.host",
 )

@@ -14,8 +14,8 @@ from bt_runtime.analysis.walk import Walk
 from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.language.kind import CALLS_HOST, NOTIFIES, Case
 from bt_runtime.text import Mistake
+from oracle.agent.nodes.events import IS_APPROVED
 from oracle.agent.nodes.roles import ASKS_PERSON, RUNS_CALLS, SPEAKS, WORK
-from oracle.agent.rules.vocabulary import IS_APPROVED
 
 _ORDERS = frozenset(f"{how}{what}" for how in ("", "alternate_", "chain_") for what in ("precedence", "succession"))
 """The templates that say what comes before the second event."""

@@ -5,6 +5,7 @@ from oracle.core.features import Feature
 FEATURE = Feature(
     name="judging",
     summary="Judges recorded queries by the rules of a tree.",
+    needs=("rules",),
     commands={
         "trees judge": (
             "oracle.features.judging.command:judge",

@@ -6,8 +6,8 @@ from typing import Any
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitor, Monitors, Rule
 from bt_runtime.text import brief, iso, visible
-from oracle.agent.rules.recorded import Happening, events_of
 from bt_runtime.text.data import dataclass
+from oracle.features.rules.recorded import Happening, events_of
 from oracle.runs.record.record import Record
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord

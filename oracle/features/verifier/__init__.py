@@ -9,7 +9,7 @@ from oracle.core.features import Feature
 FEATURE = Feature(
     name="verifier",
     summary="Explores all behaviours of trees, and proves or refutes what must hold for each run.",
-    needs=("scenarios",),
+    needs=("rules", "scenarios"),
     calls=("oracle.features.verifier.calls:router",),
     commands={
         "trees verify": (

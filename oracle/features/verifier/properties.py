@@ -19,8 +19,8 @@ from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
 from bt_runtime.rules.monitors import condition_of
 from bt_runtime.text.data import dataclass
+from oracle.agent.nodes.events import IS_APPROVED
 from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
-from oracle.agent.rules.vocabulary import IS_APPROVED
 from oracle.core.chunks import Closing, Content, Done, Failed
 from oracle.features.verifier.reads import Reads
 from oracle.features.verifier.world import World

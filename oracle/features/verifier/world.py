@@ -34,6 +34,7 @@ from oracle.agent.turn import OpenTurn
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentConfig, canonical_arguments
 from oracle.domains.domain import domain_in
+from oracle.features.rules.enforcing import RunRules
 from oracle.features.scenarios.model import PersonDecides, SignalLine, Turn
 from oracle.features.verifier import events
 from oracle.features.verifier.events import (
@@ -134,7 +135,8 @@ class World:
             blackboard=watched_blackboard(self.read),
         )
         opened.cancel = self._request_cancel
-        self.agent, self.tree, self.floor, self.rules = opened.agent, opened.tree, opened.floor, opened.rules
+        self.agent, self.tree, self.floor = opened.agent, opened.tree, opened.floor
+        self.rules = opened.rules if isinstance(opened.rules, RunRules) else None
         self.agent.signals.audit = NoAudit()
         self.closing = opened.host.closing
         self.context = self.tree.context

@@ -19,7 +19,7 @@ from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
 from oracle.agent.equipment import Equipment
-from oracle.agent.nodes.rules import names_of_turns
+from oracle.agent.nodes.tree_checks import names_of_turns
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify.protocol import NO_ENCODER, Encoder
 from oracle.core.features import features
@@ -262,6 +262,8 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         folders.insert(0, settings.trees_folder)
     registry = _with_tools(settings, registry_of(plugins, domain), tools)
     models = (settings.model, *settings.models) if settings.models else ()
+    if "rules" not in {feature.name for feature in features(settings.features)}:
+        registry = registry.without_enforcement("the feature 'rules' is left out, or not installed")
     names = names_of_turns(models=models, segments=lambda: _segment_ids(settings))
     return TreeLibrary(folders, registry=registry.with_rules([names]))
 

@@ -7,7 +7,7 @@ import pytest
 from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.library.named import read_tree
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.nodes.rules import names_of_turns
+from oracle.agent.nodes.tree_checks import names_of_turns
 from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player

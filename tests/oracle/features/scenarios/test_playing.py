@@ -7,8 +7,8 @@ import pytest
 
 from bt_runtime import Monitors, TreeLibrary
 from oracle.agent.nodes import REGISTRY
-from oracle.agent.rules.recorded import events_of
 from oracle.core.errors import UserError
+from oracle.features.rules.recorded import events_of
 from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player, PlayError

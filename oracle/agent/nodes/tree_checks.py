@@ -99,4 +99,4 @@ def names_of_turns(
     return check
 
 
-RULES = (tools_that_run_twice, voices_at_once)
+TREE_CHECKS = (tools_that_run_twice, voices_at_once)

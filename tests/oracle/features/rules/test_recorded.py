@@ -10,8 +10,8 @@ from oracle.agent.answering import Ask
 from oracle.agent.journal import NoJournal
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.rules.recorded import Happening, events_of
 from oracle.core.chunks import ApprovalRequested, Done
+from oracle.features.rules.recorded import Happening, events_of
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, harness, says, signal_xml
 
 TREE = """\

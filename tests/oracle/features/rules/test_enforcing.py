@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.rules.enforcing import rules_of
+from oracle.features.rules.enforcing import rules_of
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     ACTION_QUESTION,

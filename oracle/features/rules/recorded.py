@@ -7,9 +7,9 @@ from typing import NamedTuple
 from bt_runtime import Event, Outcome, Status, TickRecord
 from oracle.agent.journal import Fact
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.rules.stream import EventStream
 from oracle.agent.tool_calls import NOT_RUN, OWN_CALL
 from oracle.core.chunks import Answered, ApprovalRequested, Chunk, QuestionAsked, ToolCalled, ToolReturned
+from oracle.features.rules.stream import EventStream
 
 
 class Happening(NamedTuple):

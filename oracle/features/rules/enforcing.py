@@ -19,11 +19,11 @@ from bt_runtime import Event, EventPattern, ExpressionError, Monitors, Outcome, 
 from bt_runtime.text.data import dataclass
 from oracle.agent.journal import Fact, QueryJournal, RequestRecord, RuleBreach
 from oracle.agent.notices import Notice
-from oracle.agent.rules.recorded import events_before
-from oracle.agent.rules.stream import EventStream
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import NOT_RUN
 from oracle.core.chunks import Chunk, Closing, Content, Done, Thinking
+from oracle.features.rules.recorded import events_before
+from oracle.features.rules.stream import EventStream
 from oracle.llm.protocol import ModelFault
 from signals import SignalRecord
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
 from bt_runtime.text.data import dataclass
+from oracle.agent.nodes.events import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.rules.vocabulary import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.tool_calls import OWN_CALL
 from oracle.core.chunks import (
     Answered,
