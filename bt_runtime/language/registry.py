@@ -165,7 +165,7 @@ class Registry:
             hint = did_you_mean(name, self.kinds)
             raise KindError(f"there is no node kind {name!r}" + (f"; {hint}" if hint else "")) from None
 
-    def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
+    def extended(self, kinds: Iterable[Kind | KindPlace] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with further kinds and keys; a duplicate name is an error."""
         return self._with([*self._kinds.known.values(), *kinds], [*self.keys.values(), *keys], self.actions)
 

@@ -5,6 +5,7 @@ import errno
 import gc
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, Final
 
 import click
@@ -66,10 +67,28 @@ def cli() -> None:
     """  # noqa: D301  click's mark for lines that are not rewrapped
 
 
+_HELP: Final = frozenset(("--help", "-h", "--version"))
+
+
+def _load_structlog() -> None:
+    """Import structlog without rich, which it imports for tracebacks that the log of a command never shows.
+
+    Those are 70 modules, and a twentieth of the start of a service; whatever else imports rich, later, gets it.
+    """
+    if not {"structlog", "rich"} & sys.modules.keys():
+        sys.modules["rich"] = None  # type: ignore[assignment]
+        try:
+            import_module("structlog")
+        finally:
+            del sys.modules["rich"]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command, by default that of the process's arguments, and return the exit code."""
     atexit.register(gc.freeze)  # spares the interpreter a last full collection at exit
     prepare_standard_streams()
+    if not _HELP & {*(sys.argv if arguments is None else arguments)}:
+        _load_structlog()
     try:
         code = cli.main(arguments, prog_name="oracle", standalone_mode=False)
         sys.stdout.flush()

@@ -1,6 +1,7 @@
 """Loading modules in less time, or not before they are needed."""
 
 import gc
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -57,6 +58,8 @@ def imported(place: str) -> Any:  # noqa: ANN401  any object of a module
     The collector never looks at what was imported: it lives as long as the process.
     """
     module, _, name = place.partition(":")
+    if module in sys.modules:
+        return getattr(import_module(module), name)  # nothing is frozen: what the process has made since may be garbage
     with collector_paused():
         found = getattr(import_module(module), name)
         gc.freeze()

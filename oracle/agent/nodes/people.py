@@ -1,6 +1,7 @@
 """Kinds that ask a person: `ask_user` and `approve`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -16,7 +17,6 @@ from oracle.agent.nodes.base import AgentNode
 from oracle.agent.nodes.roles import ASKS_PERSON
 from oracle.agent.people import People
 from oracle.core.chunks import Decision
-from oracle.core.json_schemas import checked_schema, misfits
 
 TYPES: Mapping[str, KeyType] = {
     "string": "str",
@@ -27,6 +27,8 @@ TYPES: Mapping[str, KeyType] = {
     "object": "map",
 }
 """The types of keys, by those of JSON schemas."""
+_SCHEMAS = "oracle.core.json_schemas"
+"""Checks schemas, and values against them; imported for a tree whose `ask_user` has a schema or a default."""
 _FREE_TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
 
 
@@ -56,8 +58,8 @@ class AskUserSettings(AskingSettings):
         if self.form is not None and self.form.get("type") not in TYPES:
             raise ValueError(f"the schema needs a 'type': {', '.join(TYPES)}")
         if self.form is not None:
-            checked_schema(self.form)
-        if self.default is not None and (found := misfits(self.response_schema, self.default)):
+            import_module(_SCHEMAS).checked_schema(self.form)
+        if self.default is not None and (found := import_module(_SCHEMAS).misfits(self.response_schema, self.default)):
             raise ValueError(f"the default is no answer: {found[0].problem}")
         return self
 

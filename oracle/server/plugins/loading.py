@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import Key, Kind, KindError, Registry
-from oracle.core.features import features, installed_features
 from bt_runtime.language.registry import KindPlace
 from bt_runtime.text.data import dataclass
 from oracle.classify.protocol import IntentClassifier
+from oracle.core.features import DEFAULT_FEATURES, features, installed_features
 from oracle.core.loading import imported
 from oracle.decision.trees import Factory
 from oracle.server.plugins.contributions import (
@@ -204,7 +204,7 @@ class _Gathering:
             trees=tuple(self._folders["oracle.trees"]),
             prompts=tuple(self._folders["oracle.prompts"]),
             intents=self._intents,
-            loaded=tuple(self._loaded),
+            loaded=tuple(each for each in self._loaded if each.package not in DEFAULT_FEATURES),
         )
 
     def _take(self, contribution: Contribution, found: object) -> list[str]:

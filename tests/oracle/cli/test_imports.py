@@ -78,11 +78,17 @@ def modules_of(code, folder):
         pytest.param(
             ["runs", "list", "--help"], {"fastapi", "anthropic", "bt_runtime.kinds", "bt_runtime.drawing"}, marks=_LOADS
         ),
+        pytest.param(["trees", "--help"], {"oracle.agent.answering", "oracle.runs.storage"}, marks=_LOADS),
+        pytest.param(
+            ["trees", "check"],
+            {"sqlalchemy", "prometheus_client", "oracle.features.scenarios.model", "oracle.features.verifier.world"},
+            marks=_LOADS,
+        ),
         pytest.param(["runs", "show", "--help"], {"fastapi", "anthropic", "numpy", "bt_runtime.drawing"}, marks=_LOADS),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_help_loads_nothing_that_the_command_would_run_on(arguments, absent, tmp_path):
+def test_a_command_loads_nothing_that_it_does_not_run_on(arguments, absent, tmp_path):
     assert modules_of(_COMMAND.format(arguments), tmp_path) & absent == set()
 
 
@@ -90,7 +96,13 @@ def test_help_loads_nothing_that_the_command_would_run_on(arguments, absent, tmp
 def test_a_question_is_answered_without_the_checker(tmp_path):
     loaded = modules_of(_COMMAND.format(["ask", "What is a behavior tree?"]), tmp_path)
     assert "oracle.agent.nodes.llm_turn" in loaded
-    assert loaded & {"bt_runtime.analysis", "oracle.authoring.checks"} == set()
+    assert loaded & {"bt_runtime.analysis", "oracle.authoring.checks", "rich"} == set()
+
+
+@_LOADS
+def test_tracebacks_may_still_be_drawn_by_rich(tmp_path):
+    code = f"{_COMMAND.format(['ask', 'What is a behavior tree?'])}; import rich.traceback; {_SAY_MODULES}"
+    assert {"structlog", "rich.traceback"} <= modules_of(code, tmp_path)
 
 
 @_LOADS

@@ -1,12 +1,13 @@
 import gc
 import subprocess
 import sys
+import weakref
 from types import ModuleType
 
 import pytest
 
 import oracle
-from oracle.core.loading import collector_paused
+from oracle.core.loading import collector_paused, imported
 
 _WATCHED = """
 import gc
@@ -44,6 +45,17 @@ def test_loading_a_command_and_the_sdk_is_not_slowed_by_the_collector(tmp_path):
         check=True,
     )
     assert int(ran.stdout) < 20  # or there are hundreds
+
+
+def test_what_has_become_garbage_is_collected_although_a_loaded_module_was_asked_for_between():
+    class Knot:
+        def __init__(self) -> None:
+            self.itself = self
+
+    knot = weakref.ref(Knot())
+    assert imported("oracle.core.loading:imported") is imported
+    gc.collect()
+    assert knot() is None
 
 
 def test_every_name_of_the_lazy_door_is_there_and_no_other():

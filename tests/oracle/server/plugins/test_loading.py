@@ -13,10 +13,14 @@ from bt_runtime.library.named import read_tree
 from bt_runtime.nodes.base import Action
 from oracle.agent.nodes import REGISTRY
 from oracle.classify import HeuristicIntentClassifier
+from oracle.core.features import installed_features
 from oracle.decision import DefaultDecisionTree
 from oracle.server.plugins import PluginError, load_plugins
 from oracle.tools import ToolDefinitionError, ToolRegistry, tool, tools_for
 from oracle.tools.selection import check_tools
+
+ALONE = [f"-{name}" for name in installed_features()]
+"""Without what the product's own features add."""
 
 
 @tool(group="weather", when_to_use="When the user asks about the weather.", query_types=["research", "conversational"])
@@ -79,7 +83,7 @@ def test_each_group_of_entry_points_is_read(tmp_path, monkeypatch):
         point("oracle.classifiers", "acme", "oracle.classify:HeuristicIntentClassifier"),
         point("console_scripts", "acme", "nothing:at_all"),
     ]
-    plugins = load_plugins(found=found)
+    plugins = load_plugins(found=found, chosen=ALONE)
     assert plugins.tools == (forecast,)
     assert [kind.name for kind in plugins.kinds] == ["measure"]
     assert plugins.keys == (MEASURED,)
@@ -100,14 +104,14 @@ def test_each_group_of_entry_points_is_read(tmp_path, monkeypatch):
 
 def test_a_module_adds_what_its_attributes_hold(monkeypatch):
     name = module("acme_module", monkeypatch, tools=make_tools, kinds=[Measure, MEASURED])
-    plugins = load_plugins([name], found=[])
+    plugins = load_plugins([name], found=[], chosen=ALONE)
     assert plugins.tools == (forecast,)
     assert [each.package for each in plugins.loaded] == ["acme_module", "acme_module"]
 
 
 def test_nothing_is_added_where_nothing_is_installed():
-    assert load_plugins(found=[]).loaded == ()
-    assert load_plugins(found=[]).extended(REGISTRY) is REGISTRY
+    assert load_plugins(found=[], chosen=ALONE).loaded == ()
+    assert load_plugins(found=[], chosen=ALONE).extended(REGISTRY) is REGISTRY
 
 
 @pytest.mark.parametrize(
@@ -115,6 +119,7 @@ def test_nothing_is_added_where_nothing_is_installed():
     [
         ({}, "names 'acme', which cannot be loaded: LookupError: it has none of the attributes tools, kinds"),
         ({"tools": 5}, "oracle.tools: tools (acme) cannot be loaded: TypeError: it must be a tool"),
+        ({"tools": [forecast, load_plugins]}, "a tool (see oracle.tools.tool), not the function 'load_plugins'"),
         (
             {"kinds": [forecast]},
             "it must be a node kind (see bt_runtime.node), a py_trees behaviour or a blackboard key, not a Tool",
@@ -155,17 +160,17 @@ def test_a_name_that_two_packages_claim_is_refused(monkeypatch):
 def test_one_package_that_adds_a_name_twice_is_refused():
     found = [point("oracle.tools", name, f"{HERE}:forecast") for name in ("one", "two")]
     with pytest.raises(PluginError, match=f"oracle.tools: {HERE} adds 'forecast' twice; once is enough"):
-        load_plugins(found=found)
+        load_plugins(found=found, chosen=ALONE)
 
 
 def test_a_module_that_is_named_twice_is_loaded_once(monkeypatch):
     name = module("acme", monkeypatch, tools=[forecast])
-    assert load_plugins([name, name], found=[]).tools == (forecast,)
+    assert load_plugins([name, name], found=[], chosen=ALONE).tools == (forecast,)
 
 
 def test_a_kind_and_a_key_may_have_the_same_name(monkeypatch):
     kinds = [Measure, Key("measure", "int", 0)]
-    plugins = load_plugins([module("acme", monkeypatch, kinds=kinds)], found=[])
+    plugins = load_plugins([module("acme", monkeypatch, kinds=kinds)], found=[], chosen=ALONE)
     registry = plugins.extended(REGISTRY)
     assert "measure" in registry.kinds
     assert "measure" in registry.keys
