@@ -17,8 +17,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from bt_runtime.text.phrases import visible
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import counted, visible
 
 MOST_MISTAKES = 100
 """How many mistakes are reported."""
@@ -50,6 +50,12 @@ def place_at(text: str, index: int, *, file: str) -> Place:
     return Place(file, len(lines), len(lines[-1]) + 1)
 
 
+def span(start: Place, end: Place | None) -> dict[str, int | None]:
+    """The wire form of a part of a file: `{line, column, end_line, end_column}`."""
+    end_line, end_column = (end.line, end.column) if end else (None, None)
+    return {"line": start.line, "column": start.column, "end_line": end_line, "end_column": end_column}
+
+
 Severity = Literal["error", "warning"]
 
 
@@ -63,13 +69,7 @@ class Edit:
 
     def to_json(self) -> dict[str, Any]:
         """The wire form: `{line, column, end_line, end_column, text}`."""
-        return {
-            "line": self.start.line,
-            "column": self.start.column,
-            "end_line": self.end.line,
-            "end_column": self.end.column,
-            "text": self.text,
-        }
+        return {**span(self.start, self.end), "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,7 @@ class Mistake:
     def to_json(self) -> dict[str, Any]:
         """The wire form: `{line, column, end_line, end_column, severity, code, message, hint, path, fixes}`."""
         return {
-            "line": self.place.line,
-            "column": self.place.column,
-            "end_line": self.end.line if self.end else None,
-            "end_column": self.end.column if self.end else None,
+            **span(self.place, self.end),
             "severity": self.severity,
             "code": self.code,
             "message": self.message,
@@ -165,7 +162,7 @@ def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | No
     blocks = [_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in reported[:MOST_MISTAKES]]
     more = omitted + max(0, len(reported) - MOST_MISTAKES)
     if more:
-        blocks.append(f"and {more:,} more mistake{'' if more == 1 else 's'}")
+        blocks.append(f"and {counted(more, 'more mistake')}")
     return "\n".join(blocks)
 
 

@@ -10,6 +10,7 @@ import click
 from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
 from bt_runtime.library.named import read_source, read_sources
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import counted
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import FAILED
 from oracle.cli.run_sources.local import imported_runs
@@ -144,7 +145,7 @@ def _repeated(run: RecordedRun, registry: Registry) -> _Result:
     data = {"run_id": run.record.id, "tree": run.version.name, "ticks": ticks, "is_same": at is None, "tick": at}
     name = f"{run.record.id[:_ID_CHARS]}  on its own tree {run.version.name}@{run.version.sha[:7]}"
     if at is None:
-        return _Result(data, (f"{name}: identical, {_ticks(ticks)} in {{ms}}",))
+        return _Result(data, (f"{name}: identical, {counted(ticks, 'tick')} in {{ms}}",))
     recorded = next(each for each in run.ticks if each.tick == at)
     found = next((each for each in replayed.records if each.tick == at), None)
     why = difference(found, recorded, run.tree(registry).paths, missing=replayed.missing)
@@ -164,7 +165,7 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
     name = f"{run.record.id[:_ID_CHARS]}  on {one_line(other.file)}"
     if difference is None:
         if found.verdict == "same":
-            return _Result(data, (f"{name}: the same, {_ticks(ticks)} in {{ms}}, ends as {found.new_end}",))
+            return _Result(data, (f"{name}: the same, {counted(ticks, 'tick')} in {{ms}}, ends as {found.new_end}",))
         return _Result(data, (f"{name}: not known: {one_line(found.unknown or '')}",))
     what = "different" if found.verdict == "differs" else "another way to the same result"
     same = f"the same until tick {difference.tick - 1}, then {what}"
@@ -213,10 +214,6 @@ def _end(found: Comparison) -> str:
     if found.new_end == found.old_end:
         return f"ends as {found.new_end} all the same"
     return f"ended as {found.old_end or 'is not known'}, would end as {found.new_end}"
-
-
-def _ticks(number: int) -> str:
-    return f"{number:,} tick{'' if number == 1 else 's'}"
 
 
 def _other(run: RecordedRun, tree: str, library: TreeLibrary) -> TreeDefinition:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Literal
+from itertools import zip_longest
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, ConfigDict, Field, TypeAdapter
 
@@ -14,10 +15,12 @@ from oracle.core.errors import UserError
 from oracle.replay.courses import Course, Track, course_of, tracks, visits_at
 from oracle.replay.histories.nodes import evaluation_facts
 from oracle.replay.histories.steps import innermost
-from oracle.replay.playing import Effect, NodeResult, PlayedStep
+from oracle.replay.playing import Effect, PlayedStep
 from oracle.replay.recorded import RecordedRun, UnreplayableError, read_run
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
+
+_Part = TypeVar("_Part")
 
 Verdict = Literal["same", "another_way", "differs", "unknown"]
 """`same`: the same nodes, the same effects. `another_way`: other nodes, the same effects. `differs`: the model, a tool
@@ -147,93 +150,65 @@ def _saved(before: Course, after: Course) -> tuple[int, int] | tuple[None, None]
 
 def _first_effect(before: Course, after: Course) -> FirstDifference | None:
     """Where the first effect differs; `None` if none does."""
-    for at in range(max(len(before.steps), len(after.steps))):
-        old, new = _step(before, at), _step(after, at)
-        tick = (new or old or PlayedStep(0, (), ())).tick
-        if (old is None or new is None) and (before.unknown or after.unknown):
+    is_open = bool(before.unknown or after.unknown)
+    for steps in zip_longest(before.steps, after.steps):
+        if None in steps and is_open:
             return None  # what follows is not known
-        missed, added = _unlike(old.effects if old else (), new.effects if new else ())
-        if missed or added:
-            return _parting(before, after, at, tick=tick, effects=(missed, added))
-    if before.reason != after.reason and not (before.unknown or after.unknown):
-        at = min(len(before.steps), len(after.steps)) - 1
-        found = _parting(before, after, at, tick=after.steps[at].tick)
+        effects = _first_unlike(*(each.effects if each else () for each in steps))
+        if effects != (None, None):
+            return _parting(before, after, steps, effects=effects)
+    if before.reason != after.reason and not is_open:
+        found = _parting(before, after, list(zip(before.steps, after.steps, strict=False))[-1])
         return replace(found, old=f"ends as {before.reason}", new=f"ends as {after.reason}")
     return None
 
 
 def _first_way(before: Course, after: Course) -> FirstDifference | None:
     """Where the trees first visit other leaves, or get other results; `None` if nowhere."""
-    for at, (old, new) in enumerate(zip(before.steps, after.steps, strict=False)):
+    for old, new in zip(before.steps, after.steps, strict=False):
         if old.results != new.results:
-            return _parting(before, after, at, tick=new.tick)
+            return _parting(before, after, (old, new))
     return None
 
 
-def _step(course: Course, at: int) -> PlayedStep | None:
-    return course.steps[at] if at < len(course.steps) else None
-
-
-def _unlike(old: Sequence[Effect], new: Sequence[Effect]) -> tuple[list[Effect], list[Effect]]:
-    """The effects of each side from the first one on that differs; an ordinary difference is of one effect."""
-    for at, (was, would_be) in enumerate(zip(old, new, strict=False)):
-        if (was.kind, was.digest) != (would_be.kind, would_be.digest):
-            return [was], [would_be]
-        if at + 1 == min(len(old), len(new)):
-            break
-    shared = min(len(old), len(new))
-    return list(old[shared : shared + 1]), list(new[shared : shared + 1])
+def _first_unlike(old: Sequence[_Part], new: Sequence[_Part]) -> tuple[_Part | None, _Part | None]:
+    """The first two that differ; `None` where a list has ended, or if none differ."""
+    return next((pair for pair in zip_longest(old, new) if pair[0] != pair[1]), (None, None))
 
 
 def _parting(
     before: Course,
     after: Course,
-    at: int,
+    steps: tuple[PlayedStep | None, PlayedStep | None],
     *,
-    tick: int,
-    effects: tuple[Sequence[Effect], Sequence[Effect]] = ((), ()),
+    effects: tuple[Effect | None, Effect | None] = (None, None),
 ) -> FirstDifference:
     """The difference, at the node that makes it: the first leaf of both trees that returns something else there.
 
     If there is none: the first leaf of the new tree alone that is visited, then the first one that only one of them
     visits; else the node that made the request.
     """
-    old, new = _step(before, at), _step(after, at)
-    did, would_do = (each[0].text if each else "" for each in effects)
+    old, new = steps
+    tick = (new or old or PlayedStep(0, (), ())).tick
+    did, would_do = (each.text if each else "" for each in effects)
     was, would_be = (old.results if old else ()), (new.results if new else ())
     places_before, places_after = _places(before.definition), _places(after.definition)
-    shared_before = [each for each in was if each.path in places_after]
-    shared_after = [each for each in would_be if each.path in places_before]
+    unlike = _first_unlike(
+        [each for each in was if each.path in places_after], [each for each in would_be if each.path in places_before]
+    )
+    left, came = (each.path if each else "" for each in unlike)
     for path, is_new in (
-        (_first_other_result(shared_before, shared_after), True),
+        (came if came == left else "", True),
         (next((each.path for each in would_be if each.path not in places_before), ""), True),
-        (_first_unlike(shared_before, shared_after), True),
+        (came or left, True),
         (next((each.path for each in was if each.path not in places_after), ""), False),
-        (next((each.path for each in effects[1] if each.path), ""), True),
-        (next((each.path for each in effects[0] if each.path), ""), False),
+        (effects[1].path if effects[1] else "", True),
+        (effects[0].path if effects[0] else "", False),
     ):
         place = (places_after if is_new else places_before).get(path)
         if place is not None:
             return FirstDifference(tick, path, place.file, place.line, "new" if is_new else "old", did, would_do, None)
     return FirstDifference(tick, "", None, None, "new", did, would_do, None)
-
-
-def _first_other_result(old: Sequence[NodeResult], new: Sequence[NodeResult]) -> str:
-    """The first leaf that returns something else, if both lists have the same leaves up to it."""
-    for was, would_be in zip(old, new, strict=False):
-        if was != would_be:
-            return would_be.path if was.path == would_be.path else ""
-    return ""
-
-
-def _first_unlike(old: Sequence[NodeResult], new: Sequence[NodeResult]) -> str:
-    """The first leaf whose result differs; where one list ends, the next leaf of the other."""
-    for was, would_be in zip(old, new, strict=False):
-        if was != would_be:
-            return would_be.path
-    longer = new if len(new) > len(old) else old
-    shared = min(len(old), len(new))
-    return longer[shared].path if len(longer) > shared else ""
 
 
 def _places(definition: TreeDefinition) -> dict[str, Place]:

@@ -45,9 +45,9 @@ class Effect:
     """
 
     kind: EffectKind
-    text: str
+    text: str = field(compare=False)
     digest: str
-    path: str = ""
+    path: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

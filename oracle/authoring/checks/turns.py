@@ -59,7 +59,7 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = "the model is asked without its system prompt: it knows neither its tools nor the signals"
         yield warning(flow, node, "no-prompt", message, "put compose_prompt before it")
     if not getattr(node.settings, "visible", True):
-        if getattr(node.settings, "into", None) is None and states:
+        if "into" in type(node.settings).model_fields and node.settings.into is None and states:  # type: ignore[attr-defined]
             message = "the text of this turn is lost: it is neither shown nor written to a key"
             yield warning(flow, node, "thought-lost", message, "write 'into' and the key that gets the text")
         return

@@ -6,7 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.cli.run_view.words import age, cells, line, outcome, safe, seconds, thousands
+from oracle.cli.run_view.overview import Lane
+from oracle.cli.run_view.words import age, line, outcome, safe, seconds, thousands
 from oracle.runs.storage.records import RunSummary
 
 _SHORTEST_ID = 8
@@ -69,15 +70,15 @@ def _shape(summary: RunSummary | None, lasted_s: float, width: int) -> Text:
         return Text()
     end_ms = max(1.0, lasted_s * 1000, *(span.end_ms for span in summary.shape))
     size = max(_NARROWEST, min(width, round((end_ms / 1000 / _FILLS_S) ** 0.5 * width)))
-    drawn = [(" ", "")] * size
+    drawn = Lane(size, end_ms)
     for span in sorted(summary.shape, key=lambda each: ("turn", "tool", "notice").index(each.kind)):
-        start = min(size - 1, int(span.start_ms / end_ms * size))
+        start = drawn.column(span.start_ms)
         end = max(start + 1, min(size, round(span.end_ms / end_ms * size)))
         match span.kind:
             case "turn":
-                drawn[start:end] = [("▄", "run")] * (end - start)
+                drawn.draw(start, "▄" * (end - start), "run")
             case "tool":
-                drawn[start:end] = [("▪", "")] * (end - start)
+                drawn.draw(start, "▪" * (end - start), "")
             case "notice":
-                drawn[start] = ("▲", "warn")
-    return cells(drawn)
+                drawn.draw(start, "▲", "warn")
+    return drawn.text()

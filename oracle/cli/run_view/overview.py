@@ -68,7 +68,7 @@ def overview(history: History, tick: TickFacts | None, width: int, *, end_s: flo
     return [words.line((f"  {name:<{_LABEL - 2}}", "dim"), lane) for name, lane in lanes]
 
 
-class _Lane:
+class Lane:
     """Cells of a time line, drawn one over the other."""
 
     def __init__(self, width: int, end_s: float) -> None:
@@ -95,7 +95,7 @@ class _Lane:
 
 
 def _turns(history: History, width: int, end_s: float) -> Text:
-    lane = _Lane(width, end_s)
+    lane = Lane(width, end_s)
     for turn in history.turns:
         column, label = lane.column(turn.began_s), str(turn.n)
         if lane.is_free(column - 1, min(width, column + len(label))):
@@ -104,7 +104,7 @@ def _turns(history: History, width: int, end_s: float) -> Text:
 
 
 def _model(history: History, width: int, end_s: float) -> Text:
-    lane = _Lane(width, end_s)
+    lane = Lane(width, end_s)
     starts: Sequence[int] = [lane.column(turn.began_s) for turn in history.turns]
     for turn, start, following in zip(history.turns, starts, [*starts[1:], width + 1], strict=True):
         end = width if turn.ended_s is None else lane.column(turn.ended_s) + 1
@@ -115,7 +115,7 @@ def _model(history: History, width: int, end_s: float) -> Text:
 
 
 def _tools(history: History, width: int, end_s: float) -> Text:
-    lane = _Lane(width, end_s)
+    lane = Lane(width, end_s)
     for call in history.calls:
         start = lane.column(call.began_s)
         end = start if call.ended_s is None else lane.column(call.ended_s)
@@ -130,7 +130,7 @@ def _decided(interrupt: Interrupt) -> str:
 
 def _marked(marks: Sequence[tuple[float, str, str, str]], width: int, end_s: float) -> Text:
     """Marks at their times, each with its words where there is room: seconds, mark, words, style."""
-    lane = _Lane(width, end_s)
+    lane = Lane(width, end_s)
     for at_s, mark, _, style in marks:
         lane.draw(lane.column(at_s), mark, style)
     for at_s, _, label, style in marks:

@@ -12,6 +12,7 @@ from bt_runtime.language.reading.settings import slot_named
 from bt_runtime.language.registry import setting_names
 from bt_runtime.text import Place
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.mistakes import span
 from oracle.features.editing import describing
 from oracle.features.editing.desk import Context, Desk, context_at
 from oracle.features.editing.expressions import expression_items, placeholder_items
@@ -50,18 +51,8 @@ class Completion(Item):
 
     def to_json(self) -> dict[str, Any]:
         """The wire form; the text replaced is `line, column` to `end_line, end_column`."""
-        return {
-            "label": self.label,
-            "kind": self.kind,
-            "detail": self.detail,
-            "doc": self.doc,
-            "line": self.start.line,
-            "column": self.start.column,
-            "end_line": self.end.line,
-            "end_column": self.end.column,
-            "insert": self.insert,
-            "snippet": self.snippet,
-        }
+        fields = {name: getattr(self, name) for name in ("label", "kind", "detail", "doc", "insert", "snippet")}
+        return {**fields, **span(self.start, self.end)}
 
 
 def complete(desk: Desk, text: str, file: Path, *, line: int, column: int) -> tuple[Completion, ...]:

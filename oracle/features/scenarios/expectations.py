@@ -173,7 +173,7 @@ _Whole = Annotated[int, Strict()]
 class Equal:
     """One value; texts may be stated by what they contain."""
 
-    what: str
+    meaning: str
     get: Callable[[Played], Json]
     form: Any = Text
 
@@ -191,7 +191,7 @@ class Equal:
 class Listed:
     """All things of a kind, in order: `search_code`, or `search_code: {query: auth}`, or `stuck: {contains: auth}`."""
 
-    what: str
+    meaning: str
     get: Callable[[Played], Sequence[tuple[str, Json]]]
     kinds: tuple[str, ...] = ()
     is_text: bool = True
@@ -351,6 +351,22 @@ def _unknown(path: Path, name: str, played: Played) -> Deviation:
 
 
 class _Request(Record):
+    """One request to the model.
+
+    Args:
+        nth: the number of the request.
+        tools: all tools that are offered, in order.
+        offers: some tools that are offered.
+        lacks: tools that are not offered.
+        note: what the tree newly says to the model; `""` for nothing.
+        sends: other new text: the question, results of tools.
+        prompt: the system prompt.
+        wrap_up: `true` in the last turn that the limits allow.
+        tool_choice: `auto`, or `none` where the model may call no tool.
+        max_tokens: the token limit of the turn.
+        model: the model that the turn names; `null` for none.
+    """
+
     nth: Number = 1
     tools: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
@@ -410,17 +426,8 @@ class Requests:
 
 
 def _signals(played: Played) -> list[tuple[str, Json]]:
-    return [
-        (
-            "none"
-            if each.outcome == "absent"
-            else (each.type or "none")
-            if each.outcome in ("accepted", "ignored")
-            else each.outcome,
-            each.action,
-        )
-        for each in played.signals
-    ]
+    kinds = {"accepted": "", "ignored": "", "absent": "none"}
+    return [(kinds.get(each.outcome, each.outcome) or each.type or "none", each.action) for each in played.signals]
 
 
 def _results(played: Played) -> list[tuple[str, Json]]:
@@ -439,13 +446,17 @@ EXPECTATIONS: Final[Mapping[str, Expectation]] = {
     "answer": Equal("answer", lambda played: played.answer.text),
     "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
     "notices": Listed(
-        "notices", lambda played: [(each.system_type, each.system_message) for each in played.answer.notices]
+        "all notices, in order: `limit_reached`, or `limit_reached: {contains: 3/3}`; `[]` for none",
+        lambda played: [(each.system_type, each.system_message) for each in played.answer.notices],
     ),
     "severities": Listed(
-        "severities", lambda played: [(each.severity, "") for each in played.answer.notices], get_args(Severity)
+        "the severities of all notices, in order: `info`, `warning`, `error`",
+        lambda played: [(each.severity, "") for each in played.answer.notices],
+        get_args(Severity),
     ),
     "errors": Listed(
-        "errors", lambda played: [next(iter(value.items())) for kind, value in played.moments if kind == "error"]
+        "all error chunks, in order: `provider_failed`, or with the message",
+        lambda played: [next(iter(value.items())) for kind, value in played.moments if kind == "error"],
     ),
     "signals": Listed("signals", _signals),
     "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),

@@ -1,6 +1,7 @@
 """What came of a scenario, as data that expectations are compared with."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -51,16 +52,7 @@ class Asked:
 
     def to_json(self) -> Mapping[str, Any]:
         """The fields that a scenario can state."""
-        return {
-            "tools": list(self.tools),
-            "note": self.note,
-            "sends": self.sends,
-            "prompt": self.prompt,
-            "wrap_up": self.wrap_up,
-            "tool_choice": self.tool_choice,
-            "max_tokens": self.max_tokens,
-            "model": self.model,
-        }
+        return asdict(self) | {"tools": list(self.tools)}
 
 
 @dataclass(frozen=True)

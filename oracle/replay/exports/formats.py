@@ -7,7 +7,6 @@ it as text only.
 """
 
 import logging
-from collections.abc import Mapping
 from html import escape
 from typing import Any, Final, Literal, get_args
 
@@ -16,6 +15,7 @@ from bt_runtime.library.named import read_sources
 from oracle.console.built import EXPORT_PAGE
 from oracle.core.encoding import to_json
 from oracle.core.errors import OperatorError, UserError
+from oracle.replay.histories import naming
 from oracle.replay.histories.codec import history_to_json, plain
 from oracle.replay.histories.model import History, TickFacts
 
@@ -61,19 +61,6 @@ def chosen_tick(history: History, tick: int | None) -> TickFacts | None:
     return found or (history.ticks[-1] if history.ticks else None)
 
 
-def statuses_at(history: History, tick: TickFacts) -> Mapping[str, str]:
-    """The status of each node that this tick asked, by path."""
-    if history.tree is None:
-        return {}
-    latest: dict[int, str] = {}
-    for each in history.ticks:
-        latest.update(each.changes)
-        if each.tick == tick.tick:
-            break
-    paths = [node.path for node in history.tree.nodes]
-    return {paths[index]: latest.get(index, "INVALID") for index in tick.visited}
-
-
 def _picture(history: History, format: Picture, shown: TickFacts | None, *, registry: Registry) -> bytes:  # noqa: A002
     if history.tree is None:
         raise UserError(f"the run {history.run.id} has no tree to draw: {history.problem or 'it is not known'}")
@@ -83,7 +70,10 @@ def _picture(history: History, format: Picture, shown: TickFacts | None, *, regi
     except (TreeFileError, TreeNotFoundError) as error:
         first = str(error).partition("\n")[0]
         raise UserError(f"the tree of the run {history.run.id} cannot be drawn any more: {first}") from None
-    statuses = statuses_at(history, shown) if shown else {}
+    statuses: dict[str, str] = {}
+    if shown is not None:
+        latest = naming.statuses_after(each for each in history.ticks if each.tick <= shown.tick)
+        statuses = {history.tree.nodes[index].path: latest.get(index, "INVALID") for index in shown.visited}
     return f"{render(definition, format, statuses)}\n".encode()
 
 

@@ -177,7 +177,7 @@ class _Ending:
             path, error = raised.errors[-1]
             who, what = naming.title_at(self._history, path), clipped(error, 200).rstrip(".")
             said = f"{who} raised an error, and the tree ended without a reason: {what}"
-            return self._end("error", raised, _index_at(self._history, path), said)
+            return self._end("error", raised, naming.index_at(self._history, path), said)
         why = self._cause or self._message or "there was no answer"
         return self._end("settled", last, last.decision, f"The tree ended without a reason, which is an error: {why}")
 
@@ -206,8 +206,3 @@ def _value(history: History, key: str, last: TickFacts) -> Any:  # noqa: ANN401 
         if tick is last:
             break
     return value
-
-
-def _index_at(history: History, path: str) -> int | None:
-    nodes = history.tree.nodes if history.tree else ()
-    return next((node.index for node in nodes if node.path == path), None)

@@ -10,28 +10,20 @@ Rules:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from math import isfinite
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from oracle.core.chunks import Interrupt
 from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
+from oracle.replay.histories import model
 from oracle.replay.histories.codec import history_reader
-from oracle.replay.histories.model import (
-    FORMAT,
-    VERSION,
-    CallFacts,
-    DecisionFacts,
-    EvaluationFacts,
-    History,
-    InterruptFacts,
-    TickFacts,
-    TurnFacts,
-    VisitFacts,
-)
+from oracle.replay.histories.model import FORMAT, VERSION, History
 from oracle.replay.histories.view import add_view
 
 MOST_BYTES: Final = 256 * 1024 * 1024
@@ -43,6 +35,26 @@ _LONGEST_PLACE: Final = 200
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 LARGEST: Final = 10**15
 """Of any number that counts or measures something."""
+_NODES: Final = frozenset({"node", "parent", "decider", "decision"})
+"""Fields that name a node of the tree by its index."""
+_FREE: Final = frozenset({"value", "confidence"})
+"""Fields with what a blackboard or a model holds: any number may stand there."""
+_FROM_ZERO: Final = frozenset({"line", "column"})
+_ELSEWHERE: Final = frozenset({"rows", "clauses", "operands", "visited", "changes", "writes", "deliveries"})
+"""Fields that are made anew, or that `_check_own` looks at."""
+_NAMES: Final[Mapping[type, frozenset[str]]] = {
+    model.RunFacts: frozenset({"id", "context_id", "tree"}),
+    model.TreeFacts: frozenset({"name", "version", "file"}),
+    model.NodeFacts: frozenset({"path", "kind", "category", "slot", "file", "name"}),
+    model.KeyFacts: frozenset({"name", "type"}),
+    model.NoticeFacts: frozenset({"type", "severity"}),
+    model.TextFacts: frozenset({"type"}),
+    model.DebugFacts: frozenset({"path", "key", "result", "why"}),
+    model.UnderWayFacts: frozenset({"what", "how"}),
+    Interrupt: frozenset({"id", "tool_name"}),
+    model.EndFacts: frozenset({"reason"}),
+}
+"""The fields that hold names, by the part of a history; other texts may have any characters."""
 
 
 class DamagedHistoryError(UserError):
@@ -115,131 +127,86 @@ def _check_history(history: History) -> None:
     Raises:
         DamagedHistoryError: they do not; the message names the first place.
     """
-    for where, problem in _problems(history):
-        raise DamagedHistoryError(f"the export is damaged at {where}: {problem}")
-
-
-def _problems(history: History) -> Iterator[tuple[str, str]]:
-    nodes, run = len(history.tree.nodes) if history.tree else None, history.run
-    yield from _names("run", (run.id, run.context_id, run.tree))
-    yield from _numbers("run", (run.created_at, run.finished_at, run.turns, run.tokens_used, *run.limits.values()))
-    yield from _tree(history)
-    for at, key in enumerate(history.keys):
-        yield from _names(f"keys.{at}", (key.name, key.type))
-    yield from _ticks(history.ticks, nodes)
-    yield from _turns(history.turns, nodes)
-    yield from _calls(history.calls, nodes)
-    yield from _said(history)
-
-
-def _ticks(ticks: Sequence[TickFacts], nodes: int | None) -> Iterator[tuple[str, str]]:
-    before = 0
-    for at, tick in enumerate(ticks):
-        if tick.tick <= before:
-            yield f"ticks.{at}.tick", f"tick {tick.tick} comes after tick {before}"
-        before = tick.tick
-        yield from _tick(f"ticks.{at}", tick, nodes)
-
-
-def _turns(turns: Sequence[TurnFacts], nodes: int | None) -> Iterator[tuple[str, str]]:
-    for at, turn in enumerate(turns):
-        where = f"turns.{at}"
-        if turn.n != at + 1:
-            yield f"{where}.n", f"turn {turn.n} stands in the place of turn {at + 1}"
-        yield from _node(f"{where}.node", turn.node, nodes)
-        yield from _numbers(where, (turn.began_tick, turn.ended_tick, turn.began_s, turn.ended_s, turn.first_text_ms))
-        yield from _numbers(where, (turn.input_tokens, turn.output_tokens, turn.tokens))
-
-
-def _calls(calls: Sequence[CallFacts], nodes: int | None) -> Iterator[tuple[str, str]]:
-    for at, call in enumerate(calls):
-        yield from _node(f"calls.{at}.node", call.node, nodes)
-        yield from _numbers(f"calls.{at}", (call.turn, call.began_tick, call.ended_tick, call.began_s, call.ended_s))
-
-
-def _said(history: History) -> Iterator[tuple[str, str]]:
-    for at, notice in enumerate(history.notices):
-        yield from _numbers(f"notices.{at}", (notice.tick, notice.turn, notice.at_s))
-        yield from _names(f"notices.{at}", (notice.type, notice.severity))
-    for at, text in enumerate(history.texts):
-        yield from _numbers(f"texts.{at}", (text.tick, text.turn, text.at_s))
-        yield from _names(f"texts.{at}", (text.type,))
-    for at, breach in enumerate(history.breaches):
-        yield from _numbers(f"breaches.{at}", (breach.tick, breach.turn))
-    for at, done in enumerate(history.debug):
-        yield from _numbers(f"debug.{at}", (done.tick, done.at_s, done.paused_s))
-        yield from _names(f"debug.{at}", (done.path, done.key, done.result, done.why))
-    for at, seam in enumerate(history.seams):
-        yield from _numbers(f"seams.{at}", (seam.tick, seam.at_s, seam.attempt, seam.pause_s, seam.counted_s))
-        yield from _names(f"seams.{at}", (word for each in seam.under_way for word in (each.what, each.how)))
-    people: tuple[InterruptFacts | DecisionFacts, ...] = (*history.interrupts, *history.decisions)
-    for at, asked in enumerate(people):
-        yield from _numbers(f"interrupts or decisions, {at}", (asked.tick, asked.at_s))
-        yield from _names(f"interrupts or decisions, {at}", (asked.interrupt.id, asked.interrupt.tool_name))
-    if history.end is not None:
-        yield from _node("end.node", history.end.node, len(history.tree.nodes) if history.tree else None)
-        yield from _numbers("end.tick", (history.end.tick,))
-        yield from _names("end.reason", (history.end.reason,))
-
-
-def _tree(history: History) -> Iterator[tuple[str, str]]:
     tree = history.tree
-    if tree is None:
-        return
-    if len(tree.nodes) > MOST_NODES:
-        yield "tree.nodes", f"there are more than {MOST_NODES:,}"
-    yield from _names("tree", (tree.name, tree.version, tree.file, *tree.files))
-    for at, node in enumerate(tree.nodes):
-        where = f"tree.nodes.{at}"
+    for at, node in enumerate(tree.nodes if tree else ()):
+        if at == MOST_NODES:
+            raise _damaged("tree.nodes", f"there are more than {MOST_NODES:,}")
         if node.index != at:
-            yield f"{where}.index", f"node {node.index} stands in the place of node {at}"
+            raise _damaged(f"tree.nodes.{at}", f"node {node.index} stands in the place of node {at}")
         if node.parent is not None and not 0 <= node.parent < at:
-            yield f"{where}.parent", f"node {node.parent} does not stand before it"
-        yield from _names(where, (node.path, node.kind, node.category, node.slot, node.file, node.name))
-        yield from _numbers(where, (node.line, node.column), least=0)
+            raise _damaged(f"tree.nodes.{at}", f"node {node.parent} does not stand before it")
+    before = 0
+    for at, tick in enumerate(history.ticks):
+        if tick.tick <= before:
+            raise _damaged(f"ticks.{at}", f"tick {tick.tick} comes after tick {before}")
+        before = tick.tick
+    for at, turn in enumerate(history.turns, start=1):
+        if turn.n != at:
+            raise _damaged(f"turns.{at - 1}", f"turn {turn.n} stands in the place of turn {at}")
+    _check_part(history, MOST_NODES if tree is None else len(tree.nodes), "")
 
 
-def _tick(where: str, tick: TickFacts, nodes: int | None) -> Iterator[tuple[str, str]]:
-    yield from _numbers(where, (tick.tick, tick.at_s, tick.took_ms, tick.turn))
-    for index in (*tick.visited, *(index for index, _ in tick.changes)):
-        yield from _node(f"{where}.visited", index, nodes)
-    yield from _node(f"{where}.decision", tick.decision, nodes)
-    yield from _names(where, (key for key, _ in (*tick.writes, *tick.deliveries)))
-    for at, visit in enumerate(tick.visits):
-        yield from _visit(f"{where}.visits.{at}", visit, nodes)
+def _check_part(part: Any, nodes: int, where: str) -> None:  # noqa: ANN401  any part of a history
+    """Check the fields of a part, and the parts below it; `nodes` is how many the tree has."""
+    _check_own(part, nodes, where)
+    names = _NAMES.get(type(part), ())
+    for name in _checked_fields(part.__class__):
+        value = getattr(part, name)
+        if isinstance(value, str):
+            _check_names((value,) if name in names else (), where)
+        elif isinstance(value, int | float):
+            if name in _NODES:
+                _check_nodes((value,), nodes, where)
+            elif name not in _FREE or isinstance(part, model.FigureFacts):
+                _check_number(value, where, least=0 if name in _FROM_ZERO else -LARGEST)
+        elif is_dataclass(value):
+            _check_part(value, nodes, f"{where}{name}.")
+        elif isinstance(value, list | tuple) and value and is_dataclass(value[0]) and name != "why":
+            for at, each in enumerate(value):
+                _check_part(each, nodes, f"{where}{name}.{at}.")
 
 
-def _visit(where: str, visit: VisitFacts, nodes: int | None) -> Iterator[tuple[str, str]]:
-    for index in (visit.node, visit.parent, visit.decider):
-        yield from _node(where, index, nodes)
-    yield from _numbers(where, (part for each in visit.figures for part in (each.value, each.limit)))
-    for at, evaluation in enumerate(visit.evaluations):
-        yield from _evaluation(f"{where}.evaluations.{at}", evaluation)
+@cache
+def _checked_fields(kind: Any) -> tuple[str, ...]:  # noqa: ANN401  a dataclass
+    return tuple(field.name for field in fields(kind) if field.name not in _ELSEWHERE)
 
 
-def _evaluation(where: str, evaluation: EvaluationFacts) -> Iterator[tuple[str, str]]:
-    length = len(evaluation.text)
-    yield from _numbers(where, (evaluation.line, evaluation.column), least=0)
-    for clause in evaluation.clauses:
-        if not 0 <= clause.start <= clause.end <= length:
-            yield f"{where}.clauses", f"{clause.start}-{clause.end} is no part of {length} characters"
-    for operand in evaluation.operands:
-        if any(not 0 <= at < length for at in operand.at):
-            yield f"{where}.operands", f"{operand.name[:50]!r} does not stand in the text"
+def _check_own(part: Any, nodes: int, where: str) -> None:  # noqa: ANN401  any part of a history
+    """Check what a part of one kind alone has."""
+    match part:
+        case model.RunFacts():
+            for number in part.limits.values():
+                _check_number(number, where)
+        case model.TreeFacts():
+            _check_names(part.files, where)
+        case model.TickFacts():
+            _check_nodes((*part.visited, *(index for index, _ in part.changes)), nodes, where)
+            _check_names((key for key, _ in (*part.writes, *part.deliveries)), where)
+        case model.EvaluationFacts(text=text):
+            for clause in part.clauses:
+                if not 0 <= clause.start <= clause.end <= len(text):
+                    raise _damaged(where, f"{clause.start}-{clause.end} is no part of {len(text)} characters")
+            for operand in part.operands:
+                if any(not 0 <= at < len(text) for at in operand.at):
+                    raise _damaged(where, f"{operand.name[:50]!r} does not stand in the text")
 
 
-def _node(where: str, index: int | None, nodes: int | None) -> Iterator[tuple[str, str]]:
-    if index is not None and not 0 <= index < (MOST_NODES if nodes is None else nodes):
-        yield where, f"there is no node {index}"
+def _damaged(where: str, problem: str) -> DamagedHistoryError:
+    return DamagedHistoryError(f"the export is damaged at {where.rstrip('.') or 'its beginning'}: {problem}")
 
 
-def _numbers(where: str, numbers: Iterable[float | None], *, least: float = -LARGEST) -> Iterator[tuple[str, str]]:
-    for number in numbers:
-        if number is not None and not (isfinite(number) and least <= number <= LARGEST):
-            yield where, f"{number!r} is out of range"
+def _check_nodes(indices: Iterable[float], nodes: int, where: str) -> None:
+    for index in indices:
+        if not 0 <= index < nodes:
+            raise _damaged(where, f"there is no node {index}")
 
 
-def _names(where: str, names: Iterable[str | None]) -> Iterator[tuple[str, str]]:
+def _check_number(number: float, where: str, *, least: float = -LARGEST) -> None:
+    if not (isfinite(number) and least <= number <= LARGEST):
+        raise _damaged(where, f"{number!r} is out of range")
+
+
+def _check_names(names: Iterable[str], where: str) -> None:
     for name in names:
-        if name and (len(name) > LONGEST_NAME or _CONTROL.search(name)):
-            yield where, f"{name[:50]!r} is no name"
+        if len(name) > LONGEST_NAME or _CONTROL.search(name):
+            raise _damaged(where, f"{name[:50]!r} is no name")

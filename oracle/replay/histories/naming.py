@@ -54,10 +54,15 @@ def titles_of(history: History, indices: Iterable[int]) -> str:
     return listed([title_of(history, index) for index in indices])
 
 
+def index_at(history: History, path: str) -> int | None:
+    """The index of a node by its path; `None` if it is not known."""
+    nodes = history.tree.nodes if history.tree else ()
+    return next((node.index for node in nodes if node.path == path), None)
+
+
 def title_at(history: History, path: str) -> str:
     """A node by its path."""
-    nodes = history.tree.nodes if history.tree else ()
-    found = next((node.index for node in nodes if node.path == path), None)
+    found = index_at(history, path)
     return clipped(path) if found is None else title_of(history, found)
 
 

@@ -1,4 +1,7 @@
-"""Whatever ran, its log is repeated to the identical record: each tick has reasons, in the whole and in each part."""
+"""Whatever ran, its log is repeated to the identical record: each tick has reasons, in the whole and in each part.
+
+Of the shipped scenarios the reasons are also those of a naive reading.
+"""
 
 import json
 from contextlib import suppress
@@ -17,6 +20,7 @@ from oracle.replay.histories.explaining import Explainer
 from oracle.replay.histories.foreign import history_from_json
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS
+from tests.oracle.replay.histories import naive
 from tests.oracle.replay.histories.logs import Log, is_same
 from tests.oracle.replay.histories.taped import taped
 from tests.support.shares import some
@@ -64,6 +68,21 @@ def check_beginnings(log: Log, *, every: int) -> None:
         assert part.ticks == whole.ticks[: len(part.ticks)]
 
 
+def check_reasons(log: Log) -> None:
+    """Check that the end and each tick have the nodes that a naive reading finds, and words."""
+    history = log.explained()
+    assert history.end is not None
+    assert history.end.by != "unknown"
+    if history.end.by == "service":  # what stopped the service is in no record
+        return
+    naive.check(history, log)
+    for tick in history.ticks:
+        assert tick.headline
+        decided = [step.node for step in tick.why if step.decides]
+        assert decided == ([] if tick.decision is None else [tick.decision])
+        assert all(piece.text for step in tick.why for piece in step.pieces)
+
+
 @pytest.mark.parametrize("name", some(SCENARIOS))
 def test_every_shipped_scenario(name: str):
     with taped() as tapes:
@@ -72,6 +91,7 @@ def test_every_shipped_scenario(name: str):
     log = tape.whole()
     check(log)
     check_beginnings(log, every=max(1, len(log.events) // 5))
+    check_reasons(log)
 
 
 async def check_wild(root: Any, *, parts: int, **options: Any) -> None:
