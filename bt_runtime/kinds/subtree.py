@@ -48,12 +48,17 @@ class Subtree(Node[SubtreeSettings]):
     ```
     """
 
+    defers = True
+
     root: Node[Any]
 
     def attach(self, children: Children) -> None:
-        (self.root,) = children["root"]
+        if children:
+            (self.root,) = children["root"]
 
     def update(self) -> Status:
+        if self.make_children is not None:
+            self.grow()
         status = self.root.step()
         if status is not RUNNING and self.settings.outputs:
             inner, board = self.root.board, self.board
@@ -63,6 +68,7 @@ class Subtree(Node[SubtreeSettings]):
 
     def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
         """As the root."""
+        self.grow()
         return enter(self.root)
 
     def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:  # noqa: ARG002

@@ -154,6 +154,16 @@ class TreeDefinition:
         return tuple(node.path for node in self.root.walk())
 
     @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """How many nodes are below each node that has children, by its path; shared by all runs."""
+        sizes: dict[str, int] = {}
+        for node in reversed(self.nodes()):  # children before their parents
+            if node.children:
+                below = [child for nodes in node.children.values() for child in nodes]
+                sizes[node.path] = sum(1 + sizes.get(child.path, 0) for child in below)
+        return sizes
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names of the blackboard keys; shared by all runs."""
         return frozenset(self.keys)

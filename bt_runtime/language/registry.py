@@ -159,8 +159,11 @@ class Registry:
         Raises:
             KindError: there is none; the message has the nearest name.
         """
+        known = self._kinds.known.get(name)
+        if isinstance(known, Kind):
+            return known
         try:
-            return self.kinds[name]
+            return self._kinds[name]
         except KeyError:
             hint = did_you_mean(name, self.kinds)
             raise KindError(f"there is no node kind {name!r}" + (f"; {hint}" if hint else "")) from None

@@ -79,6 +79,7 @@ class _PyTreesView(Behaviour):
         @property
         def children(self) -> list["Node[Any]"]:
             """The child nodes."""
+            self.grow()
             return list(self.child_nodes)
 
         @property
@@ -95,13 +96,20 @@ class Node(_PyTreesView, Generic[SettingsT]):
         index: its position in the definition's `nodes()`.
     """
 
-    __slots__ = ("child_nodes", "definition", "index", "run", "status")
+    __slots__ = ("child_nodes", "definition", "index", "run", "settings", "status")
+
+    settings: SettingsT
+    """From the tree file; the reader has validated them."""
 
     kind: ClassVar[Kind]
     facts: ClassVar[Facts] = UNDECLARED
     """What its kind declares."""
-    unkept: ClassVar[frozenset[str]] = frozenset({"feedback_message"})
-    """Attributes that are no part of what it keeps between ticks: only shown, counted elsewhere, or a cache."""
+    unkept: ClassVar[frozenset[str]] = frozenset({"feedback_message", "make_children"})
+    """Attributes that are not part of its state between ticks: only shown, counted elsewhere, or a cache."""
+    defers: ClassVar[bool] = False
+    """Its children are made when it first ticks one, by `make_children`: most runs never tick them."""
+    make_children: "Callable[[], Children] | None" = None
+    """Makes the children of a kind that defers them; `None`: they are there."""
     stock: ClassVar[type[Behaviour] | None] = None
     """What py_trees' displays show it as; `None` is a composite, decorator or leaf by its category."""
     _forced: Status | None = None
@@ -111,6 +119,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
         # py_trees' constructor is not called: its logger, UUID and generator are most of a stock node's memory.
         self.definition = definition
+        self.settings = definition.settings  # type: ignore[assignment]  # of the kind's settings type
         self.run = run
         self.index = index
         self.status = INVALID
@@ -118,11 +127,6 @@ class Node(_PyTreesView, Generic[SettingsT]):
         for nodes in children.values():
             self.child_nodes += nodes
         self.attach(children)
-
-    @property
-    def settings(self) -> SettingsT:
-        """Its settings from the tree file; the reader has validated them."""
-        return self.definition.settings  # type: ignore[return-value]  # a `cast` is a call, and nodes ask at every tick
 
     @property
     def path(self) -> str:
@@ -149,15 +153,28 @@ class Node(_PyTreesView, Generic[SettingsT]):
         return self.definition.constants
 
     def walk(self) -> Iterator["Node[Any]"]:
-        """This node and all below it, in the order of the file."""
+        """This node and all below it, in the order of the file; those that were deferred are made now."""
+        if self.make_children is not None:
+            self.grow()
         yield self
         for child in self.child_nodes:
             yield from child.walk()
 
     def attach(self, children: Children) -> None:
-        """Store the children by slot and compile expressions; called once, when the node is built."""
+        """Store the children by slot and compile expressions; called once, when the node is built.
 
-    def step(self) -> Status:
+        A kind that defers its children is called without them then, and again when they are made.
+        """
+
+    def grow(self) -> None:
+        """Make the children that were deferred, if they are not there yet."""
+        if self.make_children is not None:
+            children = self.make_children()
+            self.make_children = None
+            self.child_nodes = tuple(node for nodes in children.values() for node in nodes)
+            self.attach(children)
+
+    def step(self) -> Status:  # noqa: C901  every node pays for each call in it
         """Tick this node and the children that it decides to tick; never raises."""
         run = self.run
         run.visit(self.index)
@@ -175,8 +192,9 @@ class Node(_PyTreesView, Generic[SettingsT]):
         except _RAISED as error:
             self._note(error)
             status = FAILURE
-        if self.child_nodes:
-            self.halt_children()
+        for child in self.child_nodes:
+            if child.status is RUNNING:
+                child.stop(INVALID)
         if self._terminates:
             try:
                 self.terminate(status)

@@ -1,6 +1,7 @@
 """Builds the live nodes of a definition; independent of YAML."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -80,7 +81,7 @@ def build(
     if definition.depth > DEEPEST_TREE:
         raise TreeError(f"the tree {definition.name!r} is more than {DEEPEST_TREE} nodes deep; make it flatter")
     context = RunContext(blackboard(definition.keys, values), host, names=definition.names, trace=trace)
-    building = _Building(registry, context, dict(substitutes or {}))
+    building = _Building(registry, context, dict(substitutes or {}), None if substitutes else definition.sizes)
     root = building.make(definition.root)
     if building.substitutes:
         raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
@@ -92,20 +93,43 @@ _NO_CHILDREN: Children = MappingProxyType({})
 
 
 class _Building:
-    """Makes nodes from the top down, so that their indices match the definition's `nodes()`."""
+    """Makes nodes from the top down, so that their indices match the definition's `nodes()`.
 
-    def __init__(self, registry: Registry, context: RunContext, substitutes: dict[str, NodeFactory]) -> None:
+    Args:
+        registry: the kinds.
+        context: of the run.
+        substitutes: factories by path; those that were used are taken out.
+        sizes: how many nodes are below each node, for kinds that defer their children; `None`: all are made at once.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        context: RunContext,
+        substitutes: dict[str, NodeFactory],
+        sizes: Mapping[str, int] | None,
+    ) -> None:
         self._registry = registry
         self._context = context
         self.substitutes = substitutes
+        self._sizes = sizes
         self._count = 0
 
     def make(self, definition: NodeDefinition) -> Node[Any]:
         index, self._count = self._count, self._count + 1
-        children: Children = _NO_CHILDREN
-        if definition.children:
-            children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
         factory: NodeFactory | None = self.substitutes.pop(definition.path, None) if self.substitutes else None
         if factory is None:
             factory = self._registry.kind(definition.kind).factory
-        return factory(definition, children, self._context, index)
+        if not definition.children:
+            return factory(definition, _NO_CHILDREN, self._context, index)
+        if self._sizes is not None and getattr(factory, "defers", False):
+            self._count += self._sizes[definition.path]
+            node = factory(definition, _NO_CHILDREN, self._context, index)
+            node.make_children = partial(self._children, definition, index + 1)
+            return node
+        return factory(definition, self._children(definition, self._count), self._context, index)
+
+    def _children(self, definition: NodeDefinition, first: int) -> Children:
+        """The children of a node, of which the first has this index."""
+        self._count = first
+        return {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}

@@ -106,7 +106,7 @@ class RunLoop:
         self._halt_grace_s = halt_grace_s
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
         self._arrival = Alarm()  # set when something happens
-        self._has_loose_delivery = False  # a tick has taken one since the last flush
+        self._is_loose = False  # ticks have taken something since the last flush
         self._ticks_held = 0
         self._held_since_s = 0.0
 
@@ -156,6 +156,7 @@ class RunLoop:
             while given is not None:
                 if given.outcomes:
                     await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
+                    given = stepper.joined(given)
                 record = self._tick(given)
                 given = None if stepper.is_over else await self._go_on(record)
         except BTError as gave_up:
@@ -186,7 +187,7 @@ class RunLoop:
 
     def _tick(self, given: TickInput) -> TickRecord:
         if given.deliveries:
-            self._has_loose_delivery = True
+            self._is_loose = True
         with self._together:
             record = self._stepper.tick(given)
             self._observe(record)
@@ -205,8 +206,8 @@ class RunLoop:
             await (self._pacer.after_tick(record, stepper.posted) if record else self._pacer.before_first_tick())
             if stepper.has_deliveries:  # they may halt what has posted
                 return stepper.due(self._clock.now())
-        if self._has_loose_delivery and stepper.posted:
-            self._has_loose_delivery = False
+        if self._is_loose and stepper.posted:
+            self._is_loose = False
             if self._journal is not None:
                 await self._journal.flush()
         for request in stepper.start():
@@ -246,6 +247,7 @@ class RunLoop:
 
     async def _keep(self, outcomes: Sequence[Outcome]) -> None:
         if self._journal is not None and outcomes:
+            self._is_loose = True
             await self._journal.keep(outcomes)
 
     async def _settle(self) -> None:

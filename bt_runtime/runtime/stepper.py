@@ -294,6 +294,17 @@ class Stepper:
         self._free_ticks = self._free_visits = 0
         return None
 
+    def joined(self, given: TickInput) -> TickInput:
+        """The input of a due tick with the values that came from outside since it was due."""
+        came = [event for event in self._events if isinstance(event, _Delivery)]
+        if not came:
+            return given
+        self._events = [event for event in self._events if not isinstance(event, _Delivery)]
+        deliveries = (*given.deliveries, *((each.key, each.value) for each in came))
+        cause = "delivery" if given.cause == "outcome" else given.cause
+        causes = tuple([key for key, _ in deliveries])
+        return given._replace(cause=cause, causes=causes, deliveries=deliveries)
+
     def again(self, now_s: float) -> TickInput | None:
         """The tick that a node has asked for; `None` if none has.
 

@@ -5,7 +5,7 @@ import structlog
 
 from bt_runtime.text.data import dataclass
 from oracle.agent import notices
-from oracle.agent.conversations.protocol import Conversations, Exchange
+from oracle.agent.conversations.protocol import Conversations, Exchange, KeptWithRuns
 from oracle.agent.ending import control_failed
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Done, Failed, TerminationReason
@@ -151,11 +151,21 @@ class Closer:
         run.output.close_calls("Not run: the query has ended.")
         try:
             await self._save(run, asked_at=asked_at)
-        except Exception:
-            log.exception("answer.not_saved", run_id=run.query.run_id, context_id=run.query.context_id)
-            run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
-            run.state = run.state.settled("error")
-            run.output.say_sentence("Stopped: the answer could not be saved in the conversation.", reason="error")
+        except Exception as error:  # noqa: BLE001  told to the user, and logged
+            self.end_unsaved(run, error)
+        else:
+            self._send_done(run)
+
+    def end_unsaved(self, run: AgentRun, error: Exception) -> None:
+        """Say that the exchange could not be saved, and send `Done`, also if an earlier `Done` reached nobody."""
+        log.error("answer.not_saved", run_id=run.query.run_id, context_id=run.query.context_id, exc_info=error)
+        run.output.is_done = False
+        run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
+        run.state = run.state.settled("error")
+        run.output.say_sentence("Stopped: the answer could not be saved in the conversation.", reason="error")
+        self._send_done(run)
+
+    def _send_done(self, run: AgentRun) -> None:
         done = Done(
             termination_reason=run.state.termination_reason or "completed",
             tokens_used=run.state.tokens_used,
@@ -182,4 +192,7 @@ class Closer:
             had_tool_errors=bool(run.state.last_error),
             error_type=run.fault.error_type if run.fault and run.state.termination_reason == "error" else None,
         )
-        await self.conversations.append(run.query.user_id, run.query.context_id, exchange)
+        user_id, context_id = run.query.user_id, run.query.context_id
+        kept = self.conversations
+        if not (isinstance(kept, KeptWithRuns) and run.journal.with_end(kept.appending(user_id, context_id, exchange))):
+            await kept.append(user_id, context_id, exchange)

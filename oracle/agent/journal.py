@@ -158,7 +158,11 @@ class NoJournal:
         """Forget it."""
 
     def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
-        """Forget it."""
+        """Do nothing."""
+
+    def with_end(self, work: Callable[[Any], object]) -> bool:  # noqa: ARG002
+        """Refuse: no end of a run is saved."""
+        return False
 
     def signal(self, record: SignalRecord) -> None:
         """Forget it."""

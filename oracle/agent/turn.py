@@ -513,7 +513,8 @@ async def _read(
                     progress.take_text(event.text)
                 else:
                     progress.take(event)
-                if progress.is_enough():
+                is_near = progress.goes_round or progress.characters > progress.characters_reserved
+                if is_near and progress.is_enough():
                     break
     except ModelError as error:
         return error.fault

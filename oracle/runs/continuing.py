@@ -78,8 +78,7 @@ log = structlog.get_logger(__name__)
 OWN_VERSION: Final = f"oracle-bt {version('oracle-bt')}"
 """Of the code that goes on with a run, as its log has it."""
 _SLICE_S: Final = 0.005
-"""After so long without a wait, other tasks have their turn; a tick takes a fraction of the other half."""
-_PAGE: Final = 1_000
+"""After this time without a wait, other tasks run; a tick takes a fraction of the other half."""
 _PARAGRAPH: Final = "\n\n"
 _LONGEST: Final = 200  # characters of a value that operators are shown
 _MESSAGE: Final = "The answer was interrupted, and could not be continued as it was. Please ask again."
@@ -139,11 +138,12 @@ class Continuation:
     clock: Clock
     now: Callable[[], float]
 
-    async def prepare(self, live: LiveRun) -> Continued | None:
+    async def prepare(self, live: LiveRun, entries: Sequence[LogEntry]) -> Continued | None:
         """Open a run, repeat what was recorded of it, and make it ready to go on.
 
         Args:
             live: a run whose row names this worker.
+            entries: the whole log of the run.
 
         Returns:
             `None` if it is none of those that can go on, and is to be ended from its log: the log names no versions
@@ -154,7 +154,6 @@ class Continuation:
             StorageError: the store cannot be read or written at present, or another worker has the run.
         """
         run = live.record
-        entries = await self._read(run.id)
         try:
             record = await asyncio.to_thread(Record.fold, entries)
         except ValueError as error:
@@ -176,13 +175,6 @@ class Continuation:
         _check_sight(agent, record, lost, untaken)
         tick_bytes = sum(len(entry.data) for entry in entries if entry.kind == "tick")
         return await self._go_on(live, agent, record, clock, _Work(agent, lost, untaken, stepper), tick_bytes)
-
-    async def _read(self, run_id: str) -> list[LogEntry]:
-        await self.store.write(lambda _: None)  # then the log has what this process has written of it
-        entries: list[LogEntry] = []
-        while page := await self.store.log.events(run_id, after_seq=entries[-1].seq if entries else 0, limit=_PAGE):
-            entries += page
-        return entries
 
     async def _open(self, run: RunRecord, opened: Opened, clock: Clock) -> OpenAgent:
         definition = await self._tree(run)

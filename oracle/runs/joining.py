@@ -4,7 +4,8 @@ Rules:
 
 - A piece is held back only while an entry of its run has waited longer than `BEHIND_S` for its commit, which takes a
   slow database as well as a slow event loop. Otherwise it is written at once.
-- What is held back is written `HOLD_S` after its first piece, or earlier: before anything else of the run.
+- What is held back is written when as much time has passed since its first piece as the entry had waited then, but from
+  `HOLD_S` to `LONGEST_HOLD_S`, or earlier: before anything else of the run.
 - Only pieces of one kind are joined. A chunk of two line breaks stays alone, and so does the sentence that gives the
   reason for the end.
 """
@@ -20,6 +21,8 @@ from oracle.core.chunks import Chunk, Closing, Content, Thinking
 BEHIND_S: Final = 0.02
 """Two commits of a store that keeps up."""
 HOLD_S: Final = 0.025
+LONGEST_HOLD_S: Final = 0.1
+"""With a store this far behind, holding a piece back delays it for nobody."""
 _MOST_CHARACTERS: Final = 4_096
 _PARAGRAPH: Final = "\n\n"
 
@@ -63,8 +66,15 @@ class TextJoiner:
         if isinstance(chunk, Content | Thinking) and not (chunk.content == _PARAGRAPH or isinstance(chunk, Closing)):
             if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
                 self.write_held(write)
-            if self._texts or self._is_behind():
-                self._hold(chunk, write)
+            since_s = None if self._texts else self._pending_since_s()
+            if since_s is not None and (waited_s := self._now() - since_s) > BEHIND_S:
+                self._kind = type(chunk)
+                call_later = self._call_later or asyncio.get_running_loop().call_later
+                hold_s = min(max(waited_s, HOLD_S), LONGEST_HOLD_S)
+                self._timer = call_later(hold_s, partial(self.write_held, write))
+            if self._timer is not None:
+                self._texts.append(chunk.content)
+                self._size += len(chunk.content)
                 return
         else:
             self.write_held(write)
@@ -79,15 +89,3 @@ class TextJoiner:
             self._timer.cancel()
             self._timer = None
         write(self._kind(text))
-
-    def _hold(self, chunk: Content | Thinking, write: Callable[[Chunk], None]) -> None:
-        if not self._texts:
-            self._kind = type(chunk)
-            call_later = self._call_later or asyncio.get_running_loop().call_later
-            self._timer = call_later(HOLD_S, partial(self.write_held, write))
-        self._texts.append(chunk.content)
-        self._size += len(chunk.content)
-
-    def _is_behind(self) -> bool:
-        since_s = self._pending_since_s()
-        return since_s is not None and self._now() - since_s > BEHIND_S

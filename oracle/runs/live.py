@@ -15,8 +15,8 @@ from oracle.core.errors import InternalError
 from oracle.core.retry import Retry
 from oracle.llm.protocol import ModelFault
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.records import RunEnd, RunRecord, RunSummary
+from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
 from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
@@ -198,14 +198,26 @@ class LiveRun:
         recorder.is_closed = True
         answer, done = recorder.answer, recorder.answer.done
         if done is None or recorder.is_broken:
+            if recorder.end_work is not None:
+                await recorder.log.save(recorder.end_work)
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
             raise InternalError(f"the run {self.record.id!r} {what}; it is ended from its log")
         summary = recorder.record.summary()
         end = run_end(done, answer=answer.text, failed=answer.failed, fault=query.agent.fault, summary=summary)
         try:
-            await recorder.log.finish(write_chunk(done), end)
+            await recorder.log.finish(write_chunk(done), end, work=recorder.end_work)
         except RunLostError:
             self.left_as = "lost"
+        except RunBrokenError:
+            if recorder.end_work is not None:
+                await recorder.log.save(recorder.end_work)
+            raise
+        except Exception as error:
+            if isinstance(error, StorageError) or recorder.end_work is None:
+                raise
+            recorder.reopen()
+            query.closing.end_unsaved(query.agent, error)
+            await self._write_end(query, recorder)
 
 
 def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault | None, summary: RunSummary) -> RunEnd:

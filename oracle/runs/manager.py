@@ -7,7 +7,7 @@ its own `done`, or from its log, by this process or by another one.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from typing import Any, Self
@@ -31,12 +31,12 @@ from oracle.runs.live import LiveRun, ended_within, log_end
 from oracle.runs.opening import Opener
 from oracle.runs.options import Follower, NoFollower, RunOptions
 from oracle.runs.readers import Attendance, Readers
-from oracle.runs.record.reading import read_on
+from oracle.runs.record.reading import read_entries
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
 from oracle.runs.storage.errors import ConversationBusyError, StorageError, StoreUnavailableError
-from oracle.runs.storage.records import Claim, NewRun, Places, RunCommand, RunRecord
+from oracle.runs.storage.records import Claim, LogEntry, NewRun, Places, RunCommand, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.runs.upkeep import Upkeep
 from oracle.tools.client_tools import kept_tools
@@ -415,13 +415,15 @@ class RunManager:
         live = self._live.setdefault(record.id, LiveRun(record, store=self._store, clock=self._clock))
         found: Continued | None = None
         try:
-            recorded = await read_on(Record(), self._store.log, record.id)
-            if _has_only_waited(recorded) and record.shadow_of is None:
-                recorder = self._opener.recorder(live, started_s=self._clock.now(), record=recorded)
+            await self._store.write(lambda _: None)  # then the log has what this process has written of it
+            entries = await read_entries(self._store.log, record.id)
+            waiting = _waiting_record(entries) if record.shadow_of is None else None
+            if waiting is not None:
+                recorder = self._opener.recorder(live, started_s=self._clock.now(), record=waiting)
                 query = await self._open_waiting(live, recorder)
                 found = None if query is None else Continued(query, recorder)
             else:
-                found = await self._continuation.prepare(live)
+                found = await self._continuation.prepare(live, entries)
                 if found is not None:
                     self._metrics.run_continued()
         finally:
@@ -574,7 +576,11 @@ class RunManager:
         task.add_done_callback(self._background.discard)
 
 
-def _has_only_waited(recorded: Record) -> bool:
-    """Whether nothing has happened of a run but the notice that it waits."""
-    told = [notice for notice in recorded.answer.notices if notice.system_type == "queued"]
-    return recorded.opened is None and recorded.seq == len(told)
+def _waiting_record(entries: Sequence[LogEntry]) -> Record | None:
+    """The record of a run that has only sent the notice that it waits; `None` for any other."""
+    if any(entry.kind != "chunk" for entry in entries):
+        return None
+    record = Record()
+    record.read(entries)
+    told = [notice for notice in record.answer.notices if notice.system_type == "queued"]
+    return record if record.seq == len(told) else None

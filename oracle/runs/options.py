@@ -54,7 +54,7 @@ class RunOptions:
     retain_bytes: int | None = None
     retain_texts_s: float | None = None
     prune_s: float = 600.0
-    claim_at_once: int = 8
+    claim_at_once: int = 64
     most_pause_s: float = 30.0
     most_attempts: int = 5
 

@@ -248,6 +248,16 @@ class RunRecorder:
         """Record that this worker goes on with the run."""
         self._add(event)
 
+    def reopen(self) -> None:
+        """Replace the end, because what was to be written with the present one can never be written."""
+        self.end_work = self.answer.done = None
+        self.is_closed = False
+
+    def with_end(self, work: Work) -> bool:
+        """Add the answer to its conversation in the commit of the end (`oracle.agent.journal.QueryJournal`)."""
+        self.end_work = work
+        return True
+
     def signal(self, record: SignalRecord) -> None:
         """Record a signal of the model (`oracle.agent.journal.QueryJournal`)."""
         if not self.is_closed:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bt_runtime import Action, Journal, NoSettings, Recording, RunLoop
+from bt_runtime import Action, Journal, NoSettings, Recording, RunLoop, Status
 from bt_runtime.testing import FakeClock, FakeHost, action_from
 from tests.bt_runtime.running import S, live, until_idle
 
@@ -23,7 +23,7 @@ class _Journal(Journal):
         await self.gate.wait()
 
 
-async def test_an_outcome_is_durable_before_the_tree_gets_it():
+async def test_the_journal_gets_an_outcome_before_the_tree():
     recording = Recording()
     journal = _Journal(recording)
     journal.gate.clear()
@@ -156,9 +156,47 @@ async def test_what_nodes_do_with_partial_results_and_at_the_end_is_framed_too()
     await asyncio.gather(task, return_exceptions=True)
     assert steps.noted == [
         *("(", "start", ")"),
-        *("(", "deadline", ")", "keep", "(", "half", ")"),
+        *("(", "deadline", ")", "keep", "(", "half", ")", "flush"),
         *("(", "bye", ")", "keep", "(", "half", ")", "end"),
     ]
+
+
+async def test_what_is_delivered_while_an_outcome_is_kept_comes_with_it_and_is_recorded_so():
+    class Telling(Journal):
+        async def keep(self, outcomes):
+            loop.deliver("cancel_requested", value=True)
+
+        def begin_tick(self):
+            pass
+
+        def end_tick(self):
+            pass
+
+        async def flush(self):
+            pass
+
+    text = "sequence: [{action: one}, {condition: cancel_requested}]"
+    tree = live(text, host=FakeHost(), substitutes={"sequence/action": Steps().does("one")})
+    recording = Recording()
+    loop = RunLoop(tree, observers=[recording], journal=Telling())
+    assert (await loop.run()).status is Status.SUCCESS
+    taken = list(recording)[1]
+    assert (taken.cause, taken.causes) == ("delivery", ("cancel_requested",))
+    assert taken.deliveries == (("cancel_requested", True),)
+    assert [outcome.state for outcome in taken.outcomes] == ["done"]
+
+
+async def test_work_begins_after_the_outcome_that_it_rests_on_is_durable_and_the_tick_does_not_wait_for_that():
+    steps = Steps()
+    steps.gate.clear()
+    paths = {"sequence/action": steps.does("one"), "sequence/action#2": steps.does("two")}
+    tree = live("sequence: [{action: one}, {action: two}]", host=FakeHost(), substitutes=paths)
+    task = asyncio.create_task(RunLoop(tree, observers=[steps], journal=steps).run())
+    await until_idle()
+    assert steps.noted == ["(", "start", ")", "one", "keep", "(", "outcome", ")", "flush"]
+    steps.gate.set()
+    assert (await task).status is S
+    assert steps.noted[9:] == ["two", "keep", "(", "outcome", ")", "(", ")"]
 
 
 async def test_work_begins_after_the_delivery_that_it_rests_on_is_durable_also_ticks_later():
@@ -177,4 +215,4 @@ async def test_work_begins_after_the_delivery_that_it_rests_on_is_durable_also_t
     steps.gate.set()
     assert (await task).status is S
     assert steps.noted[12:14] == ["flush", "write"]
-    assert steps.noted.count("flush") == 1, "what rests on outcomes alone is durable with them"
+    assert steps.noted[14:] == ["keep", "(", "outcome", ")", "flush", "more", "keep", "(", "outcome", ")", "(", ")"]

@@ -7,9 +7,9 @@ how much is missing, and at most `MOST_CALLS` calls are kept. The run's stream h
 are kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from bt_runtime.text.data import dataclass
 from oracle.classify.types import QueryClassification
@@ -248,4 +248,13 @@ class Conversations(Protocol):
         Raises:
             KeyError: the user has no such conversation.
         """
+        ...
+
+
+@runtime_checkable
+class KeptWithRuns(Protocol):
+    """Conversations in the same database as the runs, so that the commit that ends a run can add its answer."""
+
+    def appending(self, user_id: str, context_id: str, exchange: Exchange) -> Callable[[Any], object]:
+        """The same as `append`, for a transaction of that database."""
         ...

@@ -134,6 +134,10 @@ class RunRules:
         """The request of a turn, for the journal; `turn` has judged it."""
         self.journal.request(record, prompt=prompt)
 
+    def with_end(self, work: Callable[[Any], object]) -> bool:
+        """For the journal."""
+        return self.journal.with_end(work)
+
     def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
         """A writing call, for the journal; `refusal` has judged it."""
         self.journal.intend(call_id, tool, step=step, at=at)

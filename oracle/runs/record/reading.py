@@ -56,9 +56,25 @@ async def read_on(record: Record, log: EventLog, run_id: str, *, kinds: Collecti
     Raises:
         StoreUnavailableError: the database cannot be read at present.
     """
-    while page := await log.events(run_id, kinds=kinds, after_seq=record.seq, limit=_PAGE):
-        record.read(page)
+    record.read(await read_entries(log, run_id, kinds=kinds, after_seq=record.seq))
     return record
+
+
+async def read_entries(
+    log: EventLog, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0
+) -> list[LogEntry]:
+    """All committed events of a run after number `after_seq`, in order.
+
+    Raises:
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    entries: list[LogEntry] = []
+    while True:
+        page = await log.events(run_id, kinds=kinds, after_seq=after_seq, limit=_PAGE)
+        entries += page
+        if len(page) < _PAGE:
+            return entries
+        after_seq = page[-1].seq
 
 
 async def read_opened(log: EventLog, run_id: str) -> Opened | None:

@@ -28,6 +28,7 @@ from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.erasing import delete_events, forget_conversation, forget_run, locked_state
 from oracle.runs.storage.errors import RunLostError, StoreUnavailableError
 from oracle.runs.storage.interrupts import grant_, granted_actions
+from oracle.runs.storage.prepared import Prepared
 from oracle.runs.storage.schema import Json, conversation, message, run
 from oracle.runs.storage.seeding import Told, begin_told
 from oracle.runs.storage.titles import title_of
@@ -46,13 +47,14 @@ _OF_CONVERSATION = message.c.conversation_id == bindparam("context_id")
 _HAS_MESSAGES = select(message.c.n).where(_OF_CONVERSATION).exists().label("has_messages")
 _HAS_GRANTS = select(grant_.c.id).where(grant_.c.context_id == bindparam("context_id")).exists().label("has_grants")
 _ROW = select(conversation.c.project_id, conversation.c.state, _HAS_MESSAGES, _HAS_GRANTS).where(_THEIRS)
-_OWNER = select(run.c.worker).where(run.c.id == bindparam("run_id")).with_for_update(read=True)
-_LAST = select(func.max(message.c.n), func.max(case((message.c.run_id == bindparam("run_id"), message.c.n)))).where(
-    _OF_CONVERSATION
-)
-_INSERT = insert(message)
-_USED = update(conversation).where(conversation.c.id == bindparam("context_id"))
-_BEGUN = _USED.values(title=func.coalesce(conversation.c.title, bindparam("first", type_=Json)))
+_OWNER = Prepared(select(run.c.worker).where(run.c.id == bindparam("run_id")).with_for_update(read=True))
+_OF_RUN = case((message.c.run_id == bindparam("run_id"), message.c.n))
+_LAST = Prepared(select(func.max(message.c.n), func.max(_OF_RUN)).where(_OF_CONVERSATION))
+_INSERT = Prepared(insert(message), sets=message.c.keys())
+_CHANGE = update(conversation).where(conversation.c.id == bindparam("context_id"))
+_TITLE = func.coalesce(conversation.c.title, bindparam("first", type_=Json))
+_USED = Prepared(_CHANGE, sets=("state", "updated_at", "n"))
+_BEGUN = Prepared(_CHANGE.values(title=_TITLE), sets=("state", "updated_at", "n"))
 
 
 class AskedBefore(NamedTuple):
@@ -130,14 +132,14 @@ class StoredConversations:
             RunLostError: another worker has taken the run over, and adds its answer.
             StoreUnavailableError: the store is being closed.
         """
-        at = self._database.now()
+        add = self.appending(user_id, context_id, exchange)
 
         def work(connection: Connection) -> None:
             # The worker that has the run now ends it, and adds its answer.
-            owner = connection.scalar(_OWNER, {"run_id": exchange.run_id})
-            if self._worker is not None and owner not in (None, self._worker):
+            owner = _OWNER.first(connection, {"run_id": exchange.run_id})
+            if self._worker is not None and owner is not None and owner[0] != self._worker:
                 raise RunLostError(f"another worker has taken the run {exchange.run_id!r} over")
-            _append(connection, user_id, context_id, exchange, dialect=self._database.dialect, at=at)
+            add(connection)
 
         def note(error: Exception) -> None:
             log.warning("answer.not_written", run_id=exchange.run_id, problem=str(error))
@@ -150,6 +152,11 @@ class StoredConversations:
             on_failure=note,
             unless=lambda: self._writer.is_closing,
         )
+
+    def appending(self, user_id: str, context_id: str, exchange: Exchange) -> Callable[[Connection], object]:
+        """The same as `append`, for the transaction that ends the run, which has checked the run's owner."""
+        dialect, at = self._database.dialect, self._database.now()
+        return partial(_append, user_id=user_id, context_id=context_id, exchange=exchange, dialect=dialect, at=at)
 
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep the figures.
@@ -398,7 +405,7 @@ def _append(
     if state is None:
         raise KeyError(context_id)
     place = {"context_id": context_id, "run_id": exchange.run_id}
-    last, of_run = connection.execute(_LAST, place).one()
+    last, of_run = _LAST.first(connection, place) or (None, None)
     if of_run is not None:
         return
     rows = [
@@ -413,15 +420,15 @@ def _append(
         }
         for n, each in enumerate(exchange.messages(), start=(last or 0) + 1)
     ]
-    connection.execute(_INSERT, rows)
+    _INSERT.run_each(connection, rows)
     if exchange.classification is not None:
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
     used = {"context_id": context_id, "state": state, "updated_at": at, "n": dialect.next_number(connection)}
     if last is None:  # the first question; of a conversation that was created without a run it is the title
-        connection.execute(_BEGUN, used | {"first": title_of(exchange.question)})
+        _BEGUN.run(connection, used | {"first": title_of(exchange.question)})
     else:
-        connection.execute(_USED, used)
+        _USED.run(connection, used)
 
 
 @dataclass(frozen=True, slots=True)

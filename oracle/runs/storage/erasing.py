@@ -19,6 +19,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from oracle.runs.storage.errors import ConversationBusyError
 from oracle.runs.storage.features import FEATURES, take_from_features
 from oracle.runs.storage.parts import Loss
+from oracle.runs.storage.prepared import Prepared
 from oracle.runs.storage.run_pages import find_run
 from oracle.runs.storage.schema import conversation, event, message, run
 from oracle.runs.storage.titles import title_of
@@ -104,7 +105,7 @@ async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
 
 
 _THEIRS = (conversation.c.id == bindparam("context_id")) & (conversation.c.user_id == bindparam("of_user"))
-_STATE = select(conversation.c.state).where(_THEIRS).with_for_update()
+_STATE = Prepared(select(conversation.c.state).where(_THEIRS).with_for_update())
 
 
 def forget_conversation(connection: Connection, *, user_id: str, context_id: str, at: float) -> Sequence[str] | None:
@@ -159,5 +160,5 @@ def forget_run(connection: Connection, *, user_id: str, run_id: str, at: float) 
 
 def locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
     """The state of the user's conversation, locked against other workers until the end of this transaction."""
-    state: dict[str, Any] | None = connection.scalar(_STATE, {"context_id": context_id, "of_user": user_id})
-    return state
+    found = _STATE.first(connection, {"context_id": context_id, "of_user": user_id})
+    return None if found is None else found[0]

@@ -21,14 +21,22 @@ from oracle.runs.storage.commit import EventEntry, TickEntry, Work
 from oracle.runs.storage.database import Database, may_be_id
 from oracle.runs.storage.dialect import PAGE, EventRow
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
+from oracle.runs.storage.prepared import Prepared
 from oracle.runs.storage.records import ChunkPage, EventKind, LogEntry, RunEnd, RunRecord, StoredChunk
+from oracle.runs.storage.schema import KINDS
 from oracle.runs.storage.tails import Tail, Tails
 from oracle.runs.storage.writer import PATIENCE_S, Writer
 
 _run = schema.run
-# Made once: they end every run.
-_STATE = select(_run.c.status, _run.c.epoch).where(_run.c.id == bindparam("run_id"))
-_END = update(_run).where(_run.c.id == bindparam("run_id"))
+_STATE = Prepared(select(_run.c.status, _run.c.epoch).where(_run.c.id == bindparam("run_id")))
+_CHANGE = update(_run).where(_run.c.id == bindparam("run_id"))
+_END = Prepared(
+    _CHANGE,
+    sets=(
+        *("status", "finished_at", "termination_reason", "answer", "error", "turns", "tokens_used", "tokens_estimated"),
+        *("summary", "node_errors", *KINDS, "model_used"),
+    ),
+)
 _LONGEST_MODEL = 255  # characters; a provider may send any name, and a run must end with it
 
 
@@ -167,8 +175,11 @@ class RunLog:
             self.refused(error)
         self._check()
 
-    async def finish(self, done: bytes, end: RunEnd) -> None:
+    async def finish(self, done: bytes, end: RunEnd, *, work: Work | None = None) -> None:
         """Write the last chunk and the end of the run's row in one commit. A second call does nothing.
+
+        `work` is written before them in that commit. What it raises is raised here, and the log goes on as if there had
+        been no end.
 
         Later events are ignored. This waits for as long as nothing can be written.
 
@@ -182,7 +193,7 @@ class RunLog:
         self._check()
         self.release()
         if self._final is None:
-            self._final = _Final(self.chunks + 1, self._seq + 1, self._now(), done, end)
+            self._final = _Final(self.chunks + 1, self._seq + 1, self._now(), done, end, work)
             self.chunks += 1
         wakes = (self.run_id, self._final.chunk_n)
         try:
@@ -190,6 +201,26 @@ class RunLog:
         except RunLostError as error:
             self.refused(error)
             raise
+        except StorageError:
+            raise
+        except Exception:  # of `work`
+            self._final = None
+            self.chunks -= 1
+            raise
+
+    async def save(self, work: Work) -> None:
+        """Write to other tables although a part of the run can never be written; not if another worker has it.
+
+        Raises:
+            StoreUnavailableError: the store is closed.
+            Exception: what `work` raises.
+        """
+
+        def owned(connection: Connection) -> None:
+            if _STATE.first(connection, {"run_id": self.run_id}) == ("running", self.epoch):
+                work(connection)
+
+        await self._writer.write(owned, patience_s=math.inf)
 
     async def leave(
         self,
@@ -218,7 +249,7 @@ class RunLog:
             if self._is_over(connection):
                 return
             fields = left(is_parked=is_parked, wake_at=wake_at) if decide is None else decide(connection)
-            connection.execute(_END.values(fields), {"run_id": self.run_id})
+            connection.execute(_CHANGE.values(fields), {"run_id": self.run_id})
             if fields["status"] == "queued":
                 announce(connection, self._writer.dialect)
 
@@ -282,7 +313,9 @@ class RunLog:
         final = self._final
         assert final is not None, "made before it is written"  # noqa: S101
         if not self._is_over(connection):
-            connection.execute(_END, {"run_id": self.run_id, **final.to_row()})
+            if final.work is not None:
+                final.work(connection)
+            _END.run(connection, {"run_id": self.run_id, **final.to_row()})
             self._writer.dialect.insert_events(connection, final.events(self.run_id))
             self._observer.ended(connection, self._run, final.end)
 
@@ -293,10 +326,10 @@ class RunLog:
             RunLostError: another worker has the run.
             RunBrokenError: a part of this run can never be written.
         """
-        found = connection.execute(_STATE, {"run_id": self.run_id}).one_or_none()
-        if found is None or found.epoch != self.epoch:
+        status, epoch = _STATE.first(connection, {"run_id": self.run_id}) or (None, None)
+        if epoch != self.epoch:
             raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
-        if found.status != "running":
+        if status != "running":
             return True
         if self.is_refused:
             raise RunBrokenError(f"a part of the run {self.run_id!r} could not be written, so it has no end yet")
@@ -326,6 +359,7 @@ class _Final:
     at: float
     done: bytes
     end: RunEnd
+    work: Work | None = None
 
     def to_row(self) -> dict[str, Any]:
         end = self.end

@@ -15,6 +15,7 @@ from sqlalchemy import Column, Connection, String, Table, bindparam, delete, lit
 from oracle.runs.storage.database import Database
 from oracle.runs.storage.dialect import Dialect
 from oracle.runs.storage.parts import Keeping, Loss
+from oracle.runs.storage.prepared import Prepared, PreparedInsert
 from oracle.runs.storage.schema import Json, metadata, run
 from oracle.runs.storage.writer import Part, Writer
 
@@ -33,9 +34,10 @@ prompt_use = Table(
 )
 
 _MOST_KNOWN = 10_000  # digests in memory
-_FOUND = (
+_FOUND = Prepared(
     select(prompt.c.sha).where(prompt.c.sha == bindparam("found")).with_for_update(read=True, key_share=True)
-)  # made once: it is asked in every run
+)
+_USE = PreparedInsert(prompt_use)
 
 
 class Prompts(Part):
@@ -79,9 +81,9 @@ def _keep(connection: Connection, run_id: str, sha: str, text: str, *, dialect: 
 
 def _use(connection: Connection, run_id: str, sha: str, *, dialect: Dialect) -> bool:
     """Note the use of a prompt that is there; returns whether it is."""
-    if connection.scalar(_FOUND, {"found": sha}) is None:
+    if _FOUND.first(connection, {"found": sha}) is None:
         return False
-    connection.execute(dialect.insert(prompt_use), {"run_id": run_id, "sha": sha})
+    _USE.run(connection, dialect, {"run_id": run_id, "sha": sha})
     return True
 
 

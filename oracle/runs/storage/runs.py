@@ -20,10 +20,10 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
 
 from bt_runtime.text.data import dataclass
 from oracle.agent.conversations.protocol import UnknownConversationError
+from oracle.core.encoding import from_json, to_json
 from oracle.runs.storage import schema
 from oracle.runs.storage.claims import announce, count_waiting, has_place, next_turn
 from oracle.runs.storage.database import Database, may_be_id
@@ -34,6 +34,7 @@ from oracle.runs.storage.errors import (
     UnclearRunError,
 )
 from oracle.runs.storage.interrupts import pending_of, what_is_open
+from oracle.runs.storage.prepared import Prepared
 from oracle.runs.storage.records import NewRun, Places, RunRecord, record_of
 from oracle.runs.storage.run_pages import (
     RunCounts,
@@ -51,10 +52,18 @@ from oracle.runs.storage.titles import title_of
 from oracle.runs.storage.writer import ASKER_PATIENCE_S, Writer
 
 _run, _conversation = schema.run, schema.conversation
-_MOST_NAMED = 3  # of what a conversation waits for, in a message
-# Made once: they are part of every request.
-_INSERT = insert(_run).returning(*_run.c)
-_INSERT_CONVERSATION = insert(_conversation)
+_MOST_NAMED = 3  # of the question in a message about a waiting conversation
+_INSERT = Prepared(
+    insert(_run),
+    sets=(
+        *("id", "user_id", "context_id", "worker", "epoch", "tree", "tree_sha", "input", "limits", "status"),
+        *("created_at", "deadline_at", "shadow_of", "n", "turn"),
+    ),
+)
+_INSERT_CONVERSATION = Prepared(
+    insert(_conversation),
+    sets=("id", "user_id", "project_id", "title", "state", "created_at", "updated_at", "n"),
+)
 
 
 class _BeingCountedError(Exception):
@@ -156,19 +165,18 @@ class RunTable:
         # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(connection, new.context_id)
-        row = _row_of(new, worker="" if is_waiting else self.worker, at=at) | {"n": number}
-        if is_waiting:
-            row["turn"] = next_turn(connection, new.user_id)
+        fields = _fields_of(new, worker="" if is_waiting else self.worker, at=at, number=number)
+        turn = next_turn(connection, new.user_id) if is_waiting else 0
         try:
             with connection.begin_nested() if dialect.is_shared else nullcontext():
-                record = record_of(connection.execute(_INSERT, row).one())
-        except IntegrityError:  # another worker was faster
-            if not _is_busy(connection, new.context_id):
+                _INSERT.run(connection, fields | {"turn": turn})
+        except Exception as error:
+            if not self.database.is_data_error(error) or not _is_busy(connection, new.context_id):
                 raise
             raise _busy(connection, new.context_id) from None
         if new.shadow_of is None:
             _take_conversation(connection, new, at=at, number=number)
-        return record
+        return RunRecord(**fields)
 
     def _lock(self, connection: Connection, name: str, *, waits: bool) -> None:
         """Let no two workers count at the same time."""
@@ -314,8 +322,8 @@ def _check_share(connection: Connection, user_id: str, most: int) -> None:
         raise TooManyRunsError(f"{active} queries are under way; at most {most} may be, so wait for one to end")
 
 
-def _row_of(new: NewRun, *, worker: str, at: float) -> dict[str, Any]:
-    """The row of a run; without a worker it waits for one."""
+def _fields_of(new: NewRun, *, worker: str, at: float, number: int) -> dict[str, Any]:
+    """The values of a new run's row, and its record; without a worker it waits for one."""
     return {
         "id": new.id,
         "user_id": new.user_id,
@@ -324,12 +332,13 @@ def _row_of(new: NewRun, *, worker: str, at: float) -> dict[str, Any]:
         "epoch": 1,
         "tree": new.tree,
         "tree_sha": new.tree_sha,
-        "input": new.input,
-        "limits": new.limits,
+        "input": from_json(to_json(new.input)),  # as it is read later
+        "limits": from_json(to_json(new.limits)),
         "status": "running" if worker else "queued",
         "created_at": at,
         "deadline_at": at + new.timeout_s,
         "shadow_of": new.shadow_of,
+        "n": number,
     }
 
 
@@ -355,7 +364,7 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
             "updated_at": at,
             "n": number,
         }
-        connection.execute(_INSERT_CONVERSATION, row)
+        _INSERT_CONVERSATION.run(connection, row)
         return
     used = update(_conversation).where(_conversation.c.id == new.context_id).values(n=number, updated_at=at)
     used = used.values(title=func.coalesce(_conversation.c.title, literal(_title(new), schema.Json)))

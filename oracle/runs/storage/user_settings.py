@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import Column, Connection, Double, Integer, String, Table, bindparam, select, update
 
+from oracle.runs.storage.database import Database
 from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import Json, metadata
-from oracle.runs.storage.writer import Part
+from oracle.runs.storage.writer import Part, Writer
 
 user_settings = Table(
     "user_settings",
@@ -18,15 +19,34 @@ user_settings = Table(
 )
 KEEPING = Keeping(tables=(user_settings,), with_runs=no_texts)  # their user deletes them by name
 
-_DATA = select(user_settings.c.data).where(user_settings.c.user_id == bindparam("of_user"))  # of every query: made once
+_DATA = select(user_settings.c.data).where(user_settings.c.user_id == bindparam("of_user"))  # made once
+
+
+_MOST_KNOWN = 10_000  # users in memory
 
 
 class UserSettings(Part):
-    """The fields that each user has set. Defaults are not stored, so that they can change."""
+    """The fields that each user has set. Defaults are not stored, so that they can change.
+
+    Where this process alone writes to the database they are read once and kept in memory until the user changes them.
+    """
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        super().__init__(database, writer=writer)
+        self._known: dict[str, Mapping[str, int]] = {}
+        self._changes = 0
 
     async def load(self, user_id: str) -> Mapping[str, int]:
         """The fields that the user has set."""
-        return await self._database.read(lambda connection: connection.scalar(_DATA, {"of_user": user_id})) or {}
+        if (known := self._known.get(user_id)) is not None:
+            return known
+        changes = self._changes
+        found = await self._database.read(lambda connection: connection.scalar(_DATA, {"of_user": user_id})) or {}
+        if not self._database.dialect.is_shared and changes == self._changes:  # else it may be what was before one
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[user_id] = found
+        return found
 
     async def reset(self, user_id: str) -> None:
         """Delete all fields of the user."""
@@ -56,4 +76,8 @@ class UserSettings(Part):
             connection.execute(update(user_settings).where(own).values(values))
             return changed
 
-        return await self._writer.write(work, is_alone=True)
+        def forget(_: object) -> None:
+            self._changes += 1
+            self._known.pop(user_id, None)
+
+        return await self._writer.write(work, on_commit=forget, is_alone=True)

@@ -4,20 +4,33 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import Annotated, Final
+from inspect import signature
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from oracle.agent.answering import Ask
 from oracle.agent.control.choosing import DEFAULT_TREE
 from oracle.agent.tracing import TraceHeaders
+from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
 from oracle.runs.storage.errors import AlreadyBegunError, StoreUnavailableError
 from oracle.runs.storage.records import RunRecord
-from oracle.server.api.access import CallerNow, OwnRun, Parts, ReadableRun, config_of, conversation_id, with_texts
+from oracle.server.api.access import (
+    CallerNow,
+    OwnRun,
+    Parts,
+    ReadableRun,
+    caller_of,
+    config_of,
+    conversation_id,
+    parts_of,
+    with_texts,
+)
 from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import KeyHeader, QueryRequest, key_of
 from oracle.server.api.described import DescribedRoute, event_stream, refusals
@@ -29,11 +42,46 @@ from oracle.server.api.run_bodies import body_of
 from oracle.server.api.waiting import whole_answer
 from oracle.tools.client_tools import read_tools
 
-router = APIRouter(route_class=DescribedRoute)
-
+_JSON: Final = frozenset({"application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8"})
 _LONGEST_HANDED: Final = 1_000
 _HANDED: Final = re.compile(rf"[\x20-\x7e]{{0,{_LONGEST_HANDED}}}")
 _MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
+
+
+class _QueryRoute(DescribedRoute):
+    """The route of a question; one that is as it should be is read past FastAPI.
+
+    FastAPI's reading of body, headers and dependencies takes longer than all else in front of a run. What is not plain
+    JSON of a `QueryRequest`, or has query parameters, is read by FastAPI, which says what is wrong.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        answer, call, has_body = super().get_route_handler(), self.endpoint, self.body_field is not None
+        knows_last = "last_event_id" in signature(call).parameters
+
+        async def handle(request: Request) -> Response:
+            body = await _plain_body(request) if has_body else None
+            if body is None:
+                return await answer(request)
+            last = {"last_event_id": request.headers.get("last-event-id")} if knows_last else {}
+            response: Response = await call(body, request, await parts_of(request), await caller_of(request), **last)
+            return response
+
+        return handle
+
+
+async def _plain_body(request: Request) -> QueryRequest | None:
+    """The body, if it is JSON of a question; `None`: it may be another one, or is wrong."""
+    if request.scope["query_string"] or request.headers.get("content-type") not in _JSON:
+        return None
+    try:
+        return QueryRequest.model_validate(from_json(await request.body()))
+    except (ValueError, ClientDisconnect):  # FastAPI reads it again: Starlette keeps what it has read
+        return None
+
+
+router = APIRouter(route_class=_QueryRoute)
 
 TraceparentHeader = Annotated[
     str | None,

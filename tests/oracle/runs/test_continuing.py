@@ -15,7 +15,8 @@ from bt_runtime.testing import FakeClock
 from oracle.llm.protocol import ModelRequest
 from oracle.runs.options import RunOptions
 from oracle.runs.storage import schema
-from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.log import EventLog
+from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.run_pages import NOT_CONTINUED, RunFilter
 from oracle.runs.storage.store import open_store
 from oracle.runs.storage.trees import tree_version
@@ -81,6 +82,20 @@ async def test_a_turn_goes_on_exactly_where_it_was_cut_off(url: str) -> None:
     assert (notice["system_type"], notice["metadata"]["attempt"]) == ("recovered", 1)
     (resumed,) = await events(url, record, "resumed")
     assert [each[2] for each in resumed["under_way"]] == ["continued"]
+
+
+async def test_the_log_is_read_once_to_go_on(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, read, events_of = await until_killed(url, [says("Half of the", hang=True)]), list[str](), EventLog.events
+
+    async def noting(log: EventLog, run_id: str, **how: Any) -> list[LogEntry]:
+        if how.get("kinds") is None:
+            read.append(run_id)
+        return await events_of(log, run_id, **how)
+
+    monkeypatch.setattr(EventLog, "events", noting)
+    async with restarted(url, [answers(" answer.")]) as it:
+        await it.told(record)
+    assert read == [record.id]
 
 
 async def test_what_a_lost_turn_has_cost_counts(url: str) -> None:

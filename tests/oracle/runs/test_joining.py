@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from oracle.core.chunks import Chunk, Closing, Content, Failed, Thinking
 from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
-from oracle.runs.joining import BEHIND_S, HOLD_S, TextJoiner
+from oracle.runs.joining import BEHIND_S, HOLD_S, LONGEST_HOLD_S, TextJoiner
 from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedModel
 from tests.oracle.runs.running import PATIENCE_S, managed
 from tests.oracle.runs.test_unwritable import locked
 
-AHEAD, BEHIND = None, -10 * BEHIND_S
+AHEAD, BEHIND = None, -1.1 * BEHIND_S
 
 
 @dataclass
@@ -72,6 +72,18 @@ def test_pieces_are_joined_while_an_entry_waits_too_long_and_come_within_30_ms()
         stage.advance(HOLD_S / 3)
     assert stage.kept == [Content("abc")]
     assert HOLD_S <= 0.03
+
+
+@pytest.mark.parametrize(("waited_s", "held_s"), [(0.021, 0.025), (0.06, 0.06), (30.0, 0.1)])
+def test_the_longer_the_store_lets_entries_wait_the_longer_pieces_are_joined(waited_s: float, held_s: float) -> None:
+    stage = Stage(-waited_s)
+    for _ in range(10):
+        stage.joining.emit(Content("x"), stage.kept.append)
+        assert not stage.kept
+        stage.advance(held_s / 10 - 1e-9)
+    stage.advance(1e-6)
+    assert stage.kept == [Content("x" * 10)]
+    assert LONGEST_HOLD_S == 0.1
 
 
 def test_pieces_that_are_held_go_first_when_the_store_has_caught_up() -> None:

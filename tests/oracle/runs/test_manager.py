@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import delete, func, select, text, update
 from structlog.testing import capture_logs
 
 from bt_runtime import Outcome
@@ -23,7 +23,7 @@ from oracle.runs.record.outcome_json import decode_outcome
 from oracle.runs.record.ticks import decode_tick
 from oracle.runs.storage.errors import ConversationBusyError, TooManyRunsError
 from oracle.runs.storage.records import EventKind, RunRecord
-from oracle.runs.storage.schema import conversation
+from oracle.runs.storage.schema import conversation, message, run
 from oracle.runs.storage.store import Store
 from oracle.runs.storage.tails import Tail
 from oracle.testing import ScriptedTurn
@@ -412,6 +412,44 @@ async def test_a_run_whose_asker_went_away_while_it_was_opened_does_not_stay_und
             await it.manager.drain()
         assert it.manager.active == 0
         assert [run.status for run in await store.runs.latest(user_id=None, limit=10)] in ([], ["finished"])
+
+
+async def test_an_answer_that_cannot_be_added_to_its_conversation_is_an_error_and_the_run_has_one_end(
+    store: Store,
+) -> None:
+    gate = Gate()
+    async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(gate)]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Looking.")
+        gone = delete(conversation).where(conversation.c.id == live.record.context_id)
+        await store.write(lambda connection: connection.execute(gone).close())
+        with capture_logs() as logs:
+            gate.open.set()
+            record = await asyncio.wait_for(live.wait(), PATIENCE_S)
+    assert [each["run_id"] for each in logs if each["event"] == "answer.not_saved"] == [record.id]
+    page = await store.log.page(record.id)
+    assert page is not None
+    assert page.is_last
+    chunks = [json.loads(chunk.data) for chunk in page.chunks]
+    assert [chunk["type"] for chunk in chunks][-4:] == ["error", "content", "content", "done"]
+    assert [chunk["termination_reason"] for chunk in chunks if chunk["type"] == "done"] == ["error"]
+    answer = "".join(chunk["content"] for chunk in chunks if chunk["type"] == "content")
+    assert answer.endswith("answer.\n\nStopped: the answer could not be saved in the conversation.")
+    assert (record.status, record.termination_reason, record.answer) == ("finished", "error", answer)
+    assert [event.kind for event in await store.log.events(record.id)][-2:] == ["chunk", "final"]
+
+
+async def test_a_conversation_has_the_answer_from_the_commit_on_that_ends_its_run(store: Store) -> None:
+    async with managed(store, [answers()]) as it:
+        record = (await it.start()).record
+        status = select(run.c.status).where(run.c.id == record.id).scalar_subquery()
+        said = select(func.count()).where(message.c.run_id == record.id).scalar_subquery()
+        seen: set[tuple[str, int]] = set()
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(each == "finished" for each, _ in seen):
+                row = await store.database.read(lambda connection: connection.execute(select(status, said)).one())
+                seen.add((row[0], row[1]))
+    assert seen <= {("running", 0), ("finished", 2)}
 
 
 async def test_a_forked_conversation_outlives_a_query_that_could_not_be_opened(store: Store) -> None:

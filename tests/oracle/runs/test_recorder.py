@@ -84,6 +84,7 @@ async def test_everything_else_comes_after_the_text_that_was_held_before_it(
 ) -> None:
     monkeypatch.setattr("oracle.runs.joining.BEHIND_S", -inf)  # whatever waits makes the store be behind
     monkeypatch.setattr("oracle.runs.joining.HOLD_S", 3600)
+    monkeypatch.setattr("oracle.runs.joining.LONGEST_HOLD_S", 3600)
     recorder = await recorder_of(store, [], most_bytes=1_000_000)
     recorder.emit(Content("It begins."))  # nothing waits yet, so it is written at once
     for piece in ("a", "b"):
@@ -225,10 +226,13 @@ async def test_an_outcome_that_a_worker_kept_before_it_died_is_not_recorded_or_c
     outcome = Outcome("root/turn@1", "done", turn, at_s=2.0)
     first = await recorder_of(store, [])
     await first.keep([outcome])
+    await first.flush()
     again = replace(first, record=Record.fold(await store.log.events("run-1")))
     await again.keep([outcome])
+    await again.flush()
     assert [event.kind for event in await store.log.events("run-1")] == ["turn_end"]
     await again.keep([replace(outcome, state="cancelled")])  # the run went on with a cancel, and its node was halted
+    await again.flush()
     recorded = Record.fold(await store.log.events("run-1"))
     assert [each.state for each in recorded.pending.outcomes] == ["cancelled"]
     assert (recorded.turns, recorded.tokens) == (again.record.turns, again.record.tokens) == (1, 7)

@@ -102,6 +102,9 @@ class _Both:
         self.recorder.request(record, prompt=prompt)
         self.other.request(record, prompt=prompt)
 
+    def with_end(self, work) -> bool:
+        return self.other.with_end(work)
+
     def signal(self, record: SignalRecord) -> None:
         self.recorder.signal(record)
         self.other.signal(record)

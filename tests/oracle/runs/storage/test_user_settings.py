@@ -38,6 +38,35 @@ async def test_each_change_is_a_revision(store: Store) -> None:
     assert (await store.settings.load("ann"), await revision_of(store, "ann")) == ({}, 3)
 
 
+async def test_a_change_counts_at_once_also_for_a_user_whose_fields_are_being_read(store: Store) -> None:
+    for value in range(1, 20):
+        reading = asyncio.ensure_future(store.settings.load("ann"))
+        await store.settings.change("ann", lambda _, value=value: {"max_iterations": value})
+        await reading
+        assert await store.settings.load("ann") == {"max_iterations": value}
+
+
+async def test_what_one_worker_sets_counts_on_the_other_at_once(postgresql_url: str) -> None:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
+        assert await two.settings.load("ann") == {}
+        await one.settings.change("ann", lambda _: {"max_iterations": 7})
+        assert await two.settings.load("ann") == {"max_iterations": 7}
+
+
+async def test_only_one_server_reads_the_fields_again_that_it_knows(store: Store) -> None:
+    reads, read = 0, store.database.read
+
+    async def counted(work):
+        nonlocal reads
+        reads += 1
+        return await read(work)
+
+    store.database.read = counted
+    for _ in range(3):
+        assert await store.settings.load("ann") == {}
+    assert reads == (3 if store.is_shared else 1)
+
+
 async def test_a_change_that_fails_changes_nothing(store: Store) -> None:
     def refuse(_):
         raise ValueError("max_iterations is 99; it must be 1-50")

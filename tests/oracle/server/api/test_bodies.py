@@ -4,6 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from oracle.server.api.bodies import Limits, QueryRequest, TitleChange
+from oracle.testing import ScriptedModel, ScriptedTurn
 from tests.oracle.server.api.conftest import in_shared_loop
 
 MANY = {f"unknown-{number}": number for number in range(80_000)}
