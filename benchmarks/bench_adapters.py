@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import orjson
 import uvloop
 
-from benchmarks.bench_service import STREAMS, Heard, Load, complain, load, oracle_server
+from benchmarks.bench_service import STREAMS
 from benchmarks.paced import Pace
+from benchmarks.service_load import Heard, Load, complain, load, oracle_server
 
 AIM = 1.2
 

@@ -1,12 +1,12 @@
 """Load: hundreds of streams at once from one server process, and recorded runs read again, over a bare ASGI app.
 
 The model speaks 50 pieces over 2 s in each of 5 turns, with a tool call between them; it is in the server's process
-(with `--wire` it is behind the provider's wire, in a third process, and the server is `oracle serve` as it is). Each
-piece carries the time at which it was due, and a client in another process tells how long after that it came. Every
-stream is checked: its numbers have no gap, its text is the answer to its own question, `done` comes once and last.
+(with `--wire` it is behind the provider's wire, in a third process, and the server is `oracle serve` as it is). Every
+stream is checked (`benchmarks.service_load`).
 
 Processor time is that of a piece of the model, whether it came as a chunk of its own or joined with others, so that
-joining cannot hide work. It has a share of the run's start, of its turns and of its tool calls. The aims, each printed
+joining cannot hide work. It has a share of the run's start, of its turns and of its tool calls, which
+`benchmarks.run_costs` then takes apart. The aims, each printed
 beside its figure: at 200 streams 3 times the bare app's, and p99 from piece to client under 40 ms; at 500 streams p99
 under 150 ms; recorded runs are read at half the bare app's rate or better, and at 1.66 times the rate at which it sends
 them event by event. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
@@ -14,22 +14,20 @@ them event by event. The bare app is uvicorn with the same loop and parser that 
 
 import argparse
 import asyncio
-import math
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import orjson
 import uvloop
 
-from benchmarks.paced import Pace, make_project, pieces_in, question
+from benchmarks.paced import Pace, make_project
 from benchmarks.processes import ServerProcess, python
+from benchmarks.run_costs import show_costs
 from benchmarks.service_client import ServiceClient
+from benchmarks.service_load import Load, bare_server, complain, load, made_folder, oracle_server, paced_options
 
 AIM_MS = 150
 AIM_MS_OF_200 = 40
@@ -38,138 +36,8 @@ AIM_RATIO = 0.5
 AIM_OF_EACH = 1.66
 AIM_KB = 80
 STREAMS = (200, 500)
-RAMP_S = 2.0
-"""Over which the streams begin: users do not all ask in the same millisecond."""
-NATIVE = "/api/oracle/stream"
 READERS = 8
 READ_S = 4.0
-
-
-@dataclass(slots=True)
-class Heard:
-    """What one client heard of its query."""
-
-    tag: str
-    numbers: list[int] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    types: list[str] = field(default_factory=list)
-    late_s: list[float] = field(default_factory=list)
-    run_id: str = ""
-    status: int = 0
-
-    def take(self, number: int, data: bytes) -> None:
-        chunk = orjson.loads(data)
-        if chunk["type"] == "content":
-            self.hear(chunk["content"])
-            self.numbers[-1] = number
-        else:
-            self.numbers.append(number)
-            self.types.append(chunk["type"])
-
-    def hear(self, text: str) -> None:
-        """A piece of the answer has come."""
-        now = time.monotonic()
-        self.numbers.append(len(self.numbers) + 1)
-        self.types.append("content")
-        self.texts.append(text)
-        self.late_s += [now - piece.sent_at for piece in pieces_in(text)]
-
-    def mistakes(self, pace: Pace) -> list[str]:
-        """Everything that is not as it must be."""
-        found = []
-        if self.status != 200:
-            return [f"{self.tag}: status {self.status}"]
-        if self.numbers != list(range(1, len(self.numbers) + 1)):
-            found.append(f"{self.tag}: the numbers have gaps")
-        if [piece.place for piece in pieces_in("".join(self.texts))] != pace.expected(self.tag):
-            found.append(f"{self.tag}: the text is not the answer to its question")
-        if self.types.count("done") != 1 or self.types[-1] != "done":
-            found.append(f"{self.tag}: it ended with {self.types[-3:]}")
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What came of many streams at once."""
-
-    heard: Sequence[Heard]
-    cpu_s: float
-    wall_s: float
-    run_kb: float
-
-    def late_ms(self, share: float) -> float:
-        late = sorted(each for heard in self.heard for each in heard.late_s)
-        return late[min(len(late) - 1, math.ceil(len(late) * share) - 1)] * 1000
-
-    @property
-    def pieces(self) -> int:
-        return sum(len(heard.late_s) for heard in self.heard)
-
-    @property
-    def cpu_us(self) -> float:
-        """Of a piece."""
-        return self.cpu_s / self.pieces * 1e6
-
-    @property
-    def chunks_of_a_piece(self) -> float:
-        """Below 1 where pieces were joined."""
-        return sum(heard.types.count("content") for heard in self.heard) / self.pieces
-
-
-def native_body(text: str) -> Any:
-    return {"question": text}
-
-
-async def ask(
-    address: str,
-    tag: str,
-    *,
-    after_s: float,
-    path: str = NATIVE,
-    body: Callable[[str], Any] = native_body,
-    make: Callable[[str], Heard] = Heard,
-) -> Heard:
-    """One client: asks, and listens to the end."""
-    await asyncio.sleep(after_s)
-    heard = make(tag)
-    client = await ServiceClient.connect(address, on_event=heard.take)
-    client.send("POST", path, body=body(question(tag)))
-    heard.status = await client.headers_came()
-    heard.run_id = client.headers.get("x-run-id", "")
-    await client.ended()
-    client.close()
-    return heard
-
-
-async def load(
-    server: ServerProcess,
-    streams: int,
-    *,
-    ramp_s: float = RAMP_S,
-    path: str = NATIVE,
-    body: Callable[[str], Any] = native_body,
-    heard: Callable[[str], Heard] = Heard,
-) -> Load:
-    """Ask so many questions at once; the server has been warmed up."""
-    base_bytes, base_s, began = server.rss_bytes, server.cpu_s, time.monotonic()
-    most = base_bytes
-
-    async def watch() -> None:
-        nonlocal most
-        while True:
-            most = max(most, server.rss_bytes)
-            await asyncio.sleep(0.2)
-
-    watching = asyncio.create_task(watch())
-    tags = [f"q{streams}x{n}" for n in range(streams)]
-    asking = (
-        ask(server.address, tag, after_s=n / streams * ramp_s, path=path, body=body, make=heard)
-        for n, tag in enumerate(tags)
-    )
-    found = await asyncio.gather(*asking)
-    watching.cancel()
-    kb = (most - base_bytes) / streams / 1000
-    return Load(found, server.cpu_s - base_s, time.monotonic() - began, kb)
 
 
 async def read_again(
@@ -213,13 +81,6 @@ async def recorded_bytes(address: str, run_id: str) -> bytes:
     return b"".join(parts)
 
 
-def oracle_server(folder: Path, pace: Pace) -> ServerProcess:
-    """The service over the paced model in its own process."""
-    project = make_project(folder / "project", pace)
-    options = ["--data-dir", str(folder / "data"), "--project", str(project), *_paced(pace)]
-    return ServerProcess(python("-m", "benchmarks.service_process", "oracle", *options), log=folder / "oracle.log")
-
-
 def wired_server(folder: Path, pace: Pace, provider: str) -> ServerProcess:
     """`oracle serve`, with its provider's address set to the paced one."""
     project = make_project(folder / "project", pace)
@@ -228,36 +89,11 @@ def wired_server(folder: Path, pace: Pace, provider: str) -> ServerProcess:
     return ServerProcess([*command, "--project", str(project)], log=folder / "oracle.log", env=env)
 
 
-def bare_server(folder: Path, pace: Pace, *, recorded: bytes = b"") -> ServerProcess:
-    """The floor."""
-    (folder / "recorded").write_bytes(recorded)
-    options = ["--recorded", str(folder / "recorded"), *_paced(pace)]
-    return ServerProcess(python("-m", "benchmarks.service_process", "bare", *options), log=folder / "bare.log")
-
-
-def _folder(within: Path, name: str) -> Path:
-    made = within / name
-    made.mkdir()
-    return made
-
-
-def _paced(pace: Pace) -> list[str]:
-    return ["--turns", str(pace.turns), "--pieces", str(pace.pieces), "--turn-s", str(pace.turn_s)]
-
-
 def _show(name: str, done: Load, floor: Load | None) -> None:
     ratio = "   1.0" if floor is None else f"{done.cpu_us / floor.cpu_us:6.1f}"
     figures = "  ".join(f"{done.late_ms(share):7.1f}" for share in (0.5, 0.99, 0.999, 1.0))
     cpu = f"{done.cpu_us:6.0f} µs {ratio}   {done.cpu_s / done.wall_s:4.0%}"
     print(f"  {name:<22} {figures}   {cpu}   {done.chunks_of_a_piece:.2f}   {done.run_kb:6.0f} KB")
-
-
-def complain(done: Load, pace: Pace) -> None:
-    mistakes = [mistake for heard in done.heard for mistake in heard.mistakes(pace)]
-    for mistake in mistakes[:10]:
-        print(f"  WRONG: {mistake}")
-    if mistakes:
-        print(f"  {len(mistakes)} mistakes")
 
 
 async def measure(streams: Sequence[int], pace: Pace, *, wire: bool) -> None:
@@ -269,9 +105,10 @@ async def measure(streams: Sequence[int], pace: Pace, *, wire: bool) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for count in streams:
-            await _measure_load(_folder(folder, str(count)), count, pace, wire=wire)
+            await _measure_load(made_folder(folder, str(count)), count, pace, wire=wire)
         if not wire:
-            await _measure_reading(_folder(folder, "reading"), pace)
+            await show_costs(made_folder(folder, "costs"))
+            await _measure_reading(made_folder(folder, "reading"), pace)
 
 
 async def chunk_over_bare() -> float:
@@ -280,7 +117,7 @@ async def chunk_over_bare() -> float:
     with tempfile.TemporaryDirectory() as name:
         loads = []
         for make in (bare_server, oracle_server):
-            async with make(_folder(Path(name), make.__name__), pace) as server:
+            async with make(made_folder(Path(name), make.__name__), pace) as server:
                 await load(server, 2, ramp_s=0)
                 loads.append(await load(server, streams))
     floor, done = loads
@@ -294,7 +131,9 @@ async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -
         floor = await load(server, streams)
     _show(f"bare ASGI, {streams} streams", floor, None)
     if wire:
-        provider = ServerProcess(python("-m", "benchmarks.paced_provider", *_paced(pace)), log=folder / "provider.log")
+        provider = ServerProcess(
+            python("-m", "benchmarks.paced_provider", *paced_options(pace)), log=folder / "provider.log"
+        )
         async with provider, wired_server(folder, pace, provider.address) as server:
             await load(server, 2, ramp_s=0)
             done = await load(server, streams)

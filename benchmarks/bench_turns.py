@@ -10,9 +10,10 @@ Aim: above the bare loop, a turn costs at most 1.5 times what the floor costs (`
 import asyncio
 import gc
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from benchmarks import py_trees_floor
+from benchmarks.instructions import MISSING, Query, can_count, instructions_of, path_of
 from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
 from oracle.agent.answering import Ask
@@ -34,7 +35,6 @@ QUERIES = 5
 ROUNDS = 15
 DELTA = "some words of text, "
 AIM = 1.5
-Query = Callable[[], Awaitable[None]]
 
 
 class InstantModel:
@@ -150,21 +150,32 @@ def over_floor(found: Mapping[str, Sequence[float]], name: str) -> float:
     return above_bare_us(found, name) / above_bare_us(found, "floor")
 
 
-async def tree_over_floor() -> float:
-    """What a turn of the shipped tree costs over the bare loop, in floors."""
-    contenders = {"bare": bare_query, "floor": floor_queries(), "tree": oracle_queries("tree")}
-    return over_floor(await cpu_of_turns_us(contenders), "tree")
-
-
-async def measure() -> None:
-    contenders = {
+def contenders() -> dict[str, Query]:
+    """The bare loop, the floor, and the agent with either control."""
+    return {
         "bare": bare_query,
         "floor": floor_queries(),
         "tree": oracle_queries("tree"),
         "loop": oracle_queries("loop"),
     }
+
+
+async def tree_over_floor() -> float:
+    """What a turn of the shipped tree costs over the bare loop, in floors."""
+    measured = {name: query for name, query in contenders().items() if name != "loop"}
+    return over_floor(await cpu_of_turns_us(measured), "tree")
+
+
+def instructions_over_floor() -> float:
+    """The same in processor instructions."""
+    found = instructions_of("benchmarks.bench_turns", ("bare", "floor", "tree"))
+    return (found["tree"] - found["bare"]) / (found["floor"] - found["bare"])
+
+
+async def measure() -> None:
+    measured = contenders()
     if (langgraph := langgraph_queries()) is not None:
-        contenders["langgraph"] = langgraph
+        measured["langgraph"] = langgraph
     names = {
         "bare": "bare asyncio loop",
         "floor": "py_trees floor",
@@ -172,13 +183,17 @@ async def measure() -> None:
         "loop": "Oracle, plain loop",
         "langgraph": "LangGraph's agent",
     }
-    found = await cpu_of_turns_us(contenders)
+    found = await cpu_of_turns_us(measured)
     print(f"turns: {TURNS} a query, {DELTAS} deltas and one tool call each")
     print("  CPU of a turn, that above the bare loop, and this in floors")
-    for name in contenders:
+    for name in measured:
         aim = f"   (aim: at most {AIM})" if name == "tree" else ""
         own_us = above_bare_us(found, name)
         print(f"  {names[name]:<20} {min(found[name]):8.0f} µs {own_us:+8.0f} µs {over_floor(found, name):6.2f}{aim}")
+    for name in ("floor", "tree"):
+        functions, size = await path_of(measured[name])
+        print(f"  {names[name]:<20} {functions:8,} functions with {size / 1000:,.0f} KB of bytecode run in a turn")
+    print(f"  in instructions: {instructions_over_floor():.2f} floors" if can_count() else f"  {MISSING}")
     if langgraph is None:
         print("  LangGraph is not installed: `make bench` installs it")
 

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks.bench_service import ask
 from benchmarks.paced import Pace, make_project
 from benchmarks.processes import ServerProcess, python
 from benchmarks.service_client import ServiceClient, call
+from benchmarks.service_load import ask
 
 AIM_MS = 100
 BRANCHES = 79  # of five nodes each

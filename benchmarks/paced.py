@@ -17,6 +17,7 @@ from oracle.llm.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallReq
 
 SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
 _TAG = re.compile(r"\[(\w+)\]")
+_OWN_PACE = re.compile(r"t(\d+)p(\d+)ms(\d+)q")
 _PIECE = re.compile(r" (\w+):(\d+):(\d+)@(\d+\.\d+)")
 
 
@@ -37,6 +38,15 @@ class Pace:
     def expected(self, tag: str) -> list[tuple[str, int, int]]:
         """The pieces of a complete answer: tag, turn, number."""
         return [(tag, turn, n) for turn in range(1, self.turns + 1) for n in range(self.pieces)]
+
+    def tag(self, n: int) -> str:
+        """The tag of the nth question that is answered at this pace, whatever the server's own is."""
+        return f"t{self.turns}p{self.pieces}ms{self.turn_s * 1000:.0f}q{n}"
+
+    def of(self, tag: str) -> "Pace":
+        """The pace that a tag names; this one if it names none."""
+        found = _OWN_PACE.match(tag)
+        return self if found is None else Pace(int(found[1]), int(found[2]), int(found[3]) / 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +108,21 @@ class PacedModel:
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
 
+    def turns_of(self, tag: str) -> int:
+        """How many turns the answer to the question with this tag has."""
+        return self._pace.of(tag).turns
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         tag, turn = place_of(request.messages)
-        said = []
-        began, gap_s = time.monotonic(), self._pace.turn_s / self._pace.pieces
-        for n in range(self._pace.pieces):
+        said, pace = [], self._pace.of(tag)
+        began, gap_s = time.monotonic(), pace.turn_s / pace.pieces
+        for n in range(pace.pieces):
             due = began + n * gap_s
             await asyncio.sleep(due - time.monotonic())
             said.append(piece_text(tag, turn, n, due))
             yield TextDelta(said[-1])
-        usage = Usage(input_tokens=100, output_tokens=5 * self._pace.pieces)
-        if turn < self._pace.turns:
+        usage = Usage(input_tokens=100, output_tokens=5 * pace.pieces)
+        if turn < pace.turns:
             call = ToolUse(f"call_{turn}", "read_file", {"path": f"file_{turn}.py"})
             yield ToolCallRequested(call)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}

@@ -27,13 +27,11 @@ class BareApp:
 
     Args:
         model: the model.
-        turns: the number of turns of a query.
         recorded: the response to every resumed stream.
     """
 
-    def __init__(self, model: PacedModel, *, turns: int, recorded: bytes) -> None:
+    def __init__(self, model: PacedModel, *, recorded: bytes) -> None:
         self._model = model
-        self._turns = turns
         self._recorded = recorded
         self._events = [event + b"\n\n" for event in recorded.split(b"\n\n") if event]
 
@@ -66,7 +64,7 @@ class BareApp:
             await send({"type": "http.response.body", "body": body, "more_body": True})
 
         messages = [{"role": "user", "content": question(tag)}]
-        for _ in range(self._turns):
+        for _ in range(self._model.turns_of(tag)):
             async for event in self._model.stream(ModelRequest("", tuple(messages))):
                 if type(event) is TextDelta:
                     await say({"type": "content", "content": event.text})
@@ -75,8 +73,8 @@ class BareApp:
         await send({"type": "http.response.body", "body": b""})
 
 
-async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
-    app = BareApp(model, turns=turns, recorded=recorded)
+async def serve_bare(model: PacedModel, *, recorded: bytes) -> None:
+    app = BareApp(model, recorded=recorded)
     config = uvicorn.Config(
         app, port=0, loop="uvloop", http="httptools", log_level="warning", lifespan="off", access_log=False
     )
@@ -115,7 +113,7 @@ def main() -> None:
         uvloop.run(serve_oracle(model, data_dir=given.data_dir, project_dir=given.project))
     else:
         recorded = given.recorded.read_bytes() if given.recorded else b""
-        uvloop.run(serve_bare(model, turns=given.turns, recorded=recorded))
+        uvloop.run(serve_bare(model, recorded=recorded))
 
 
 if __name__ == "__main__":

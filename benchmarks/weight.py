@@ -34,15 +34,13 @@ import atexit, json, sys
 
 def tell():
     files = {module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
-    with open(sys.argv.pop(), "w", encoding="utf-8") as out:
-        json.dump(sorted(files), out)
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(sorted(files), file)
 
-atexit.register(tell)
 out = sys.argv.pop()
+atexit.register(tell)
 from oracle.cli import main
-code = main(["ask", "How are mistakes in a tree file reported?", "--project", ".", "--json"])
-sys.argv.append(out)
-sys.exit(code)
+sys.exit(main(["ask", "How are mistakes in a tree file reported?", "--project", ".", "--json"]))
 """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.habits.conversations import CONVERSATIONS, OLD
 from benchmarks.habits.good_habits import GOOD
 
-PAGE = Path(__file__).parents[2] / "docs" / "measured.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internals" / "measured.md"
 
 
 def agents_table() -> str:

@@ -83,7 +83,28 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[list[
     return folder, judged
 
 
-@pytest.mark.long("trains the classifiers")
+@pytest.mark.long("trains the classifiers once")
+def test_the_shipped_weights_are_those_of_training_at_a_temperature(tmp_path, monkeypatch):
+    """Which temperature takes five more trainings, in `make soak`."""
+    least = min(TEMPERATURES)
+    monkeypatch.setattr(train_classifiers, "cross_validated", lambda *_, **__: [])
+    monkeypatch.setattr(train_classifiers, "best_temperature", lambda _: least)
+    main(tmp_path)
+    for shipped in (QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS):
+        trained, kept = load_weights(tmp_path / shipped.name), load_weights(shipped)
+        none = (0.0,) * len(next(iter(kept.values())))
+
+        def fits(share, trained=trained, kept=kept, none=none):
+            return all(
+                [weight * share for weight in trained.get(name, none)]
+                == pytest.approx(kept.get(name, none), abs=0.011 if name in kept else LEAST_WEIGHT + 0.011)
+                for name in trained.keys() | kept.keys()
+            )
+
+        assert any(map(fits, [1.0] if shipped == SOURCE_WEIGHTS else [least / each for each in TEMPERATURES])), shipped
+
+
+@pytest.mark.soak
 def test_the_shipped_weights_are_what_training_writes(training):
     for shipped in (QUERY_WEIGHTS, RESPONSE_WEIGHTS, SOURCE_WEIGHTS):
         trained, kept = load_weights(training[0] / shipped.name), load_weights(shipped)
@@ -119,7 +140,7 @@ def test_what_is_kept_aside_is_in_no_set_for_training():
     assert not trained_on & set(kept)
 
 
-@pytest.mark.long("trains the classifiers")
+@pytest.mark.soak
 def test_a_confidence_of_nine_tenths_is_right_nine_times_in_ten(training):
     judged, _ = training[1]
     temperature = best_temperature(judged)
