@@ -137,17 +137,3 @@ def test_the_readme_names_every_command():
     groups = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
     there = {f"{name} {each}".strip() for name, command in groups.items() for each in _ways(command)}
     assert named == there
-
-
-@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["-h"], 0), ([], 2)], ids=str)
-def test_the_client_says_how_it_is_used(words, code):
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples" / "client.py", *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    shown, silent = (ran.stdout, ran.stderr) if code == 0 else (ran.stderr, ran.stdout)
-    assert (ran.returncode, silent) == (code, "")
-    assert 'python examples/client.py "How does the login work?" [http://127.0.0.1:8000]' in shown

@@ -68,16 +68,6 @@ async def test_012_fr_004_5_timeout_in_mid_stream_closes_the_connection_and_keep
     assert answered.done.turns == 0
 
 
-async def test_decision_07_timeout_before_any_text_leaves_the_sentence_alone(control: ControlName) -> None:
-    async with harness([hangs(says(""))], control=control) as it:
-        query = await it.start(limits={"timeout_seconds": 10})
-        await it.wire.wait_request()
-        it.clock.advance(10)
-        answered = await query.result()
-    assert answered.answer == TIME_SENTENCE
-    assert answered.kept == TIME_SENTENCE
-
-
 async def test_decision_07_timeout_in_mid_tool_cancels_it_and_answers_its_call(control: ControlName) -> None:
     turn = says("Looking.", calls("probe", n=1), calls("stuck", n=2), calls("stuck", n=3))
     tools = [made_tool(numbered), made_tool(never, "stuck")]

@@ -2,18 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
-from itertools import repeat
 from typing import Any
 
 import pytest
 
 from oracle.agent.notes import WRAP_UP
 from oracle.core.chunks import Content, SystemNotice
-from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
-    NEED_TURN,
     ControlName,
     answers,
     calls,
@@ -158,31 +155,12 @@ async def test_012_fr_004_3_max_iterations_goes_before_the_token_budget(control:
     assert answered.reason == "max_iterations"
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 15, 30])
-async def test_012_sc_002_never_more_turns_than_the_limit(control: ControlName, limit: int) -> None:
-    reasons = iter(range(1000))
-    endless = (says(f"More.{NEED_TURN.replace('more', str(next(reasons)))}") for _ in repeat(None))
-    async with harness(endless, control=control, wire=False) as it:
-        answered = await it.ask(limits={"max_iterations": limit})
-    assert answered.done.turns == len(answered.requests) == limit
-    assert answered.reason == "max_iterations"
-
-
 async def test_012_sc_005_all_main_chain_content_is_kept_and_the_save_comes_before_done(control: ControlName) -> None:
     async with harness(busy(5), control=control) as it:
         answered = await it.ask(limits={"max_iterations": 5})
     assert answered.saved_at_done == len(answered.conversation.messages)
     assert [message.role for message in answered.conversation.messages] == ["user", "system", "system", "assistant"]
     assert answered.kept == "".join(chunk.content for chunk in answered.of(Content))
-
-
-async def test_012_us1_2_the_users_limits_are_respected_and_those_of_one_query_go_before_them(
-    control: ControlName,
-) -> None:
-    async with harness(busy(9), control=control, config=AgentConfig(max_iterations=4)) as it:
-        users = await it.ask()
-        asked = await it.ask(limits={"max_iterations": 2})
-    assert (users.done.turns, asked.done.turns) == (4, 2)
 
 
 async def test_012_edge_conflicting_limits_the_one_that_is_hit_first_wins(control: ControlName) -> None:

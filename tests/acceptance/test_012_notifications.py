@@ -16,7 +16,6 @@ from tests.acceptance.harness import (
     made_tool,
     numbered,
     says,
-    text_of_request,
 )
 
 ITERATION_7_OF_10 = "Approaching iteration limit (7/10). Consider wrapping up your response."
@@ -77,19 +76,6 @@ async def test_decision_06_no_token_warning_when_80_and_100_percent_fall_into_th
     async with harness(busy(tokens=26_000), control=control) as it:
         answered = await it.ask(limits={"token_budget": 50_000})
     assert answered.messages == ["Token budget reached (52,000/50,000 tokens). Saving partial response."]
-
-
-async def test_decision_24_notifications_are_kept_for_clients_and_never_sent_to_the_model(control: ControlName) -> None:
-    async with harness([*busy()[:4], answers("Good.")], control=control) as it:
-        first = await it.ask(limits={"max_iterations": 4})
-        second = await it.ask("And where is log_in defined in the code?", context_id=first.done.context_id)
-    kept = [message for message in second.conversation.messages if message.role == "system"]
-    assert [message.content for message in kept] == first.messages
-    assert [message.metadata["system_type"] for message in kept] == ["limit_warning", "limit_reached"]
-    (body,) = second.bodies
-    assert "Approaching" not in text_of_request(body)
-    assert "Maximum iterations" not in text_of_request(body)
-    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
 
 
 def warned_after(limit: int, percent: int) -> int | None:

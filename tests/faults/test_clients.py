@@ -15,9 +15,9 @@ import pytest_asyncio
 from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
-from benchmarks.service_client import Stream, call
+from benchmarks.service_client import Stream
 from tests.faults.proxy import Proxy
-from tests.faults.service import LONG, QUICK, checked_run, runs_of, service
+from tests.faults.service import QUICK, checked_run, runs_of, service
 
 GUARD_S = 60
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -102,31 +102,6 @@ async def test_a_dead_connection_neither_ends_the_run_nor_keeps_its_owner_from_i
         assert near.chunks[-1]["termination_reason"] == "completed"
 
 
-async def test_a_provider_that_hangs_is_left_at_once_when_the_user_cancels(
-    server: ServerProcess, provider: PacedProvider
-) -> None:
-    async with timeout(GUARD_S):
-        stream = await Stream(server.address).ask(question("hang"))
-        await stream.until("content")
-        assert (await call(server.address, "POST", f"/api/oracle/runs/{stream.run_id}/cancel"))[0] == 202
-        await stream.read_all()
-        assert stream.chunks[-1]["termination_reason"] == "user_cancelled"
-        await provider.wait_for(lambda it: it.speaking["hang"] == 0)
-        await checked_run(server.address, stream.run_id, seen=stream)
-
-
-@pytest.mark.soak
-async def test_a_provider_that_hangs_is_left_when_the_time_is_up(
-    server: ServerProcess, provider: PacedProvider
-) -> None:
-    async with timeout(GUARD_S):
-        stream = await Stream(server.address).ask(question("hang"), limits={"timeout_seconds": 10})
-        await stream.read_all()
-        assert stream.chunks[-1]["termination_reason"] == "timeout"
-        await provider.wait_for(lambda it: it.speaking["hang"] == 0)
-        await checked_run(server.address, stream.run_id, seen=stream)
-
-
 @pytest.mark.soak
 async def test_a_hundred_clients_that_never_read_long_answers_cost_little(tmp_path: Path) -> None:
     pace = Pace(turns=4, pieces=1000, turn_s=5.0)
@@ -141,19 +116,3 @@ async def test_a_hundred_clients_that_never_read_long_answers_cost_little(tmp_pa
         for each in quiet:
             each.close()
         assert grown < 150_000_000, f"{grown / 1e6:.0f} MB for 30 runs of 4000 chunks that nobody reads"
-
-
-@pytest.mark.soak
-async def test_a_deserted_run_goes_on_for_the_grace_time_and_is_then_cancelled(tmp_path: Path) -> None:
-    settings = {"ORACLE_READER_GRACE_S": "1"}
-    async with (
-        timeout(GUARD_S),
-        PacedProvider(LONG, hangs=frozenset({"hang"})) as provider,
-        service(tmp_path, provider, settings=settings) as server,
-    ):
-        stream = await Stream(server.address).ask(question("hang"))
-        await stream.until("content")
-        stream.close()
-        await provider.wait_for(lambda it: it.asked["hang", 1] == 1 and it.speaking["hang"] == 0)
-        told = await checked_run(server.address, stream.run_id)
-        assert told.chunks[-1]["termination_reason"] == "user_cancelled"

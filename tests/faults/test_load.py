@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bench_service import AIM_MS, load, oracle_server, read_again
+from benchmarks.bench_service import AIM_MS, read_again
 from benchmarks.paced import Pace
+from benchmarks.service_load import load, oracle_server
 
 
 async def test_streams_at_once_have_no_gap_and_no_mix_up_and_come_in_time(tmp_path: Path) -> None:

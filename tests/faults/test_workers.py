@@ -57,27 +57,3 @@ async def _read_continued_and_cancelled(a: ServerProcess, b: ServerProcess, prov
     assert second.chunks[-1]["termination_reason"] == "user_cancelled"
     await provider.wait_for(lambda it: it.speaking["hang2"] == 0)
     await checked_run(a.address, second.run_id, seen=second, pace=QUICK)
-
-
-@pytest.mark.soak
-async def test_the_other_worker_goes_on_with_the_runs_of_a_killed_one(
-    tmp_path: Path, provider: PacedProvider, postgresql_url: str
-) -> None:
-    a, b = pair(tmp_path, provider, postgresql_url)
-    async with a, b:
-        await _killed_and_ended(a, b)
-
-
-async def _killed_and_ended(a: ServerProcess, b: ServerProcess) -> None:
-    streams = [await Stream(a.address).ask(question(tag)) for tag in ("hang", "x1", "x2")]
-    for stream in streams:
-        await stream.until("content")
-    along = await Stream(b.address).resume(streams[0].run_id)
-    await a.kill()
-    async with timeout(25):
-        await along.read_all()
-        for stream in streams:
-            told = await checked_run(b.address, stream.run_id, seen=stream, pace=QUICK)
-            assert told.chunks[-1]["termination_reason"] == "completed"
-            assert [chunk["system_type"] for chunk in told.chunks if chunk["type"] == "system"] == ["recovered"]
-    assert along.chunks[-1]["type"] == "done"

@@ -34,7 +34,6 @@ Result = TypeVar("Result")
 FILE = FOLDER / "oracle.yaml"
 LIBRARY = TreeLibrary([FOLDER], registry=REGISTRY)
 DESK = Desk(LIBRARY)
-NUMBERS = st.integers(0, 2**32)
 
 
 def is_inside(place: Place, lines: Lines) -> bool:
@@ -122,17 +121,8 @@ def check_numbered(number: int) -> None:
 
 
 @pytest.mark.long("reads many damaged files")
-@given(NUMBERS)
-@example(653)
-@example(1939)
-def test_a_damaged_file_gives_a_tree_or_mistakes_in_the_file(number: int) -> None:
-    check_numbered(number)
-
-
-@pytest.mark.long("reads hundreds of damaged files")
-@pytest.mark.parametrize("first", range(0, 300, 150))
-def test_hundreds_of_damaged_files_give_trees_or_mistakes(first: int) -> None:
-    for number in range(first, first + 150):
+def test_a_hundred_damaged_files_give_trees_or_mistakes() -> None:
+    for number in (*range(100), 653, 1939):
         check_numbered(number)
 
 
@@ -175,7 +165,7 @@ def test_any_fields_give_a_tree_or_mistakes(root: str, rule: str, key: str, para
 
 @pytest.mark.long("many values for each of the kinds")
 @pytest.mark.parametrize("kind", REGISTRY.kinds)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples={"check": 5}.get(settings.get_current_profile_name(), 50))
 @given(value=VALUES)
 def test_any_settings_of_a_kind_give_a_tree_or_mistakes(kind: str, value: str) -> None:
     check_tree_file(f"tree: oracle\nroot: {{sequence: [{kind}: {value}, llm_turn]}}\n".encode())

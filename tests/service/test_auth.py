@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import hashlib
 import hmac
 import json
 import time
@@ -17,22 +16,6 @@ from tests.service.server import Client, Server
 from tests.service.users import JWT_SECRET, TOKENS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-GUARDED = [
-    ("POST", "/api/oracle"),
-    ("POST", "/api/oracle/stream"),
-    ("GET", "/api/oracle/runs/x"),
-    ("GET", "/api/oracle/runs/x/stream"),
-    ("POST", "/api/oracle/runs/x/cancel"),
-    ("GET", "/api/oracle/conversations/x"),
-    ("DELETE", "/api/oracle/conversations/x"),
-    ("GET", "/api/settings/agent-config"),
-    ("PUT", "/api/settings/agent-config"),
-    ("POST", "/api/settings/agent-config/reset"),
-    ("GET", "/api/runs"),
-    ("GET", "/api/runs/x/ticks"),
-    ("GET", "/api/runs/x/signals"),
-]
 
 
 def encoded(part: Any) -> str:
@@ -97,22 +80,6 @@ async def status(client: Client, authorization: str | bytes, path: str = "/api/r
     return response.status_code
 
 
-@pytest.mark.parametrize(("method", "path"), GUARDED)
-async def test_every_call_of_the_api_needs_a_token(stranger: Client, method: str, path: str) -> None:
-    response = await stranger.http.request(method, path, json={"question": "x"} if method == "POST" else None)
-    assert response.status_code == 401
-    assert response.headers["www-authenticate"].lower().startswith("bearer")
-    assert set(response.json()) == {"detail"}
-
-
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-async def test_liveness_and_readiness_need_none(stranger: Client, path: str) -> None:
-    async with asyncio.timeout(30):
-        while (answer := await stranger.http.get(path)).status_code == 503:
-            assert "starting" in answer.json()["detail"]
-    assert answer.status_code == 200
-
-
 @pytest.mark.parametrize("token", BAD_JWTS.values(), ids=BAD_JWTS)
 async def test_an_invalid_jwt_is_refused(stranger: Client, token: str) -> None:
     assert await status(stranger, f"Bearer {token}") == 401
@@ -128,30 +95,6 @@ async def test_a_good_jwt_is_the_user_of_its_sub(stranger: Client, guarded_desk:
     other = jwt.encode({"sub": "Alice"}, JWT_SECRET, algorithm="HS256")
     response = await stranger.http.get(f"/api/oracle/runs/{heard.run_id}", headers={"Authorization": f"Bearer {other}"})
     assert response.status_code == 404  # user names are compared exactly
-
-
-async def test_only_a_whole_token_in_the_header_counts(stranger: Client) -> None:
-    token = TOKENS["alice"]
-    assert await status(stranger, f"Bearer {token}") == 200
-    assert await status(stranger, f"bearer {token}") == 200
-    digest = hashlib.sha256(token.encode()).hexdigest()
-    for wrong in (
-        token,
-        f"Basic {token}",
-        f"Bearer {token[:-1]}",
-        f"Bearer {token}x",
-        f"Bearer {token.upper()}",
-        f"Bearer {token},Bearer {TOKENS['bob']}",
-        f"Bearer {token} {token}",
-        f"Bearer {token}=alice",
-        "Bearer alice",
-        "Bearer local",
-        "Bearer",
-        f"Bearer {digest}",
-        b"Bearer \xff\xfe",
-        "Bearer " + "x" * 60_000,
-    ):
-        assert await status(stranger, wrong) in (400, 401, 431), wrong
 
 
 async def test_a_token_in_the_address_or_in_a_cookie_is_none(stranger: Client) -> None:
@@ -241,9 +184,3 @@ async def test_no_spelling_of_a_path_goes_past_the_check(guarded_server: Server,
     assert statuses(answer)
     assert set(statuses(answer)) <= {307, 400, 401, 404}
     assert b'"runs"' not in answer
-
-
-@pytest.mark.parametrize("authorization", ["Bearer x", "Basic eDp5", ""])
-async def test_without_auth_no_header_changes_the_user(client: Client, authorization: str) -> None:
-    response = await client.http.get("/api/runs", headers={"Authorization": authorization})
-    assert response.status_code == 200

@@ -8,12 +8,13 @@ import pytest
 from tests.acceptance.scripts import CHAT, answers, hangs, says, text_of, text_of_request
 from tests.service.provider import Desk
 from tests.service.scenarios import searching
-from tests.service.server import Client, Server
+from tests.service.server import Client, Server, under_both
 from tests.support.provider import Disturbed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@under_both
 async def test_012_us5_2_system_messages_are_in_the_conversation_and_never_in_the_history(
     client: Client, desk: Desk
 ) -> None:
@@ -29,6 +30,7 @@ async def test_012_us5_2_system_messages_are_in_the_conversation_and_never_in_th
     (body,) = desk.bodies[4:]
     assert "Approaching" not in text_of_request(body)
     assert "Maximum iterations" not in text_of_request(body)
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
 
 
 async def test_after_any_end_the_history_is_one_that_the_provider_accepts(client: Client, desk: Desk) -> None:
@@ -145,7 +147,8 @@ async def test_decision_30_a_conversation_that_is_forgotten_leaves_no_text_behin
     await client.ask("Is it plugh?", context_id=context_id)
     assert any(b"xyzzy" in path.read_bytes() for path in local_server.data.rglob("oracle.db*"))
     path = f"/api/oracle/conversations/{context_id}"
-    assert (await client.http.delete(path)).status_code == 204
+    deleted = await client.http.delete(path)
+    assert (deleted.status_code, deleted.content) == (204, b"")
     assert (await client.http.get(path)).status_code == 404
     assert (await client.http.delete(path)).status_code == 404
     assert (await client.http.post("/api/oracle", json={"question": "x", "context_id": context_id})).status_code == 404
@@ -176,4 +179,6 @@ async def test_decision_30_forgetting_a_conversation_ends_the_query_that_it_is_a
         async with asyncio.timeout(20):
             await stream.rest()
     assert stream.reason == "user_cancelled"
+    ended = await client.run(stream.run_id)
+    assert (ended["status"], ended["termination_reason"], ended["forgotten"]) == ("finished", "user_cancelled", True)
     assert (await client.http.get(f"/api/oracle/conversations/{context_id}")).status_code == 404

@@ -1,7 +1,5 @@
 """A server that is killed or ended while it answers: nothing that was read is lost, and every run goes on."""
 
-import asyncio
-
 import pytest
 import pytest_asyncio
 
@@ -83,22 +81,3 @@ async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_
     *conversation, note = desk.bodies[0]["messages"]
     assert len(conversation) == 5
     assert (note["role"], note["content"][0]["text"][:19]) == ("system", "This is turn 1 of 2")
-
-
-@pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])
-async def test_012_fr_004_1_a_run_whose_reader_stays_away_is_cancelled_after_the_grace_time(
-    mortal_server, connect, path: str
-) -> None:
-    server, desk = mortal_server, mortal_server.desk
-    client = connect(server)
-    desk.play(hangs(says("Half of the")))
-    asking = asyncio.create_task(client.http.post(path, json={"question": "Where is RetryPolicy?"}))
-    await desk.wait_request()
-    (newest,) = (await client.http.get("/api/runs", params={"limit": 1})).json()["runs"]
-    asking.cancel()
-    await asyncio.wait([asking])
-    async with asyncio.timeout(20):
-        await desk.wait_disconnected()
-    ended = await client.resumed(newest["run_id"])
-    assert (ended.reason, ended.answer) == ("user_cancelled", "Half of the")
-    await client.check_kept(ended)

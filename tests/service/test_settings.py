@@ -9,7 +9,7 @@ import pytest_asyncio
 from tests.acceptance.scripts import answers
 from tests.service.provider import Desk
 from tests.service.scenarios import searching
-from tests.service.server import Client
+from tests.service.server import Client, under_both
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -74,6 +74,7 @@ async def test_changes_at_the_same_moment_are_all_kept(client: Client) -> None:
     assert await fields(client) == wanted
 
 
+@under_both
 async def test_012_us1_2_a_change_is_in_force_with_the_next_query(client: Client, desk: Desk) -> None:
     await change(client, max_iterations=2)
     desk.play(*searching(2))

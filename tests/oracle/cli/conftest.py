@@ -14,7 +14,6 @@ from oracle.cli import main
 from oracle.core.logs import configure_logging
 from oracle.runs.storage.store import open_store
 from tests.oracle.replay.test_replays import recorded
-from tests.support.databases import DATABASES
 from tests.support.provider import StandInProvider
 from tests.support.stores import sqlite_url
 
@@ -108,10 +107,13 @@ def data(made, tmp_path):
     return shutil.copytree(folder, tmp_path / "data"), records
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture
 def database(request, tmp_path, monkeypatch, capfd):
-    """The database of the settings, of each kind: `record` records scripts by name, and returns the ids; `url`."""
-    if request.param == "postgresql":
+    """The database of the settings: `record` records scripts by name, and returns the ids; `url`.
+
+    SQLite, and of each kind for a test that is marked with `on_both_databases`.
+    """
+    if getattr(request, "param", "sqlite") == "postgresql":
         url = request.getfixturevalue("postgresql_url")
         monkeypatch.setenv("ORACLE_DATABASE_URL", url)
     else:

@@ -23,15 +23,14 @@ LIMIT_S = 60
 
 
 @pytest.mark.long("starts the command line as a process")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_an_interruption_keeps_the_partial_answer_and_ends_with_done(start, provided, number):
+async def test_an_interruption_keeps_the_partial_answer_and_ends_with_done(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
         process = await start("ask", "Hello", "--json")
         await process.stdout.readuntil(b"good.")
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         rest = await process.stdout.read()
-        assert await process.wait() == 128 + number
+        assert await process.wait() == 128 + signal.SIGTERM
         await provider.wait_disconnected()
     done = json.loads(rest.splitlines()[-1])
     assert (done["type"], done["termination_reason"]) == ("done", "user_cancelled")
@@ -121,7 +120,7 @@ async def test_a_closed_pipe_ends_the_query_without_a_message(start, provided):
 @pytest.mark.long("starts the command line as a process")
 @pytest.mark.parametrize(
     ("redirections", "code"),
-    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
+    [(">&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
 )
 async def test_closed_and_full_streams_cause_no_traceback(start, redirections, code):
     process = await start("ask", "Thanks!", wrapper=("sh", "-c", f'"$@" {redirections}', "sh"))
@@ -219,30 +218,6 @@ async def test_a_dumb_terminal_gets_plain_text(start, monkeypatch):
     process = await start("ask", "Thanks!", wrapper=("env", "TERM=dumb"))
     out, _ = await process.communicate()
     assert b"\x1b" not in out
-
-
-IMPORTS = (
-    "import sys; from oracle.cli import main; main({arguments}); sys.exit(not {{{unwanted}}}.isdisjoint(sys.modules))"
-)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "unwanted"),
-    [
-        (["--help"], ["oracle.agent.answering"]),
-        (["trees", "--help"], ["oracle.agent.answering", "oracle.runs.storage"]),
-        (
-            ["trees", "check"],
-            ["sqlalchemy", "prometheus_client", "oracle.features.scenarios.model", "oracle.features.verifier.world"],
-        ),
-    ],
-    ids=" ".join,
-)
-@pytest.mark.long("starts the command line as a process")
-async def test_a_command_imports_only_what_it_needs(arguments, unwanted):
-    code = IMPORTS.format(arguments=arguments, unwanted=str(unwanted).strip("[]"))
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.DEVNULL)
-    assert await process.wait() == 0
 
 
 def test_the_version_is_printed(oracle):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import trees
+from tests.support.databases import on_both_databases
 
 
 def test_runs_that_did_the_same_are_the_same(oracle, database):
@@ -60,6 +61,7 @@ def test_lines_of_the_trees_that_differ_are_shown(oracle, database, tmp_path):
     assert f"  + fallback.yaml:{number}  - condition: turn < 0" in ran.out.splitlines()
 
 
+@on_both_databases
 def test_json_has_all_of_it(oracle, database):
     stuck, looping = database.record("stuck twice", "no progress")
     ran = oracle("runs", "diff", stuck, looping, "--json")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.replay.exports.stand_in import stand_in_page
+from tests.support.databases import on_both_databases
 
 
 @pytest.fixture
@@ -55,6 +56,7 @@ def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewher
         assert oracle("runs", "export", stuck, "--format", format_, *more).out == view, format_
 
 
+@on_both_databases
 def test_an_imported_run_is_no_run_of_the_database(oracle, stuck, tmp_path):
     oracle("runs", "export", stuck, "-o", "run.json")
     text = (tmp_path / "run.json").read_text().replace(stuck, "f" * 32)

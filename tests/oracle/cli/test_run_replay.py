@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 import trees
 from oracle.runs.storage import schema
 from oracle.runs.storage.store import open_store
+from tests.support.databases import on_both_databases
 
 
 @pytest.fixture
@@ -97,6 +98,7 @@ def test_what_cannot_be_replayed_says_why(oracle, stuck, tmp_path, monkeypatch):
     assert ran.err == "Error: it was imported, and an export has no log; replay it where it was recorded\n"
 
 
+@on_both_databases
 def test_a_run_whose_texts_were_deleted_cannot_be_replayed(oracle, database, capfd):
     (run,) = database.record("an answer")
 
@@ -112,6 +114,7 @@ def test_a_run_whose_texts_were_deleted_cannot_be_replayed(oracle, database, cap
         assert (ran.code, ran.out, ran.err) == (1, "", "Error: its texts and ticks were deleted; its row is left\n")
 
 
+@on_both_databases
 def test_a_scenario_is_made_from_both_kinds_of_databases(oracle, stuck, tmp_path):
     ran = oracle("runs", "scenario", stuck, "-o", "recorded.yaml")
     assert (ran.code, ran.out, ran.err) == (0, "recorded.yaml: written\n", "")
@@ -136,6 +139,7 @@ def park(url, run_id, change=lambda data: data):
     asyncio.run(write())
 
 
+@on_both_databases
 def test_runs_that_wait_for_people_are_played_on_this_version_before_it_is_deployed(oracle, database):
     first, other, damaged, _ended = database.record("stuck twice", "an answer", "an answer", "an answer")
     park(database.url, first)

@@ -8,6 +8,8 @@ import signal
 import httpx2
 import pytest
 
+from oracle.cli.serving import _announce
+from oracle.server.process.process import Listening
 from oracle.server.settings.table import settings_table
 from oracle.testing import ScriptedTurn
 from tests.support.provider import Disturbed, StandInProvider
@@ -22,6 +24,16 @@ async def listening(process):
     found = re.fullmatch(rb"Oracle is listening on (http://127\.0\.0\.1:\d+)\n", line)
     assert found, line + await process.stderr.read()
     return found[1].decode()
+
+
+def test_what_the_operator_should_know_of_the_model_is_a_line_of_the_announcement(capsys):
+    about = {"url": "http://127.0.0.1:8000", "control": "tree", "store": "SQLite", "auth": "none"}
+    _announce(Listening(**about, model="tiny/m", note="tiny/m has a context of 8,192 tokens"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:3] == [
+        "  model: tiny/m, control: tree, data: SQLite, auth: none",
+        "  note: tiny/m has a context of 8,192 tokens",
+    ]
 
 
 @pytest.mark.long("starts a service")
@@ -68,8 +80,7 @@ async def test_no_token_and_no_text_of_a_user_is_in_the_log(start, tmp_path, mon
 
 
 @pytest.mark.long("starts the command line as a process")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path, monkeypatch):
+async def test_a_second_ctrl_c_ends_it_at_once(start, provided, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_DRAIN_S", "3600")
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -82,11 +93,11 @@ async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path
             async for line in stream.aiter_lines():
                 if "good." in line:
                     break
-            process.send_signal(number)
+            process.send_signal(signal.SIGINT)
             await process.stderr.readuntil(b"service.stopping")
-            process.send_signal(number)
+            process.send_signal(signal.SIGINT)
             async with asyncio.timeout(20):
-                assert await process.wait() == 128 + number
+                assert await process.wait() == 128 + signal.SIGINT
 
 
 @pytest.mark.parametrize(

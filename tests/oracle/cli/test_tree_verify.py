@@ -10,6 +10,11 @@ HASTY = """tree: hasty
 root:
   sequence: [classify_query, compose_prompt, llm_turn]
 """
+COUNTING = """tree: counting
+blackboard: { a: { type: int, default: 0 } }
+root:
+  loop: { child: { sequence: [force_success: llm_turn, set: { a: a + tool_calls + 1 }] } }
+"""
 
 
 @pytest.fixture
@@ -34,10 +39,10 @@ def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
     assert "explored: up to 1 turn," in printed.out
 
 
-@pytest.mark.long("explores the shipped tree")
-def test_a_bound_that_is_reached_exits_with_3(capsys):
-    assert main(["trees", "verify", "oracle", "--seconds", "0"]) == 3
-    assert "not decided within 0 s" in capsys.readouterr().out
+def test_a_bound_that_is_reached_exits_with_3(verify):
+    code, printed = verify(COUNTING, "--turns", "20", "--seconds", "0")
+    assert code == 3
+    assert "not decided within 0 s" in printed.out
 
 
 def test_the_verdicts_as_json(verify):

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, select, update
 
 from bt_runtime.testing import FakeClock
-from oracle.llm.protocol import ModelRequest
+from oracle.llm.protocol import ModelFault, ModelRequest
 from oracle.runs.options import RunOptions
 from oracle.runs.storage import schema
 from oracle.runs.storage.log import EventLog

@@ -12,6 +12,7 @@ from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.features.shadow.conftest import shadowed
 from tests.oracle.features.shadow.test_shadow_calls import OTHER, SAME, shadow_of
 from tests.oracle.server.api.conftest import ALICE, OLGA, OPERATOR, TOKENS, start  # noqa: F401  a fixture
+from tests.support.databases import on_both_databases
 
 HANGS = says("Half of it", hang=True)
 
@@ -44,6 +45,7 @@ def shadow(database, capfd):
     return recorded
 
 
+@on_both_databases
 def test_a_shadow_replays_to_itself_and_to_the_tree_as_it_is_now(oracle, shadow):
     run_id = shadow("oracle")
     own = oracle("runs", "replay", run_id)

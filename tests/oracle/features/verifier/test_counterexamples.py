@@ -10,35 +10,10 @@ from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player
 from oracle.features.verifier.stories import recording_of, scenario_file
-from tests.oracle.features.verifier.verified import verified
+from tests.oracle.features.verifier.verified import PLAIN_TREE, RULED, verified
 
-HASTY = """
-tree: sample
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - llm_turn
-"""
-WRITES = """
-tree: sample
-blackboard: { max_turns: { type: int, default: 3 } }
-rules:
-  - name: write_once
-    text: A note is written at most once.
-    at_most: { tool: vault_write, times: 1 }
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - loop:
-        until: termination_reason
-        guards: [cancelled, turn_budget, token_budget, deadline]
-        child:
-          sequence:
-            - llm_turn
-            - selector: [{ sequence: [{ condition: tool_calls > 0 }, run_tools] }, { stop: completed }]
-"""
+HASTY = PLAIN_TREE.format(nodes="")
+WRITES = RULED.replace("    ENFORCE\n", "")
 
 
 @pytest.mark.parametrize(("tree", "name", "turns"), [(HASTY, "reason", 2), (WRITES, "rule write_once", 3)])

@@ -157,7 +157,7 @@ def test_two_states_that_are_taken_for_one_do_the_same(compared):
 
 
 @pytest.mark.long("explores a large tree twice")
-@pytest.mark.parametrize(("most", "pairs"), [(60, 4), (400, 20)])
+@pytest.mark.parametrize(("most", "pairs"), [(60, 4), pytest.param(400, 20, marks=pytest.mark.soak)])
 def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pairs):
     compared = Comparison(shipped(), turns=2, states=most)
     found = spared(compared)
@@ -204,12 +204,13 @@ def test_a_rule_about_a_value_that_is_written_is_told_apart_by_the_value_before(
 
 
 @pytest.mark.long("explores a large tree twice")
-def test_the_reductions_of_the_shipped_tree_cannot_be_told_apart():
+@pytest.mark.parametrize("compares", [8, pytest.param(50, marks=pytest.mark.soak)])
+def test_the_reductions_of_the_shipped_tree_cannot_be_told_apart(compares):
     compared = Comparison(shipped(), turns=3, states=200)
     assert len(compared.merged) > 500
-    for place in sample(compared.states, 40):
+    for place in sample(compared.states, compares):
         assert observed(compared.full, place).keys() == observed(compared.reduced, place).keys(), place.way
-    for first, other in sample(compared.merged, 60):
+    for first, other in sample(compared.merged, compares):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 

@@ -6,21 +6,12 @@ import pytest
 
 from bt_runtime.library.named import read_sources
 from oracle.agent.nodes import REGISTRY
-from tests.oracle.features.verifier.verified import guarded, shipped, tree_of, verified
+from tests.oracle.features.verifier.verified import PLAIN_TREE, RULED, guarded, shipped, tree_of, verified
 
 ONE_TURN = """
 sequence:
   - llm_turn
   - stop: completed
-"""
-PLAIN_TREE = """
-tree: sample
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - llm_turn
-{nodes}
 """
 
 
@@ -235,28 +226,27 @@ def test_without_a_guard_a_cancel_wins_nevertheless():
     assert report.result("saved").verdict == "proven"
 
 
+COUNTING = guarded(
+    """
+    sequence:
+      - force_success: llm_turn
+      - set: { a: a + tool_calls + 1, b: b + a, c: c + b }
+    """,
+    more="\n".join(f"  {name}: {{ type: int, default: 0 }}" for name in "abc"),
+)
+"""In each round it comes to states of its own."""
+
+
 def test_a_tree_with_too_many_states_is_stopped_at_the_bound_and_says_so():
-    report = verified(
-        guarded(
-            """
-            sequence:
-              - force_success: llm_turn
-              - set: { a: a + tool_calls + 1, b: b + a, c: c + b }
-            """,
-            more="\n".join(f"  {name}: {{ type: int, default: 0 }}" for name in "abc"),
-        ),
-        turns=20,
-        states=60,
-    )
+    report = verified(COUNTING, turns=20, states=60)
     assert report.bound == "60 states"
     assert 60 <= report.states < 200
     assert report.result("saved").verdict == "not_decided"
     assert report.result("saved").problem == "not decided within 60 states"
 
 
-@pytest.mark.long("looks for nodes of the shipped tree")
 def test_no_time_at_all_is_a_bound_too():
-    report = verified(shipped(), seconds=0)
+    report = verified(COUNTING, turns=20, seconds=0)
     assert report.bound == "0 s of CPU time"
     assert report.result("saved").verdict == "not_decided"
 
@@ -274,31 +264,6 @@ def test_a_machine_with_other_work_changes_no_verdict(monkeypatch):
         patch.setattr("time.monotonic", count(0, 1_000).__next__)
         report = verified(guarded("sequence: [{ llm_turn: { tools: false } }, { stop: completed }]"), seconds=60)
     assert (report.bound, report.verdict) == ("", "proven")
-
-
-RULED = """
-tree: sample
-blackboard:
-  max_turns: { type: int, default: 3 }
-rules:
-  - name: write_once
-    text: A note is written at most once.
-    at_most: { tool: vault_write, times: 1 }
-    ENFORCE
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - loop:
-        until: termination_reason
-        guards: [cancelled, turn_budget, token_budget, deadline]
-        child:
-          sequence:
-            - llm_turn
-            - selector:
-                - sequence: [{ condition: tool_calls > 0 }, run_tools]
-                - stop: completed
-"""
 
 
 def test_a_rule_is_refuted_by_the_shortest_story():

@@ -31,6 +31,40 @@ root:
     then: {{ sequence: [explain_stop, finish] }}
 """
 """A tree around the child of its loop."""
+PLAIN_TREE = """
+tree: sample
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+{nodes}
+"""
+"""Turns and stops are to be added."""
+RULED = """
+tree: sample
+blackboard:
+  max_turns: { type: int, default: 3 }
+rules:
+  - name: write_once
+    text: A note is written at most once.
+    at_most: { tool: vault_write, times: 1 }
+    ENFORCE
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget, token_budget, deadline]
+        child:
+          sequence:
+            - llm_turn
+            - selector:
+                - sequence: [{ condition: tool_calls > 0 }, run_tools]
+                - stop: completed
+"""
+"""ENFORCE is a field of the rule, or nothing."""
 
 
 def tree_of(text: str) -> TreeDefinition:

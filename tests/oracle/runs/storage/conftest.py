@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from oracle.runs.storage.store import Store, open_store
+from tests.oracle.runs.storage.making import Hands
 from tests.support import stores
 
 
@@ -37,4 +38,24 @@ def empty_store_url(request: pytest.FixtureRequest) -> str:
 async def store(store_url: str) -> AsyncIterator[Store]:
     """An open store of each kind."""
     async with open_store(store_url, worker="worker-1") as opened:
+        yield opened
+
+
+@pytest.fixture
+def clock() -> Hands:
+    """That of `timed` and `timed_sqlite`."""
+    return Hands()
+
+
+@pytest.fixture
+async def timed(store_url: str, clock: Hands) -> AsyncIterator[Store]:
+    """An open store of each kind, whose clock is moved by hand."""
+    async with open_store(store_url, worker="worker-1", now=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def timed_sqlite(sqlite_url: str, clock: Hands) -> AsyncIterator[Store]:
+    """As `timed`, on SQLite alone."""
+    async with open_store(sqlite_url, worker="worker-1", now=clock) as opened:
         yield opened

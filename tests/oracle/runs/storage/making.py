@@ -9,6 +9,16 @@ from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import NewRun, RunEnd
 from oracle.runs.storage.store import Store
 
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    at_s = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.at_s
+
+
 END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=False, model_used="scripted")
 DONE = b'{"type":"done"}'
 

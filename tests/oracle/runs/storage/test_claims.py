@@ -13,33 +13,13 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.claims import Presence, Sighting
 from oracle.runs.storage.records import Places
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, beats, begun, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, Hands, beats, begun, heard, new_run, until
 from tests.oracle.runs.storage.proxy import proxied
 
 _END_HOLDERS = """
     SELECT pg_terminate_backend(pid) FROM pg_locks
     WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
-
-
-class Hands:
-    """A clock that is moved by hand."""
-
-    at_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.at_s
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-async def timed(sqlite_url: str, clock: Hands) -> AsyncIterator[Store]:
-    async with open_store(sqlite_url, worker="worker-1", now=clock) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -63,28 +43,33 @@ async def holds(store: Store) -> None:
     await store.claims.beat()
 
 
-async def test_the_only_worker_has_a_heartbeat_while_it_runs_something(timed: Store, clock: Hands) -> None:
-    await timed.claims.beat()
-    assert await beat_of(timed, "worker-1") is None
-    log = await begun(timed)
+async def test_the_only_worker_has_a_heartbeat_while_it_runs_something(timed_sqlite: Store, clock: Hands) -> None:
+    await timed_sqlite.claims.beat()
+    assert await beat_of(timed_sqlite, "worker-1") is None
+    clock.at_s = 1_000.0
+    log = await begun(timed_sqlite)
     for at_s in (1_001.0, 1_002.0):
         clock.at_s = at_s
-        await timed.claims.beat()
-        assert await beat_of(timed, "worker-1") == at_s
+        await timed_sqlite.claims.beat()
+        assert await beat_of(timed_sqlite, "worker-1") == at_s
     await log.finish(DONE, END)
     clock.at_s = 1_003.0
-    await timed.claims.beat()
-    assert await beat_of(timed, "worker-1") == 1_002.0
+    await timed_sqlite.claims.beat()
+    assert await beat_of(timed_sqlite, "worker-1") == 1_002.0
 
 
-async def test_workers_that_are_not_heard_of_for_a_day_are_forgotten(timed: Store, clock: Hands) -> None:
+async def test_workers_that_are_not_heard_of_for_a_day_are_forgotten(timed_sqlite: Store, clock: Hands) -> None:
     for name, at_s in (("long ago", 1.0), ("yesterday", 60_000.0)):
         row = {"name": name, "beat_at": at_s, "has_lock": False}
-        await timed.write(lambda connection, row=row: connection.execute(schema.worker.insert(), row).close())
+        await timed_sqlite.write(lambda connection, row=row: connection.execute(schema.worker.insert(), row).close())
     clock.at_s = 100_000.0
-    await begun(timed)
-    await timed.claims.beat()
-    assert [await beat_of(timed, name) for name in ("long ago", "yesterday", "worker-1")] == [None, 60_000.0, 100_000.0]
+    await begun(timed_sqlite)
+    await timed_sqlite.claims.beat()
+    assert [await beat_of(timed_sqlite, name) for name in ("long ago", "yesterday", "worker-1")] == [
+        None,
+        60_000.0,
+        100_000.0,
+    ]
 
 
 async def test_at_the_start_of_the_only_server_every_running_run_is_taken(sqlite_url: str) -> None:
@@ -98,20 +83,21 @@ async def test_at_the_start_of_the_only_server_every_running_run_is_taken(sqlite
         assert await store.runs.find("run-1") == taken[1]
 
 
-async def test_runs_of_this_worker_are_not_silent_however_long_it_slept(timed: Store, clock: Hands) -> None:
-    await timed.runs.begin(new_run())
+async def test_runs_of_this_worker_are_not_silent_however_long_it_slept(timed_sqlite: Store, clock: Hands) -> None:
+    await timed_sqlite.runs.begin(new_run())
     clock.at_s += 1_000
-    assert await beats(timed) == {}
-    assert await timed.claims.take_over({"worker-1": 1_000.0}) == []
+    assert await beats(timed_sqlite) == {}
+    assert await timed_sqlite.claims.take_over({"worker-1": 1_000.0}) == []
 
 
-async def test_the_time_until_the_first_claim_does_not_count(timed: Store, clock: Hands) -> None:
-    await timed.runs.begin(new_run(timeout_s=60), places=Places(here=0))
+async def test_the_time_until_the_first_claim_does_not_count(timed_sqlite: Store, clock: Hands) -> None:
+    clock.at_s = 1_000.0
+    await timed_sqlite.runs.begin(new_run(timeout_s=60), places=Places(here=0))
     clock.at_s += 500
-    (claimed,) = await timed.claims.claim(8)
+    (claimed,) = await timed_sqlite.claims.claim(8)
     assert claimed.deadline_at == 1_560.0
     clock.at_s += 20
-    (taken,) = await timed.claims.take_over(None)
+    (taken,) = await timed_sqlite.claims.take_over(None)
     assert taken.deadline_at == 1_560.0
 
 

@@ -1,9 +1,7 @@
 """Texts that go before the figures: marked first, then reduced in portions, on both databases."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
 from sqlalchemy import insert, select, update
 
 from oracle.runs.storage.records import LogEntry, RunEnd
@@ -11,19 +9,9 @@ from oracle.runs.storage.request_keys import request_key
 from oracle.runs.storage.retention import PORTION
 from oracle.runs.storage.schema import run
 from oracle.runs.storage.store import Store, open_store
+from tests.oracle.runs.storage.making import Hands
 from tests.oracle.runs.storage.runs_made import begun
-from tests.oracle.runs.storage.test_retention import DAY_S, Hands
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-async def timed(store_url: str, clock: Hands) -> AsyncIterator[Store]:
-    async with open_store(store_url, worker="worker-1", now=clock) as opened:
-        yield opened
+from tests.oracle.runs.storage.test_retention import DAY_S
 
 
 def reduce(event: LogEntry) -> bytes | None:

@@ -11,6 +11,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.dialect import PAGE, PAGE_BYTES
 from oracle.runs.storage.erasing import mark_forgotten
 from oracle.runs.storage.errors import StoreUnavailableError
+from oracle.runs.storage.log import LogWatch
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.tails import MOST_BYTES
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
@@ -266,11 +267,15 @@ async def test_a_watcher_is_woken_by_ticks_that_another_worker_has_committed(pos
 
 
 async def test_who_watches_is_not_left_waiting_by_a_store_that_closes(store_url: str) -> None:
+    async def watch_on(watch: LogWatch) -> None:
+        while True:  # PostgreSQL may still report the commit that began the run
+            await watch.wait(watch.commits)
+
     async with open_store(store_url, worker="worker-1") as store:
         await begun(store)
         watching = store.log.watching("run-1")
         watch = watching.__enter__()
-        waiting = asyncio.create_task(watch.wait(watch.commits))
+        waiting = asyncio.create_task(watch_on(watch))
         await asyncio.sleep(0)
     with pytest.raises(StoreUnavailableError):
         await waiting

@@ -1,7 +1,7 @@
 """Retention by age and by size: oldest first, never what is under way, and rows keep figures."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import delete, func, insert, select, update
@@ -11,29 +11,10 @@ from oracle.runs.storage.retention import Pruned
 from oracle.runs.storage.schema import command, event, run
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.agent.conversations.contract import exchange, texts_of
+from tests.oracle.runs.storage.making import Hands
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 DAY_S = 24 * 3600.0
-
-
-class Hands:
-    """A clock that is moved by hand."""
-
-    at_s = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.at_s
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-async def timed(store_url: str, clock: Hands) -> AsyncIterator[Store]:
-    async with open_store(store_url, worker="worker-1", now=clock) as opened:
-        yield opened
 
 
 async def texts_left(store: Store, run_ids: list[str]) -> list[bool]:

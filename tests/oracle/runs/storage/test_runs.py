@@ -1,7 +1,6 @@
 """The rows of runs: begun, found, listed."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy import func, select
@@ -11,27 +10,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, TooManyRunsError
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run
-
-
-class Hands:
-    """A clock that is moved by hand."""
-
-    at_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.at_s
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-async def timed(sqlite_url: str, clock: Hands) -> AsyncIterator[Store]:
-    async with open_store(sqlite_url, worker="worker-1", now=clock) as opened:
-        yield opened
+from tests.oracle.runs.storage.making import DONE, END, Hands, begun, content, heard, new_run
 
 
 async def test_a_run_is_found_as_it_was_begun(store: Store) -> None:
@@ -110,12 +89,12 @@ async def test_an_abandoned_run_leaves_an_empty_conversation_that_it_has_not_cre
     assert await store.conversations.load("ann", made.context_id) == made
 
 
-async def test_the_latest_runs_come_in_pages(timed: Store, clock: Hands) -> None:
+async def test_the_latest_runs_come_in_pages(timed_sqlite: Store, clock: Hands) -> None:
     for number in range(7):
-        await timed.runs.begin(new_run(f"run-{number}"))
+        await timed_sqlite.runs.begin(new_run(f"run-{number}"))
         clock.at_s += number % 2  # some have the same time
     pages, before = list[list[str]](), None
-    while page := await timed.runs.latest(user_id="ann", limit=3, before=before):
+    while page := await timed_sqlite.runs.latest(user_id="ann", limit=3, before=before):
         pages.append([run.id for run in page])
         before = pages[-1][-1]
     assert pages == [["run-6", "run-5", "run-4"], ["run-3", "run-2", "run-1"], ["run-0"]]

@@ -4,6 +4,7 @@ import os
 import socket
 import sqlite3
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 

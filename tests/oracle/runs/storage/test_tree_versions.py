@@ -1,37 +1,16 @@
 """Versions of trees: kept once, found by name, and not deleted while they are of use."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
 from sqlalchemy import func, select
 
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.trees import UNUSED_S, TreeVersion, tree_version
+from tests.oracle.runs.storage.making import Hands
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 NODES = ["/", "/0:guards", "/1:ünïcödé"]
 SOURCE = {"oracle.yaml": "name: oracle\0\n# 🌍\n"}
-
-
-class Hands:
-    """A clock that is moved by hand."""
-
-    at_s = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.at_s
-
-
-@pytest.fixture
-def clock() -> Hands:
-    return Hands()
-
-
-@pytest.fixture
-async def timed(store_url: str, clock: Hands) -> AsyncIterator[Store]:
-    async with open_store(store_url, worker="worker-1", now=clock) as opened:
-        yield opened
 
 
 async def prune(store: Store) -> None:

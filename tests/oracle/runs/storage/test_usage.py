@@ -10,8 +10,8 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunEnd
 from oracle.runs.storage.run_pages import RunFilter
 from oracle.runs.storage.store import Store, open_store
+from tests.oracle.runs.storage.making import Hands
 from tests.oracle.runs.storage.runs_made import begun
-from tests.oracle.runs.storage.test_retention import Hands
 
 DAY_S = 86_400
 DONE = b'{"type":"done"}'

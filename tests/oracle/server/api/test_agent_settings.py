@@ -3,7 +3,7 @@ import pytest
 from oracle.decision import AgentConfig
 from oracle.server.api.bodies import Limits
 from oracle.server.api.replies import AgentSettings, ConfigValues
-from tests.oracle.server.api.conftest import in_shared_loop, running_service
+from tests.oracle.server.api.conftest import in_shared_loop
 
 PATH = "/api/settings/agent-config"
 DEFAULTS = AgentConfig().model_dump()
@@ -117,16 +117,6 @@ async def test_without_a_tree_nothing_is_capped_by_it(start):
     service = await start(control="loop")
     told = (await service.client.put(PATH, json={"max_iterations": 40})).json()
     assert told["capped"] == {}
-
-
-async def test_settings_hold_from_the_next_query_on_and_over_a_restart(tmp_path):
-    async with running_service(tmp_path) as first:
-        await first.client.put(PATH, json={"max_iterations": 4})
-        before = await first.ask()
-        limits = (await first.client.get(f"/api/oracle/runs/{before.run_id}")).json()["limits"]
-        assert limits["max_iterations"] == 4
-    async with running_service(tmp_path) as second:
-        assert (await second.client.get(PATH)).json()["max_iterations"] == 4
 
 
 async def test_a_saved_value_that_no_longer_fits_counts_as_missing(service):

@@ -1,4 +1,5 @@
 import time
+from hashlib import sha256
 
 import jwt
 import pytest
@@ -50,7 +51,13 @@ async def test_a_fixed_token_names_its_user(token, caller):
         pytest.param(header("alice-token"), id="no scheme"),
         pytest.param(header("Bearer alice-toke"), id="a part of one"),
         pytest.param(header("Bearer alice-token2"), id="more than one"),
-        pytest.param(header("Bearer alice-token, Bearer alice-token"), id="two in one header"),
+        pytest.param(header("Bearer ALICE-TOKEN"), id="in capitals"),
+        pytest.param(header("Bearer alice-token=alice"), id="with its user"),
+        pytest.param(header("Bearer alice"), id="the user alone"),
+        pytest.param(header("Bearer local"), id="the user without auth"),
+        pytest.param(header(f"Bearer {sha256(b'alice-token').hexdigest()}"), id="its digest"),
+        pytest.param(header("Bearer alice-token, Bearer olga-token"), id="two in one header"),
+        pytest.param(header("Bearer alice-token alice-token"), id="twice"),
         pytest.param(header("Bearer alice-token") * 2, id="two headers"),
         pytest.param(header(b"Bearer \xff\xfe"), id="not ASCII"),
         pytest.param(header("Bearer " + "a" * 20_000), id="too long"),
@@ -79,6 +86,7 @@ async def test_a_signed_token_names_its_user(claims):
 async def test_an_operator_is_one_by_either_kind_of_token():
     assert (await SIGNED.caller(signed({"sub": "olga"}))).is_operator
     assert (await LISTED.caller(header("Bearer olga-token"))).is_operator
+    assert await SIGNED.caller(signed({"sub": "local"})) == Caller("local")
 
 
 async def test_the_representation_of_an_authenticator_has_no_secret():

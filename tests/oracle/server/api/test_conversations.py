@@ -149,31 +149,6 @@ async def test_the_messages_of_a_long_conversation_come_in_pages_the_newest_firs
     assert earlier["next"] is None
 
 
-async def test_a_deleted_conversation_is_gone_and_cannot_be_continued(service):
-    context_id = (await service.ask()).done["context_id"]
-    path = f"/api/oracle/conversations/{context_id}"
-    deleted = await service.client.delete(path)
-    assert (deleted.status_code, deleted.content) == (204, b"")
-    assert (await service.client.get(path)).status_code == 404
-    assert (await service.client.delete(path)).status_code == 404
-    continued = await service.client.post("/api/oracle", json={"question": "and?", "context_id": context_id})
-    assert continued.status_code == 404
-
-
-async def test_deleting_a_conversation_that_is_answering_cancels_the_query_first(start):
-    service = await start([HANGS])
-    async with service.asking() as streamed:
-        await streamed.until("here")
-        status = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
-        path = f"/api/oracle/conversations/{status['context_id']}"
-        async with asyncio.timeout(20):
-            assert (await service.client.delete(path)).status_code == 204
-            await streamed.rest()
-    told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
-    assert (told["status"], told["termination_reason"], told["forgotten"]) == ("finished", "user_cancelled", True)
-    assert (await service.client.get(path)).status_code == 404
-
-
 async def test_a_question_that_races_a_delete_is_refused_or_answered_to_its_done(start, database_url):
     service = await start(url=database_url)
     for _ in range(3):

@@ -33,6 +33,12 @@ CALLS = [
     ("POST", "/api/oracle", {"question": "What was said?", "context_id": "{context}"}),
     ("POST", "/api/oracle/stream", {"question": "What was said?", "context_id": "{context}"}),
 ]
+UNNAMED = [
+    ("GET", "/api/runs", None),
+    ("GET", "/api/settings/agent-config", None),
+    ("PUT", "/api/settings/agent-config", {}),
+    ("POST", "/api/settings/agent-config/reset", None),
+]
 
 FILTERS = [
     {"search": "secret"},
@@ -66,6 +72,14 @@ def told(response):
     return response.status_code, response.content, headers
 
 
+async def check_hidden(service, **names):
+    for call in CALLS:
+        foreign = await sent(service, call, **names, headers=BOB)
+        missing = await sent(service, call, run=MISSING, context=MISSING, headers=BOB)
+        assert foreign.status_code == 404, call
+        assert told(foreign) == told(missing), call
+
+
 @pytest.mark.parametrize("turns", [[], [HANGS]], ids=["ended", "running"])
 async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
     service = await start(turns, tokens=TOKENS, requests_per_minute=200)
@@ -77,11 +91,7 @@ async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
         assert rated.status_code == 200
         status = await service.client.get(f"/api/oracle/runs/{run}", headers=ALICE)
         context = status.json()["context_id"]
-        for call in CALLS:
-            foreign = await sent(service, call, run=run, context=context, headers=BOB)
-            missing = await sent(service, call, run=MISSING, context=MISSING, headers=BOB)
-            assert foreign.status_code == 404, call
-            assert told(foreign) == told(missing), call
+        await check_hidden(service, run=run, context=context)
         for params in ({}, *FILTERS):
             given = {name: value.format(context=context) for name, value in params.items()}
             found = await service.client.get("/api/runs", params=given, headers=BOB)
@@ -92,15 +102,24 @@ async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
         ]
 
 
+async def test_anothers_that_was_forgotten_is_answered_so_too(start):
+    service = await start(tokens=TOKENS, requests_per_minute=200)
+    streamed = await service.ask("A secret of Alice's.", headers=ALICE)
+    context = streamed.done["context_id"]
+    assert (await service.client.delete(f"/api/oracle/conversations/{context}", headers=ALICE)).status_code == 204
+    await check_hidden(service, run=streamed.run_id, context=context)
+
+
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer bobs-token"}], ids=["no token", "wrong token"])
 async def test_without_a_valid_token_every_call_is_refused(guarded, headers):
     streamed = await guarded.ask(headers=ALICE)
-    for call in [*CALLS, ("GET", "/api/runs", None)]:
+    for call in [*CALLS, *UNNAMED]:
         response = await sent(
             guarded, call, run=streamed.run_id, context=streamed.done["context_id"], headers=headers or None
         )
         assert response.status_code == 401, call
         assert response.headers["www-authenticate"] == "Bearer"
+        assert response.json().keys() == {"detail"}
         assert streamed.run_id not in response.text
 
 

@@ -48,27 +48,18 @@ def surely_played(make: Callable[[RunRecord], Translator], row: Scripted) -> lis
 
 @adapters
 @rows
-def test_the_same_chunks_give_the_same_frames_without_clock_and_chance(make, row):
-    assert surely_played(make, row) == surely_played(make, row)
-
-
-@adapters
-@rows
-def test_every_frame_is_one_event_so_that_a_client_can_come_back_behind_any(make, row):
-    for frame in surely_played(make, row):
+def test_the_same_chunks_give_the_same_frames_each_of_one_event_with_all_text_in_its_order(make, row):
+    """So that a client can come back behind any of them."""
+    frames = surely_played(make, row)
+    assert frames == surely_played(make, row)
+    for frame in frames:
         assert frame.endswith(b"\n\n")
         assert b"\n\n" not in frame[:-2]
         lines = frame[:-2].split(b"\n")
         assert all(line.startswith((b"data: ", b"event: ", b"id: ")) for line in lines), frame
-
-
-@adapters
-@rows
-def test_all_text_comes_in_its_order(make, row):
-    body, at = b"".join(surely_played(make, row)), 0
-    for chunk in segments(row)[
-        0
-    ]:  # of the first message: protocols differ in whether there is another one after a wait
+    body, at = b"".join(frames), 0
+    # Of the first message: protocols differ in whether there is another one after a wait.
+    for chunk in segments(row)[0]:
         if isinstance(chunk, Content):
             word = chunk.content.split()[0].encode()
             at = body.index(word, at) + len(word)

@@ -233,8 +233,9 @@ async def test_a_token_that_can_be_guessed_is_warned_of_and_not_shown():
 async def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
-        with pytest.raises(OperatorError, match="the port is in use"):
-            await serve(read_settings(), host="127.0.0.1", port=taken.getsockname()[1], announce=print)
+        port = taken.getsockname()[1]
+        with pytest.raises(OperatorError, match=rf":{port}\b.*the port is in use.*--port"):
+            await serve(read_settings(), host="127.0.0.1", port=port, announce=print)
     assert not (tmp_path / ".oracle").exists()
 
 

@@ -12,7 +12,7 @@ from bt_runtime.text import iso
 from oracle.runs.storage.interrupts import interrupt
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
-from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service, in_shared_loop
 from tests.oracle.server.connect.ag_ui.test_events import check
 
 PLACE = {"name": "get_place", "description": "Where the user is.", "parameters": {"type": "object", "properties": {}}}
@@ -89,11 +89,11 @@ def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def thread(start, database_url, tmp_path):
+def thread(start, tmp_path):
     async def begin(turns: Any = (), **options: Any) -> Thread:
         write_trees(tmp_path)
         options.setdefault("timestamp", lambda: iso(time.time()))
-        return Thread(await start(turns, url=database_url, **options))
+        return Thread(await start(turns, **options))
 
     return begin
 
@@ -118,36 +118,6 @@ async def test_a_thread_is_a_conversation_that_begins_each_run_with_what_is_know
         *("one?", "Answer 1.", "two?", "Answer 2."),
         "three?",
     ]
-
-
-async def test_two_interrupts_are_answered_together_one_of_them_by_cancelling(thread, tmp_path):
-    client = await thread(WRITES)
-    events = await client.ask("hello", forwardedProps={"tree": "approval"})
-    outcome = events[-1]["outcome"]
-    assert outcome["type"] == "interrupt"
-    first, second = outcome["interrupts"]
-    resume = [
-        {"interruptId": first["id"], "status": "resolved", "payload": {"approved": True}},
-        {"interruptId": second["id"], "status": "cancelled"},
-    ]
-    rest = await client.run(resume=resume)
-    assert rest[0]["runId"] == "run-2"
-    assert text_of(rest).strip() == "Done."
-    assert rest[-1]["outcome"] == {"type": "success"}
-    results = of(rest, "TOOL_CALL_RESULT")
-    assert len(results) == 2
-    refused = {each["toolCallId"]: "refused" in each["content"] for each in results}
-    assert refused == {first["toolCallId"]: False, second["toolCallId"]: True}
-    assert (tmp_path / "vault" / "a.md").exists()
-    assert not (tmp_path / "vault" / "b.md").exists()
-    again = await client.run(resume=resume)
-    assert [event for event in again if event["type"] != "RUN_STARTED"][:-1] == [
-        event for event in rest if event["type"] != "RUN_STARTED"
-    ][:-1], "the same twice has the same result"
-    changed = [{**resume[0], "payload": {"approved": False}}, resume[1]]
-    assert (await client.post(resume=changed)).status_code == 409
-    (whole,) = await client.replayed()
-    assert text_of(whole) == "I write. \n\nDone."
 
 
 async def test_changed_arguments_are_what_is_run(thread, tmp_path):
@@ -294,9 +264,9 @@ MESSAGE = {"id": "1", "role": "user", "content": "hello"}
         ({"forwardedProps": {"model": " "}}, "may not be used"),
     ],
 )
-async def test_bad_input_is_refused_in_one_form(thread, body, problem):
-    client = await thread(NUMBERED)
-    response = await client.post(**({"messages": [MESSAGE]} | body))
+@in_shared_loop
+async def test_bad_input_is_refused_in_one_form(shared, body, problem):
+    response = await Thread(shared).post(**({"messages": [MESSAGE]} | body))
     assert response.status_code in (404, 422), response.text
     assert response.json().keys() == {"message", "code", "where"}
     assert problem in response.json()["message"]

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.core.chunks import Interrupt
 from oracle.testing import ScriptedTurn
-from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service, in_shared_loop
 from tests.oracle.server.connect.ai_sdk.test_parts import parts_of
 
 SAYS = ScriptedTurn(text=("It begins ", "here."))
@@ -107,6 +107,7 @@ async def test_a_chat_has_any_name(service, chat):
 
 async def test_there_is_nothing_to_read_where_nothing_was_asked_or_its_end_is_long_ago(service, monkeypatch):
     assert (await service.client.get("/api/chat/unknown/stream")).status_code == 204
+    assert (await service.client.post("/api/chat/unknown/stop")).status_code == 204
     first = await post(service, body())
     monkeypatch.setattr("oracle.server.connect.ai_sdk.routes._ACTIVE_S", -1.0)
     assert (await service.client.get("/api/chat/chat-1/stream")).status_code == 204
@@ -118,22 +119,6 @@ async def test_texts_that_were_deleted_are_not_read_again(service):
     first = await post(service, body())
     await service.client.delete(f"/api/oracle/conversations/{parts(first)[0]['messageMetadata']['context_id']}")
     assert (await service.client.get("/api/chat/chat-1/stream")).status_code == 204
-
-
-async def test_a_stop_ends_the_run(start):
-    service = await start([HANGS])
-    async with service.client.stream("POST", "/api/chat", json=body()) as response:
-        lines = response.aiter_lines()
-        async for line in lines:
-            if "here " in line:
-                break
-        stopped = await service.client.post("/api/chat/chat-1/stop")
-        assert stopped.status_code == 202
-        rest = [line async for line in lines]
-    assert '"type":"abort"' in "".join(rest)
-    assert '"finishReason":"interrupted"' in "".join(rest)
-    unknown = await service.client.post("/api/chat/unknown/stop")
-    assert unknown.status_code == 204
 
 
 ODD = {
@@ -157,22 +142,15 @@ ODD = {
 
 
 @pytest.mark.parametrize("sent", ODD.values(), ids=ODD.keys())
-async def test_bad_input_is_answered_in_a_sentence(service, sent):
+@in_shared_loop
+async def test_bad_input_is_answered_in_a_sentence(shared, sent):
     if isinstance(sent, str):
-        response = await service.client.get(f"/api/chat/c/stream{sent}")
+        response = await shared.client.get(f"/api/chat/c/stream{sent}")
     else:
-        response = await post(service, sent)
+        response = await post(shared, sent)
     assert response.status_code == 400, response.text
     assert response.headers["content-type"].startswith("text/plain")
     assert not response.text.startswith("{")
-
-
-async def test_a_file_of_an_earlier_message_is_no_obstacle(service):
-    """The client keeps a message that was refused."""
-    refused = user(
-        parts=[{"type": "file", "mediaType": "image/png", "url": "data:,"}, {"type": "text", "text": "This?"}]
-    )
-    assert text_of(await post(service, body(refused, user("And without?")))) == "It begins here."
 
 
 @asynccontextmanager

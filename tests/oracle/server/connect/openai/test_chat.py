@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from oracle.testing import ScriptedTurn
-from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, in_shared_loop
 from tests.oracle.server.connect.openai.conftest import (
     COMPLETIONS,
     assistant,
@@ -91,20 +91,20 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_what_cannot_be_meant_is_refused_and_named(start, name):
+@in_shared_loop
+async def test_what_cannot_be_meant_is_refused_and_named(shared, name):
     body, param = REFUSED[name]
-    service = await start(ANSWERS)
-    response = await service.client.post(COMPLETIONS, json={"model": "oracle", "messages": [HELLO], **body})
+    response = await shared.client.post(COMPLETIONS, json={"model": "oracle", "messages": [HELLO], **body})
     assert error_of(response) == (400, param, None)
-    assert await run_count(service) == 0
+    assert await run_count(shared) == 0
 
 
 @pytest.mark.parametrize(
     "model", ["gpt-4o", "use_tools", "oracle/", "oracle/gpt-4o", "/", "", 7, "x" * 100_000, "../oracle"]
 )
-async def test_a_model_that_may_not_be_named_does_not_exist(start, model):
-    service = await start(ANSWERS, models="claude-a")
-    response = await post(service, HELLO, model=model)
+@in_shared_loop
+async def test_a_model_that_may_not_be_named_does_not_exist(shared, model):
+    response = await post(shared, HELLO, model=model)
     assert error_of(response) == (404, "model", "model_not_found")
     assert len(response.content) < 2_000
 
@@ -112,9 +112,9 @@ async def test_a_model_that_may_not_be_named_does_not_exist(start, model):
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 100_000, b'{"messages": "\\ud800"}']
 )
-async def test_a_body_that_is_no_object_is_refused(start, body):
-    service = await start(ANSWERS)
-    response = await service.client.post(COMPLETIONS, content=body, headers={"Content-Type": "application/json"})
+@in_shared_loop
+async def test_a_body_that_is_no_object_is_refused(shared, body):
+    response = await shared.client.post(COMPLETIONS, content=body, headers={"Content-Type": "application/json"})
     assert error_of(response)[0] == 400
 
 
@@ -152,15 +152,6 @@ async def test_parameters_without_a_meaning_are_accepted_and_named_once(start):
     named = [event["name"] for event in events if event["event"] == "openai.parameter_ignored"]
     assert len(named) == len(set(named))
     assert "n" not in named
-
-
-async def test_a_stream_is_the_whole_answer_with_the_run_in_its_id(start):
-    service = await start(ANSWERS)
-    response = await post(service, HELLO, stream=True)
-    assert response.headers["content-type"].startswith("text/event-stream")
-    chunks = chunks_of(response.content)
-    assert text_of(chunks) == "Answer 1."
-    assert chunks[0]["id"] == f"chatcmpl-{response.headers['x-run-id']}"
 
 
 async def test_models_are_listed_with_oracle_first_and_found_by_name(start):

@@ -78,11 +78,6 @@ def test_what_a_service_runs_is_never_a_call_of_the_client(row):
     assert b"tool_calls" not in b"".join(played(CompletionFrames.of_run(row.run), row))
 
 
-@each_row
-def test_the_same_run_gives_the_same_bytes(row):
-    assert played(CompletionFrames.of_run(row.run), row) == played(CompletionFrames.of_run(row.run), row)
-
-
 @each_ended
 def test_the_end_says_why(row):
     found = chunks(row)

@@ -13,7 +13,7 @@ from bt_runtime.text import iso
 from oracle.runs.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.server.api.asking import write_trees
-from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service
+from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service, in_shared_loop
 
 PATH = "/v1/responses"
 HELLO = ScriptedTurn(text=("Hello ", "there."))
@@ -277,22 +277,6 @@ async def test_who_decides_otherwise_later_is_told(serve):
     assert "was approved by local" in answer.json()["error"]["message"]
 
 
-async def test_a_function_of_the_client_is_called_and_its_output_goes_on(serve):
-    service = await serve([LOOKS, HELLO])
-    asking = await create(service, "Weather?", tools=[WEATHER])
-    call = item("function_call", asking)
-    assert (call["name"], json.loads(call["arguments"])) == ("get_weather", {"location": "SF"})
-    assert asking["tools"][0]["name"] == "get_weather"
-    output = {"type": "function_call_output", "call_id": call["call_id"], "output": "Fog"}
-    missing = await refused(service, [{**output, "call_id": "call_1"}], previous_response_id=asking["id"])
-    assert missing["param"] == "input[0].call_id"
-    whole = [{"role": "user", "content": "Weather?"}, *asking["output"], output]
-    going_on = await create(service, whole, tools=[WEATHER])
-    assert (text_of(going_on), going_on["previous_response_id"]) == ("Hello there.", asking["id"])
-    listed = (await service.client.get(f"{PATH}/{going_on['id']}/input_items")).json()
-    assert listed["data"] == []
-
-
 async def test_a_run_asks_its_client_again_and_again(serve):
     service = await serve([LOOKS, ScriptedTurn(tool_calls=(ScriptedCall("get_weather", {"location": "LA"}),)), HELLO])
     response = await create(service, "Weather?", tools=[WEATHER])
@@ -305,6 +289,7 @@ async def test_a_run_asks_its_client_again_and_again(serve):
         response = later
     assert text_of(response) == "Hello there."
     assert await create(service, items, tools=[WEATHER]) == response
+    assert (await service.client.get(f"{PATH}/{response['id']}/input_items")).json()["data"] == []
 
 
 async def test_two_calls_are_answered_together(serve):
@@ -314,7 +299,9 @@ async def test_two_calls_are_answered_together(serve):
     calls = [each["call_id"] for each in asking["output"]]
     outputs = [{"type": "function_call_output", "call_id": name, "output": "Fog"} for name in calls]
     error = await refused(service, outputs[:1])
-    assert error["message"] == f"input: {calls[1]!r} waits for an answer, too: give all of them at once"
+    assert error["message"] == f"input: {calls[1]!r} also waits for an answer; send all answers at once"
+    missing = await refused(service, [{**outputs[0], "call_id": "call_1"}], previous_response_id=asking["id"])
+    assert missing["param"] == "input[0].call_id"
     assert text_of(await create(service, outputs)) == "Hello there."
 
 
@@ -381,27 +368,27 @@ IMAGE = [{"type": "input_text", "text": "What is it?"}, {"type": "input_image", 
         ({"input": "x" * 20_001}, None),
     ],
 )
-async def test_what_would_mean_something_else_is_refused_with_its_place(serve, body, param):
-    service = await serve()
-    answer = await service.client.post(PATH, json={"model": "oracle", "input": "Hello?", **body})
+@in_shared_loop
+async def test_what_would_mean_something_else_is_refused_with_its_place(shared, body, param):
+    answer = await shared.client.post(PATH, json={"model": "oracle", "input": "Hello?", **body})
     error = answer.json()["error"]
     assert (answer.status_code, error["type"]) == (400, "invalid_request_error")
     assert param is None or error["param"] == param
-    assert (await service.client.get("/api/runs")).json()["runs"] == []
+    assert (await shared.client.get("/api/runs")).json()["runs"] == []
 
 
 @pytest.mark.parametrize("name", ["resp_x", "x", "resp_id-2_7"])
-async def test_a_response_that_there_is_not_is_followed_by_none(serve, name):
-    service = await serve()
+@in_shared_loop
+async def test_a_response_that_there_is_not_is_followed_by_none(shared, name):
     body = {"model": "oracle", "input": "Hello?", "previous_response_id": name}
-    answer = await service.client.post(PATH, json=body)
+    answer = await shared.client.post(PATH, json=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("model", [None, "", "gpt-5", "oracle/", 7])
-async def test_a_model_that_there_is_not_is_not_found(serve, model):
-    service = await serve()
-    answer = await service.client.post(PATH, json={"model": model, "input": "Hello?"})
+@in_shared_loop
+async def test_a_model_that_there_is_not_is_not_found(shared, model):
+    answer = await shared.client.post(PATH, json={"model": model, "input": "Hello?"})
     assert (answer.status_code, answer.json()["error"]["type"]) in (
         *((404, "invalid_request_error"), (400, "invalid_request_error")),
     )
