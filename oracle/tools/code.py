@@ -17,8 +17,11 @@ from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.core.chunks import Source
+from oracle.core.search import query, ranking
+from oracle.core.search.keeping import IndexFile
 from oracle.core.search.query import TermMatcher
 from oracle.core.search.ranking import FileIndex, FileReading
+from oracle.tools import code_kinds, code_search, text
 from oracle.tools.code_exact import Mode, find_lines
 from oracle.tools.code_extract import extract_range, members
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
@@ -52,17 +55,25 @@ from oracle.tools.workers import Workers
 MAX_FILE_BYTES = 1_000_000
 """Larger files are not searched."""
 _SEARCH_TIMEOUT_S = 10.0
+_READERS = (query.__file__, ranking.__file__, code_kinds.__file__, code_search.__file__, text.__file__)
+"""What decides what is in the index of a file."""
 
 
-def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ...]:
-    """The tools over a project; `private` files and folders, such as the service's own data, are not shown.
+def project_tools(root: Path, *, private: Sequence[Path] = (), index: Path | None = None) -> tuple[Tool, ...]:
+    """The tools over a project.
+
+    Args:
+        root: the project.
+        private: files and folders that are not shown, such as the service's own data.
+        index: the file in which the index is kept for the next process; `None` to keep none.
 
     Raises:
         ToolSetupError: the project's folder is missing or cannot be read.
     """
     folder = Root(root, label="the project")
     folder.require(setting="--project or ORACLE_PROJECT_DIR")
-    code = CodeTools(folder, private=private_below(folder.path, private))
+    kept = None if index is None else IndexFile(index, root=folder.path, modules=_READERS)
+    code = CodeTools(folder, private=private_below(folder.path, private), kept=kept)
     workers = Workers()
     uses: dict[Function, str] = {
         code.search_code: "First for any question about the source code: definitions, usages, every occurrence, files.",
@@ -80,10 +91,19 @@ class CodeTools:
         root: the project.
         search_timeout_s: the time after which a search returns what it has found so far.
         private: paths below the project that are not shown (`is_private`).
+        kept: where the index is kept for the next process.
     """
 
-    def __init__(self, root: Root, *, search_timeout_s: float = _SEARCH_TIMEOUT_S, private: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Root,
+        *,
+        search_timeout_s: float = _SEARCH_TIMEOUT_S,
+        private: Sequence[str] = (),
+        kept: IndexFile | None = None,
+    ) -> None:
         self._root = root
+        self._kept = kept
         self._private = private
         self._search_timeout_s = search_timeout_s
         self._index = FileIndex(FIELD_WEIGHTS, read=self._reading)
@@ -119,8 +139,12 @@ class CodeTools:
                 if not (lines := find(parsed.text, self._texts(paths), mode=each)).is_empty:
                     return lines
         with self._index.locked():
+            if self._kept is not None:
+                self._kept.load(self._index)
             current = self._index.update(files, has_time=lambda: time.monotonic() <= deadline)
             found = self._index.rank(parsed.terms, only=paths.__contains__ if len(paths) < len(files) else None)
+            if self._kept is not None:
+                self._kept.save(self._index)
         hits: list[FoundHit] = []
         matcher = TermMatcher(parsed.terms)
         for file in rank_files(found, parsed, paths=paths):

@@ -44,6 +44,8 @@ _SATURATION = 1.2
 _LENGTH_SHARE = 0.3
 _LEAST_COVERAGE = 0.25
 _MIN_DEAD = 1_000
+_MOST_NUMBERS = 1 << 32
+"""Of documents that were kept; a posting has room for more."""
 _PIECE_CHARS = 32_768
 
 
@@ -198,6 +200,43 @@ class Ranking:
             yield self._vocabulary[start:end]
             at = self._vocabulary.find(piece, end)
 
+    def kept(self) -> "KeptRanking":
+        """The data from which `restore` makes this ranking in another process."""
+        if self._dead:
+            self._compact()
+        keys_of: dict[str, list[str]] = {token: [] for token in self._postings}
+        for key, found in self._tokens.items():
+            for token in found:
+                keys_of[token].append(key)
+        postings = array("Q")
+        for each in self._postings.values():
+            postings.extend(each)
+        counts = array("Q", map(len, self._postings.values()))
+        return KeptRanking([*keys_of], ["\n".join(each) for each in keys_of.values()], counts, postings, self._lengths)
+
+    def restore(self, kept: "KeptRanking") -> None:
+        """Take what was kept, which may be anything, as the documents of this ranking, which is empty.
+
+        Raises:
+            ValueError: it is inconsistent, or more than a ranking takes.
+        """
+        tokens, keys, counts, postings, lengths = kept
+        size = len(postings) + _TOKEN_SIZE * len(tokens)
+        following = max(lengths, default=-1) + 1
+        if not len(tokens) == len(set(tokens)) == len(keys) == len(counts) or sum(counts) != len(postings):
+            raise ValueError("the lists of a kept index do not fit together")
+        if size > MAX_SIZE or following > _MOST_NUMBERS or max(postings, default=0) >> _SHIFT >= max(following, 1):
+            raise ValueError("a kept index is too large, or names documents that it does not have")
+        at = 0
+        for token, its_keys, count in zip(tokens, keys, counts, strict=True):
+            self._postings[token] = postings[at : at + count]
+            at += count
+            for key in its_keys.split("\n"):
+                self._tokens.setdefault(key, []).append(token)
+        self._lengths = lengths
+        self._total_length = sum(lengths.values())
+        self._next_number, self._size = following, size
+
     def _compact(self) -> None:
         """Drop the postings of removed documents, and the tokens without postings."""
         alive, before = self._lengths.keys(), self._postings
@@ -207,6 +246,24 @@ class Ranking:
             if kept and (new := self._new(token)) is not None:
                 new.extend(kept)
                 self._size += len(kept)
+
+
+class KeptRanking(NamedTuple):
+    """A ranking as plain values.
+
+    Args:
+        tokens: as they are written in documents.
+        keys: of each token, the words under which it is found, a line each.
+        counts: of each token, how many of the postings are its.
+        postings: those of all tokens, one after the other.
+        lengths: of each document by its number, the characters of its body.
+    """
+
+    tokens: list[str]
+    keys: list[str]
+    counts: "array[int]"
+    postings: "array[int]"
+    lengths: dict[int, int]
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -281,6 +338,15 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
+class KeptFile(NamedTuple):
+    """A file of an index as plain values: each document is its number, first line, end and title."""
+
+    path: str
+    title: str | None
+    stamp: Stamp
+    documents: list[tuple[int, int, int, str]]
+
+
 class FileIndex:
     """An index over files; safe to use from several threads.
 
@@ -300,9 +366,11 @@ class FileIndex:
         self._read = read
         self._wall_clock_ns = wall_clock_ns
         self._lock = threading.Lock()
+        self._field_weights = field_weights
         self._ranking = Ranking(field_weights)
         self._files: dict[str, _File] = {}
         self._places: dict[int, DocumentPosition] = {}
+        self._files_read = 0
 
     @property
     def is_full(self) -> bool:
@@ -344,6 +412,7 @@ class FileIndex:
                     continue
                 file = self._files.setdefault(path, _File())
                 self._replace(path, file, self._read(path, file.memo))
+                self._files_read += 1
                 file.stamp = None if _is_fresh(stamp, now_ns) else stamp
             current += 1
         for path in gone:
@@ -365,6 +434,46 @@ class FileIndex:
         places = [(-score, self._places[number]) for number, score in scores.items()]
         places = places if limit is None else nsmallest(limit, places)
         return Ranked([(place, -score) for score, place in places], weights)
+
+    @property
+    def files_read(self) -> int:
+        """How often a file was read, over all updates."""
+        return self._files_read
+
+    def kept(self) -> tuple[list["KeptFile"], KeptRanking]:
+        """The data from which `restore` makes this index; without files that have a memo, or no stamp."""
+        files = [
+            KeptFile(path, file.title, file.stamp, [(at, *self._places[at][1:]) for _, at in file.documents])
+            for path, file in self._files.items()
+            if file.memo is None and file.stamp is not None
+        ]
+        return files, self._ranking.kept()
+
+    def restore(self, files: Sequence["KeptFile"], kept: KeptRanking) -> None:
+        """Have this index contain what was kept, and nothing else. An update then reads what has changed since.
+
+        Raises:
+            ValueError: it is inconsistent; the index is as it was.
+        """
+        ranking = Ranking(self._field_weights)
+        ranking.restore(kept)
+        places = {
+            number: DocumentPosition(each.path, line, end, title)
+            for each in files
+            for number, line, end, title in each.documents
+        }
+        orphans = kept.lengths.keys() - places.keys()  # of files that were not kept
+        if len({each.path for each in files}) < len(files) or len(places) < sum(len(each.documents) for each in files):
+            raise ValueError("a kept index has a file or a document twice")
+        if not places.keys() <= kept.lengths.keys():
+            raise ValueError("a kept index has a document without a length")
+        for number in orphans:
+            ranking.remove(number)
+        self._ranking, self._places = ranking, places
+        self._files = {  # digests of texts are not the same in two processes
+            each.path: _File(each.title, None, each.stamp, [(-1 - number, number) for number, *_ in each.documents])
+            for each in files
+        }
 
     def titles(self) -> list[tuple[str, str]]:
         """The paths of all files that can be read, in order, with their titles."""

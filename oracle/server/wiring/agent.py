@@ -211,7 +211,8 @@ def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], 
     plugins, types = plugins_of(settings), domain_of(settings).types
     project: Sequence[Tool] = ()
     if "code" in types.sources:
-        project = toolbox.project_tools(settings.project_dir, private=own_data(settings))
+        index = settings.data_dir / "code-index"
+        project = toolbox.project_tools(settings.project_dir, private=own_data(settings), index=index)
     web = web_tools(has_web_search=has_web_search and "web" in types.sources)
 
     def make(vault: Path) -> ToolRegistry:
