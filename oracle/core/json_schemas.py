@@ -177,6 +177,7 @@ DEEPEST: Final = 64
 """Levels of a value that is checked; the checker's own stack has no bound."""
 
 _LARGEST_KEPT: Final = 200_000  # bytes of a schema that was accepted, or made of the options of a tree
+_DYNAMIC: Final = ("$dynamicRef", "$recursiveRef")
 _DRAFTS: Final = (
     *(f"http://json-schema.org/draft-0{n}/schema" for n in (4, 6, 7)),
     *(f"https://json-schema.org/draft/{each}/schema" for each in ("2019-09", "2020-12")),
