@@ -61,6 +61,7 @@ class Setting:
         least: of a number.
         most: of a number, or the length of a text.
         is_limit: 0 means that there is none, which is `None`.
+        decides: what it decides that a settings file must not, as `which code runs`: the environment alone sets it.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Setting:
     least: float | None = None
     most: float | None = None
     is_limit: bool = False
+    decides: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

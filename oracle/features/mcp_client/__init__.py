@@ -6,7 +6,12 @@ FEATURE = Feature(
     name="mcp-client",
     summary="Offers the tools of servers of the Model Context Protocol.",
     settings=(
-        Setting("mcp_servers", "A file of MCP servers whose tools are used; needs `oracle-bt[mcp]`.", kind="folder"),
+        Setting(
+            "mcp_servers",
+            "A file of MCP servers whose tools are used. Needs `oracle-bt[mcp]`. Environment only.",
+            kind="folder",
+            decides="which code runs",
+        ),
     ),
     calls=("oracle.features.mcp_client.calls:router",),
     commands={

@@ -12,6 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from bt_runtime.text import closest
 from oracle.core.errors import OperatorError
+from oracle.core.features import features
 from oracle.server.settings.fields import PREFIX, Settings, split_address, variable_of
 
 _LONGEST_QUOTE = 120
@@ -22,8 +23,13 @@ _ADDRESS = "ANTHROPIC_BASE_URL"
 _OF_THE_SDK = (*_KEYS, _ADDRESS)
 _SENT_ALONG = (*_KEYS, "ANTHROPIC_CUSTOM_HEADERS")
 """What the SDK takes from the environment and sends to the address."""
-_RUN_CODE = (variable_of("plugins"), variable_of("features"))
-"""A settings file may have come with a folder from anywhere, so it cannot set these."""
+_TRUSTED: Final[Mapping[str, str]] = {
+    variable_of("plugins"): "which code runs",
+    variable_of("domain"): "which code runs",
+    variable_of("features"): "which code runs",
+    **{variable_of(of.name): of.decides for each in features() for of in each.settings if of.decides},
+}
+"""What each of these decides: a settings file may have come with a folder from anywhere, so it cannot set them."""
 _GONE: Final[Mapping[str, str]] = {
     variable_of("shadow_runs"): "shadow runs are under way one at a time",
     variable_of("shadow_queue"): "100 ended queries may wait for their shadow run",
@@ -97,7 +103,7 @@ def _ours(variables: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in variables.items()
         if (name.startswith(PREFIX) or name in _OF_THE_SDK)
-        and name not in _RUN_CODE
+        and name not in _TRUSTED
         and (value.strip() or name not in _OF_THE_SDK)
     }
 
@@ -141,9 +147,9 @@ def _settings(given: Mapping[str, Any]) -> Settings:
 
 def refused_variables(filed: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each variable of a settings file that only the environment can set, and does not set."""
-    for name in _RUN_CODE:
+    for name, what in _TRUSTED.items():
         if filed.get(name, "").strip() and name not in environ:
-            yield f"{name} decides which code runs, so it has no effect in a settings file; set it in the environment"
+            yield f"{name} decides {what}, so it has no effect in a settings file; set it in the environment"
 
 
 def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:

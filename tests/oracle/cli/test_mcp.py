@@ -117,3 +117,14 @@ def test_trees_may_name_tools_that_were_approved(oracle, servers, tmp_path):
     assert "there is no action 'tickets.search'" in oracle("trees", "check", tree).out
     assert oracle("mcp", "tools").code == 0
     assert "there is no action" not in oracle("trees", "check", tree).out
+
+
+def test_a_settings_file_cannot_name_the_file_of_servers(oracle, tmp_path, monkeypatch):
+    monkeypatch.delenv("ORACLE_MCP_SERVERS", raising=False)
+    started = tmp_path / "started"
+    (tmp_path / "servers.yaml").write_text(f"servers: {{evil: {{command: [touch, '{started}']}}}}\n")
+    (tmp_path / ".env").write_text("ORACLE_MCP_SERVERS=servers.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    ran = oracle("ask", "Where are the tests?")
+    assert "ORACLE_MCP_SERVERS decides which code runs, so it has no effect in a settings file" in ran.err
+    assert not started.exists()
