@@ -11,28 +11,28 @@ import pytest
 import yaml
 
 from benchmarks.eval.questions import ALL, ASKED
-from oracle.agent.nodes import AGENT_KEYS
 from oracle.agent.gathering import REASONS
 from oracle.core.chunks import TokenUsage
 from oracle.core.metrics import Metrics
+from oracle.features.encoder.loading import KINDS, MOST_TOKENS
+from oracle.features.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
+from oracle.features.verifier.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
+from oracle.features.verifier.verify import DEFAULT_TURNS
+from oracle.features.webhooks import sending
 from oracle.replay.exports.formats import EXPORT_FORMATS
-from oracle.replay.histories.sharing import MOST_PASSES
 from oracle.runs.options import RunOptions
 from oracle.runs.record.events import LogEvent
-from oracle.runs.storage.records import RunSummary
-from oracle.runs.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
 from oracle.runs.storage.seeding import LONGEST_TEXT, MOST_MESSAGES
 from oracle.server.api.history_replies import HistoryPage
-from oracle.server.api.replies import Me
-from oracle.server.api.run_bodies import LONGEST_QUESTION
+from oracle.server.api.replies import Me, Tick
 from oracle.server.api.whole_runs import MOST_TICKS
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.table import settings_table
 
 ROOT = Path(__file__).parents[1]
-FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FILES}
-EVERYTHING = "\n".join(PAGES.values())
+EVERYTHING = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 SETTINGS = {row.name for row in settings_table()}
 ELSEWHERE = {"ORACLE_KEY", "ORACLE_TOKEN", "ORACLE_URL", "ORACLE_TEST_DATABASE_URL", "ORACLE_MAX", "ORACLE_MODLE"}
 """Variables of clients and of tests, the beginning of several settings, and one that is misspelt on purpose."""
@@ -54,7 +54,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", FILES, ids=lambda path: path.stem)
 def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
-    for link in found(r"\]\(((?!https?:)[^)\s]+)\)", PAGES[page.stem]):
+    for link in found(r"\]\(((?!https?:)[^)\s]+)\)", page.read_text(encoding="utf-8")):
         file, _, anchor = link.partition("#")
         target = page.parent / file if file else page
         assert target.exists(), link
@@ -82,7 +82,8 @@ def test_every_metric_exists() -> None:
     metrics.shadow_begun()
     metrics.shadow_ended("finished", tokens=1, similarity=1.0)
     metrics.shadow_dropped("queue_full")
-    metrics.webhook("delivered")
+    for outcome in OUTCOMES:
+        metrics.webhook(outcome)
     metrics.auxiliary_answered("title", "known", tokens=1)
     shown = metrics.exposition().decode()
     named = found(r"\b((?:oracle|process)_[a-z_]+_(?:total|seconds|bytes|active|ready|writable|similarity|fds))\b")
@@ -98,15 +99,17 @@ def test_every_program_and_file_that_is_named_exists() -> None:
     assert [str(place) for place in places if not place.exists()] == []
 
 
+OUTCOMES = ("delivered", "failed", "given_up")
 NAMED: dict[str, Iterable[str]] = {
-    "exports": EXPORT_FORMATS,
-    "fallback": (*REASONS, *(key.name for key in AGENT_KEYS if key.name.startswith("dry_"))),
-    "http-clients": Me.model_fields,
-    "http-runs": (
+    "classification": (*KINDS, *get_args(EncodedOutcome)),
+    "control": REASONS,
+    "chat": (
+        *Me.model_fields,
         *(set(HistoryPage.model_fields) - {"format", "version", "next"}),
-        *RunSummary.__dataclass_fields__,
-        *("question", "duration_s", "kept", "summary", "turn", "decision", "headline", "marks", "why", "visits"),
+        *(Tick.model_fields.keys() & {"turn", "decision", "headline", "marks", "why", "visits"}),
+        *OUTCOMES,
     ),
+    "watching": EXPORT_FORMATS,
 }
 
 
@@ -126,9 +129,9 @@ def test_each_kind_of_event_is_in_the_table_with_its_class() -> None:
 
 
 def test_the_headers_of_chat_products_are_those_that_are_read() -> None:
-    page, settings = PAGES["connecting"], Settings()
+    page, settings = PAGES["chat"], Settings()
     known = {*settings.conversation_headers, *settings.task_headers}
-    assert set(found(r"\bX-[A-Za-z-]+\b", page)) <= known
+    assert set(found(r"\bX-[A-Za-z-]+\b", page)) - {"X-Run-Id"} <= known
     [of_open_webui] = found(r"^Headers +(\{.+\})$", page)
     assert json.loads(of_open_webui).keys() <= known
     [of_librechat] = re.findall(r"```yaml\n(.+?)```", page, re.DOTALL)
@@ -139,13 +142,23 @@ def test_the_headers_of_chat_products_are_those_that_are_read() -> None:
 # --- figures
 
 SAID = {
-    "adapters": (f"the newest {MOST_MESSAGES} messages", f"{LONGEST_TEXT:,} characters of each"),
-    "http-runs": (
-        f"Of up to {MOST_TICKS:,} ticks",
-        f"Each process explains {MOST_PASSES} runs at a time",
-        f"looks through {MOST_SEARCHED:,} runs",
-        f"beyond {MOST_COUNTED:,} runs, or {MOST_SEARCHED:,} of a search",
-        f"the first {LONGEST_QUESTION} characters",
+    "protocols": (f"the newest {MOST_MESSAGES} messages", f"{LONGEST_TEXT:,} characters of each"),
+    "classification": (
+        f"longer than {PATIENCE_S * 1000:.0f} ms",
+        f"after {REST_S:.0f} s",
+        f"the last {MOST_TOKENS // 2} tokens",
+        "three texts in a row",
+    ),
+    "chat": (
+        f"of up to {MOST_TICKS:,} ticks",
+        f"within {sending.LIMIT_S:g} seconds",
+        f"after {sending.AGAIN.first_s:g} seconds",
+    ),
+    "testing": (
+        f"`max_iterations` is {DEFAULT_TURNS} ",
+        f"{DEFAULT_STATES:,} states",
+        f"{DEFAULT_SECONDS:g} seconds",
+        f"{DEFAULT_MEGABYTES:,} MB",
     ),
     "measured": (f"asks {len(ASKED)} of these conversations", f"`--all` asks all {len(ALL)}"),
 }
@@ -162,6 +175,7 @@ def test_defaults_that_pages_spell_out_are_the_defaults() -> None:
     assert (auth.retain_days, auth.retain_mb, auth.drain_s, auth.reader_grace_s) == (30, 0, 10, 60)
     assert (auth.debug, auth.debug_lease_s) == (False, 120)
     assert (options.heartbeat_s, options.silent_s, options.most_unsaved_bytes) == (1, 5, 3_000_000)
+    assert (sending.AGAIN.longest_s, sending.GIVE_UP_S, SLOW_IN_A_ROW) == (3_600, 86_400, 3)
 
 
 # --- examples
@@ -176,6 +190,6 @@ def test_the_python_of_the_page_runs_one_block_after_the_other(page: str) -> Non
 
 def test_the_adapter_of_the_page_is_the_one_of_the_tests() -> None:
     adapter = (ROOT / "tests" / "oracle" / "server" / "connect" / "base" / "adapter.py").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", PAGES["adapters"], re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", PAGES["protocols"], re.DOTALL)
     assert len(blocks) == 3
     assert [block for block in blocks if block not in adapter] == []

@@ -1,4 +1,4 @@
-"""docs/measured.md: its commands work, its agents are the agents, and its figures are those of the present report."""
+"""docs/internals/measured.md: its commands work, its agents are the agents, its figures those of the present report."""
 
 import re
 import shlex

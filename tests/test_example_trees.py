@@ -11,14 +11,14 @@ from oracle.features.scenarios.files import read_scenario_file
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.model import Scenario
 from oracle.features.scenarios.playing import Player
-from tests.test_docs_trees import RIGHT
+from tests.test_docs_control import RIGHT
 from trees import FOLDER
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "trees"
 LIBRARY = TreeLibrary([EXAMPLES, FOLDER], registry=REGISTRY)
 SCENARIOS = read_scenario_file(EXAMPLES / "scenarios" / "examples.yaml")
-ELSEWHERE = {"py_trees", "ask_user"}
-"""Kinds with an example of their own: that of examples/plugin_template, and those of docs/people.md."""
+ELSEWHERE = {"py_trees", "offer_tools"}
+"""Kinds with an example of their own: that of examples/plugin_template, and an edit on docs/control.md."""
 
 
 def test_they_have_neither_mistakes_nor_warnings() -> None:
@@ -39,7 +39,3 @@ def test_every_kind_is_used_in_a_shipped_tree_an_example_or_the_page_on_trees(tm
     names = ("oracle", "patient", "drafts", *(name for name, text in RIGHT.items() if "parameters:" not in text))
     used = {node.kind for name in names for node in library.load(name).nodes()}
     assert set(REGISTRY.kinds) - used == ELSEWHERE
-
-
-def test_the_loop_of_the_page_is_the_one_of_the_examples() -> None:
-    assert RIGHT["turn_loop"] == (EXAMPLES / "turn_loop.yaml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`docs/requirements.md` tells the truth: every requirement has a row, every test named there exists, and is named."""
+"""`docs/internals/requirements.md` tells the truth: every requirement has a row, every test named there exists."""
 
 import re
 from fnmatch import fnmatchcase
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "requirements.md"
+PAGE = ROOT / "docs" / "internals" / "requirements.md"
 
 
 def numbered(prefix: str, last: int, *, digits: int = 1) -> list[str]:

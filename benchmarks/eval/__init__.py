@@ -1,4 +1,4 @@
-"""What only a real model can show; `make eval`. docs/measured.md says how to run, read and compare it.
+"""What only a real model can show; `make eval`. docs/internals/measured.md says how to run, read and compare it.
 
 - `questions`: the conversations that are asked, and how an answer in the model's own words is judged.
 - `meter`: what the provider reports, in dollars, and the end of a run at its budget. `bounds`: the most it can cost.

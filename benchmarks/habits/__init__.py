@@ -7,5 +7,5 @@
 - `players`, `playing`, `scores`: who controls, one conversation under one control, and what it cost.
 - `summary`, `report`, `latency`, `page`: the figures. `benchmarks.eval` asks a real model the same questions.
 
-`python -m benchmarks.habits` prints the whole report; docs/measured.md says what it can show.
+`python -m benchmarks.habits` prints the whole report; docs/internals/measured.md says what it can show.
 """

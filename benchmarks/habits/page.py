@@ -1,4 +1,4 @@
-"""Writes the generated parts of docs/measured.md: the agents, and the figures of a run."""
+"""Writes the generated parts of docs/internals/measured.md: the agents, and the figures of a run."""
 
 import re
 from collections.abc import Sequence

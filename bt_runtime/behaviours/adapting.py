@@ -30,7 +30,7 @@ Behaviours = Mapping[str, type[Behaviour]]
 """Classes by the name under which trees use them: `module.Class`."""
 
 _COMPARES = "it takes a comparison in Python; write a 'condition', or 'wait: {until: ...}'"
-_HAS_CHILDREN = "it has children, which only kinds of tree files can have; see the palette for its counterpart"
+_HAS_CHILDREN = "it has children, which only kinds of tree files can have; docs/nodes.md lists them"
 _REFUSED: Final[tuple[tuple[type, str], ...]] = (
     (Timer, "it reads the machine's clock, which a replay cannot repeat; write 'wait'"),
     (Timeout, "it reads the machine's clock, which a replay cannot repeat; write 'timeout'"),
@@ -225,7 +225,7 @@ def check_known(name: str, known: Behaviours) -> type[Behaviour]:
             if cls.__name__ == last:
                 raise BehaviourError(f"{name} cannot be used: {refusal(cls) or _HAS_CHILDREN}")
     hint = did_you_mean(name, known)
-    words = hint or f"there are: {listing(known, most=20)}; packages add others (docs/plugins.md)"
+    words = hint or f"there are: {listing(known, most=20)}; packages add others (docs/extending.md)"
     raise BehaviourError(f"there is no behaviour {brief(name)}; {words}")
 
 

@@ -2,7 +2,7 @@
 
 A weights file maps each feature to one number per label, in the order of the labels. It is written by
 `benchmarks.train_classifiers` and is data: to change it, change the examples or the features and train
-again (docs/classification.md).
+again (docs/internals/classification.md).
 """
 
 import math

@@ -30,7 +30,7 @@ def pending(*, asks: bool, as_json: bool, place: SourceOptions) -> int:
     from oracle.cli.people import can_decide, decide  # noqa: PLC0415  help needs none of it
 
     if asks and (as_json or not can_decide()):
-        raise CommandError("--answer asks at a terminal, and there is none; POST /api/oracle/runs/RUN/deliveries")
+        raise CommandError("--answer needs a terminal; without one, answer over HTTP (docs/chat.md)")
 
     async def work(source: RunSource) -> Sequence[dict[str, Any]]:
         found = await source.pending()

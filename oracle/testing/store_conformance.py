@@ -9,7 +9,8 @@ A test class that derives from `StoreConformance` in a module with a fixture `st
     def store() -> MyStore: ...
 
 The store is empty, its worker is the only one, and it has the parts of `RunStore`. What it is asked for is what the log
-of a run needs (docs/event-log.md): numbers without gaps, nothing shown before it is durable, one end, one owner.
+of a run needs (docs/internals/event-log.md): numbers without gaps, nothing shown before it is durable, one end,
+one owner.
 """
 # ruff: noqa: S101  these are tests
 

@@ -1,7 +1,7 @@
 """The tools of the agent: over a project's code, a vault of notes, its threads, and the provider's web search.
 
 `project_tools` and `vault_tools` make them, `ToolRegistry` holds and calls them, `tools_for` picks those for a query,
-and `tool` makes further ones out of functions (see `docs/tools.md`). Each name is loaded when it is first used.
+and `tool` makes further ones out of functions (see `docs/extending.md`). Each name is loaded when it is first used.
 """
 
 from typing import TYPE_CHECKING

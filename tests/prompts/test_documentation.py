@@ -1,4 +1,4 @@
-"""docs/prompts.md agrees with the code."""
+"""The section of docs/domain.md on prompts agrees with the code."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ import prompts
 from prompts import MAX_PROMPT_TOKENS, QUERY_TYPES, REQUIRED_IDS, PromptFilesError, compose, load_segments
 from prompts.segment_file import KEYS, MAX_FILE_BYTES, MAX_PRIORITY, WHEN_KEYS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "domain.md").read_text(encoding="utf-8").partition("## Prompt segments")[2]
 
 
 def block(language: str) -> str:
@@ -44,7 +44,7 @@ def test_the_example_of_a_mistake_is_what_the_loader_says(tmp_path):
 def test_the_example_of_composing_runs_and_prints_every_segment():
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(block("python"), "docs/prompts.md", "exec"), {})
+        exec(compile(block("python"), "docs/domain.md", "exec"), {})
     assert {line.split()[0] for line in printed.getvalue().splitlines()} == set(load_segments().ids)
 
 
@@ -62,7 +62,7 @@ def test_the_numbers_on_the_page_are_those_of_the_code():
     assert f"{MAX_PROMPT_TOKENS:,} tokens in all" in PAGE
     assert f"at most {MAX_FILE_BYTES:,} bytes" in PAGE
     assert f"0 to {MAX_PRIORITY}" in PAGE
-    assert all(f"`{each}`" in PAGE for each in (*QUERY_TYPES, *REQUIRED_IDS))
+    assert all(f"`{each}`" in PAGE for each in (*QUERY_TYPES, *(f"{name}.md" for name in REQUIRED_IDS)))
 
 
 def test_exported_names_are_sorted_and_complete():

@@ -121,7 +121,7 @@ def poll() -> Sequence[Reply]:
             1.37,
             5_322,
             "",
-            read("docs/design.md", start_line=60, end_line=110),
+            read("docs/internals/design.md", start_line=60, end_line=110),
             thinking="The reason behind it may be written down in the design.",
         ),
         done(3.46, 6_522, POLL_ANSWER),
@@ -131,7 +131,7 @@ def poll() -> Sequence[Reply]:
 def cut_off() -> Sequence[Reply]:
     return (
         turn(1.84, 3_412, "Let me look for the bound.", search("max_tokens cut off"), search("stop_reason max_tokens")),
-        turn(2.31, 3_992, "", read("trees/continue_answer.yaml"), read("docs/trees.md", start_line=1, end_line=60)),
+        turn(2.31, 3_992, "", read("trees/continue_answer.yaml"), read("docs/control.md", start_line=1, end_line=60)),
         done(
             3.46,
             6_522,
@@ -197,5 +197,7 @@ def other(question: str, number: int) -> Sequence[Reply]:
     searching = [turn(0.9 + 0.3 * at, 1_900 + 400 * at, "", search(f"{question} {at}")) for at in range(number % 3)]
     return [
         *searching,
-        done(1.4 + 0.2 * (number % 5), 2_700 + 90 * number, f"It is described in `docs/design.md`. {question}"),
+        done(
+            1.4 + 0.2 * (number % 5), 2_700 + 90 * number, f"It is described in `docs/internals/design.md`. {question}"
+        ),
     ]

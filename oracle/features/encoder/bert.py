@@ -4,13 +4,13 @@ Rules:
 
 - One text at a time, so nothing is padded and no mask is needed.
 - Only the layers that are asked for are read from the file: the layers above serve the similarity of sentences, and
-  know less about what a sentence wants (docs/encoder.md has the figures).
+  know less about what a sentence wants (docs/internals/classification.md has the figures).
 - `numpy` is imported by this module alone, and only in the encoder's own thread.
 
 Heads are linear discriminants over centred vectors. A head is as good as centred class prototypes with a common, shrunk
 covariance, which is a closed form: no epochs, no random numbers, milliseconds for a thousand exemplars. It was compared
 with cosines to prototypes and to the three nearest exemplars, which need all vectors at hand and are two to six points
-worse (docs/encoder.md).
+worse (docs/internals/classification.md).
 """
 
 import json

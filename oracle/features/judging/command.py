@@ -37,7 +37,7 @@ def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, da
     settings = settings_for(log="error", data_dir=data_dir)
     tree = named_tree(tree_library(settings), name)
     if not tree.rules:
-        raise CommandError(f"the tree {tree.name!r} has no rules; they stand under 'rules:', see docs/rules.md")
+        raise CommandError(f"the tree {tree.name!r} has no rules; state them under 'rules:', see docs/testing.md")
     judging = Judge(tree.rules)
 
     async def work(archive: Archive) -> int:

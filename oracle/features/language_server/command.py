@@ -16,7 +16,7 @@ def lsp() -> int:
 
     An editor starts it and shows mistakes while you type, completion, descriptions, definitions and uses, and offers
     fixes and renames. Subtrees are searched in a file's own folder, then in ORACLE_TREES_DIR, in the folders that the
-    editor has opened, and among the shipped trees. Texts that are not saved yet count. docs/editors.md has the setup
+    editor has opened, and among the shipped trees. Texts that are not saved yet count. docs/watching.md has the setup
     for VS Code, Neovim and Zed.
 
     \b

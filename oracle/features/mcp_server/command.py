@@ -18,7 +18,7 @@ def mcp(context: click.Context, *, project: Path | None, vault: Path | None) -> 
     """Serve the Model Context Protocol on standard input and output, for a client that starts this command.
 
     The tool `ask` answers in this process, as `oracle ask` does; nothing is kept beyond it, unless ORACLE_DATABASE_URL
-    names a database. The log goes to standard error. docs/mcp.md has the configuration of clients; a running service
+    names a database. The log goes to standard error. docs/chat.md has the configuration of clients; a running service
     has the same at /mcp.
     """
     if context.invoked_subcommand is not None:

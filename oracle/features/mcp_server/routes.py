@@ -1,4 +1,4 @@
-"""`POST /mcp`: the Model Context Protocol over HTTP, stateless; see `docs/mcp.md`.
+"""`POST /mcp`: the Model Context Protocol over HTTP, stateless; see `docs/chat.md`.
 
 The library is an extra. It is imported when the first request comes, and without it the answer says what to install.
 """

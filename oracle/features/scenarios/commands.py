@@ -29,8 +29,8 @@ from oracle.server.wiring.agent import tree_library
 
 @click.command("test")
 @click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
-@click.option("--update", is_flag=True, help="Rewrite what failing scenarios state to what happened; read the changes.")
-@click.option("--coverage", is_flag=True, help="List what no scenario has visited of the trees.")
+@click.option("--update", is_flag=True, help="Update failing scenarios to what happened; review the changes.")
+@click.option("--coverage", is_flag=True, help="List the parts of the trees that no scenario visited.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool) -> int:
     """Play scenario files, without network and without waiting.
@@ -51,7 +51,7 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
             raise CommandError(f"there is no file or folder {str(path)!r}")
     files = list(scenario_files(paths or map(shortest, folders_beside(library.folders))))
     if not files:
-        raise CommandError("there are no scenario files; see docs/scenarios.md")
+        raise CommandError("there are no scenario files; see docs/testing.md")
     suite = Suite(library)
     with ProgressLine() as progress:
         results = list(_played(suite, files, progress, update=update, is_silent=as_json))

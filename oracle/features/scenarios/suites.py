@@ -162,7 +162,7 @@ def try_scenarios(ground: TrialGround) -> list[dict[str, Any]]:
     """
     files = list(scenario_files([ground.folder / FOLDER_NAME]))
     if not files:
-        raise UserError("there are no scenario files; see docs/scenarios.md", status=409)
+        raise UserError("there are no scenario files; see docs/testing.md", status=409)
     suite = Suite(ground.library)
     return [suite.run(file).to_json() for file in files]
 

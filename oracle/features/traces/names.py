@@ -1,7 +1,7 @@
 """Names and content in our spans: those of OpenTelemetry's conventions for generative AI, and our own below `oracle.`.
 
 The conventions are under development (https://opentelemetry.io/docs/specs/semconv/gen-ai/); these are their names as of
-1.41. `docs/traces.md` says what each means, and on which spans it is; a test holds that none is missing there.
+1.41.
 Questions, answers, arguments and results are bounded, and in the form that the conventions give to content.
 """
 

@@ -1,7 +1,7 @@
 """Explores all behaviours of a tree before it runs, and proves or refutes what must hold for each run.
 
 `verify` drives the real tree, with the product's nodes, agent and floor, and lets everything happen that can: every
-kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/verifying.md`.
+kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/testing.md`.
 """
 
 from oracle.core.features import Feature

@@ -1,7 +1,7 @@
 """What other packages add: tools, node kinds, decision trees, folders of trees and prompts, and classifiers.
 
 A package declares entry points in the groups of `GROUPS`, or the operator names its modules in `ORACLE_PLUGINS`; see
-`docs/plugins.md`. What cannot be loaded, and a name that two claim, end the start with a message.
+`docs/extending.md`. What cannot be loaded, and a name that two claim, end the start with a message.
 """
 
 from oracle.server.plugins.contributions import GROUPS, Contribution, PluginError

@@ -28,15 +28,13 @@ def settings_table() -> tuple[SettingRow, ...]:
     of_features = (each.name for feature in features() for each in feature.settings)
     last = dict.fromkeys(of_features, 1) | dict.fromkeys(map(ceiling_name, AgentConfig.model_fields), 2)
     ours = (
-        SettingRow(variable_of(name), _shown_default(name, field.default), field.description or "")
+        SettingRow(variable_of(name), _shown_default(field.default), field.description or "")
         for name, field in sorted(Settings.model_fields.items(), key=lambda item: last.get(item[0], 0))
     )
     return (*ours, *_SDK_ROWS)
 
 
-def _shown_default(name: str, default: object) -> str:
-    if name == "vault_dir":
-        return str(Path(".oracle") / "vault")
+def _shown_default(default: object) -> str:
     if isinstance(default, bool):
         return str(int(default))
     if isinstance(default, tuple):

@@ -13,7 +13,7 @@ ANNOUNCEMENTS = [
     "Let me look into that.",
     "Good question! I'll search the notes.",
     "Sure, I will check the retry policy now...",
-    "I\u2019m going to read `docs/design.md` first.",
+    "I\u2019m going to read `docs/internals/design.md` first.",
     "The class is in src/retry.py. Next I'll open the tests to see how it is used.",
     "So far two of five services are covered.\n\n**Let me read the remaining three before I answer.**",
     "I am now searching the code for usages.",

@@ -1,4 +1,4 @@
-"""`/agui`: what `HttpAgent` calls and sends, and what brings a thread back; see `docs/connecting.md`."""
+"""`/agui`: what `HttpAgent` calls and sends, and what brings a thread back; see `docs/chat.md`."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`/api/chat`: what `useChat` of the AI SDK calls and `DefaultChatTransport` sends; see `docs/connecting.md`."""
+"""`/api/chat`: what `useChat` of the AI SDK calls and `DefaultChatTransport` sends; see `docs/chat.md`."""
 
 import json
 import time

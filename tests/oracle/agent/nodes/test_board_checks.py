@@ -59,7 +59,7 @@ def test_the_shipped_trees_have_no_warning() -> None:
 
 
 def test_the_examples_of_the_documentation_have_no_warning(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "trees.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "control.md").read_text(encoding="utf-8")
     for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)):
         whole = re.match(r"tree: (\w+)\n", block)
         if whole:

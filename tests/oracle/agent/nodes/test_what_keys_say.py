@@ -1,4 +1,4 @@
-"""What the keys of the agent say after steps of which authors ask it, as docs/trees.md and docs/people.md answer it."""
+"""What the keys of the agent say after steps of which authors ask it, as docs/control.md answers it."""
 
 import pytest
 

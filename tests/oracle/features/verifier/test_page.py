@@ -1,11 +1,11 @@
-"""What docs/verifying.md says of its example is what the command says."""
+"""What docs/testing.md says of its example is what the command says."""
 
 import re
 from pathlib import Path
 
 from tests.oracle.features.verifier.verified import verified
 
-PAGE = (Path(__file__).parents[4] / "docs" / "verifying.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs" / "testing.md").read_text()
 
 
 def test_the_example_is_refuted_as_the_page_shows():

@@ -11,7 +11,7 @@ from oracle.agent.nodes import REGISTRY
 from tests.oracle.agent.nodes.test_authored_trees import GOOD
 from tests.oracle.features.verifier.verified import verified
 
-PAGE = Path(__file__).parents[4] / "docs" / "trees.md"
+PAGE = Path(__file__).parents[4] / "docs" / "control.md"
 TREE = re.compile(r"^```yaml\n(tree: (\S+)\n.*?)^```", re.DOTALL | re.MULTILINE)
 DOCUMENTED = {name: text for text, name in TREE.findall(PAGE.read_text(encoding="utf-8"))}
 WHOLE = [name for name, text in DOCUMENTED.items() if "parameters:" not in text and "internal:" not in text]

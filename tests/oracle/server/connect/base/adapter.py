@@ -1,4 +1,4 @@
-"""An adapter as small as one can be: the protocol `plain` of the tests, and the example of `docs/adapters.md`."""
+"""The smallest adapter: the protocol `plain` of the tests, and the example of `docs/internals/protocols.md`."""
 
 from collections.abc import Iterable
 from typing import Any
