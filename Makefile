@@ -75,6 +75,9 @@ soak: .venv/dev ## the long forms of fuzz, load and fault tests, and more exampl
 docs: .venv/dev ## write the generated parts of docs/ anew
 	$(BIN)/python docs/generate.py
 
+site: .venv/dev ## build the pages of docs/ as a site in build/site
+	$(BIN)/mkdocs build --quiet --strict --config-file .mkdocs.yml
+
 types: .venv/dev ## write the types of web/ anew, from the service's own description
 	$(WEB) types
 
