@@ -1,4 +1,4 @@
-"""Every code has its section in docs/checks.md, and its examples are right."""
+"""Every code has its section in docs/checks.md, and its examples in tests/data/checks are right."""
 
 import re
 from pathlib import Path
@@ -10,13 +10,14 @@ from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_files, codes_of
 from oracle.agent.nodes import REGISTRY
 
-PAGE = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^### ([a-z-]+)\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE))
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
 CODES = codes_of(REGISTRY)
-SHOWN = {
-    code: blocks
-    for code, text in SECTIONS.items()
-    if (blocks := re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+EXAMPLES = {
+    path.stem: path.read_text(encoding="utf-8").split("---\n") for path in (ROOT / "tests/data/checks").glob("*.yaml")
+}
+WITHOUT_EXAMPLE = {
+    *("duplicate-name", "invalid", "not-judged", "unknown-action", "unknown-parameter", "wrong-argument"),
 }
 LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
 
@@ -30,14 +31,15 @@ def checked(text: str, folder: Path) -> list[tuple[int, str]]:
     return [(mistake.place.line, mistake.code) for mistake in (*report.mistakes, *report.warnings)]
 
 
-def test_every_code_has_a_section_and_every_section_a_code() -> None:
-    assert sorted(SECTIONS) == sorted(CODES)
+def test_every_code_has_a_section_and_examples() -> None:
+    assert sorted(re.findall(r"^### (.+)$", PAGE, re.MULTILINE)) == sorted(CODES)
+    assert CODES.keys() - EXAMPLES.keys() == WITHOUT_EXAMPLE
 
 
 PAIRS = [
     pytest.param(code, bad, good, id=f"{code}-{number}" if number else code)
-    for code, blocks in SHOWN.items()
-    for number, (bad, good) in enumerate(zip(blocks[::2], blocks[1::2], strict=True))
+    for code, trees_of_code in EXAMPLES.items()
+    for number, (bad, good) in enumerate(zip(trees_of_code[::2], trees_of_code[1::2], strict=True))
 ]
 
 
@@ -57,7 +59,8 @@ def test_the_silence_on_the_page_is_used(tmp_path: Path) -> None:
     assert checked(text, tmp_path) == []
 
 
-def test_codes_are_spelled_alike_and_have_a_summary() -> None:
+def test_codes_are_spelled_alike_and_have_a_summary_and_a_fix() -> None:
     for name, code in CODES.items():
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
         assert code.summary.endswith(".")
+        assert code.fix.endswith(".")

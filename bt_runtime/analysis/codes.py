@@ -28,11 +28,13 @@ class Code:
     Args:
         name: lower case with hyphens; stable.
         summary: what it means, in one line.
+        fix: why it matters, and what to change.
         severity: an error keeps a tree from running; only warnings can be silenced.
     """
 
     name: str
     summary: str
+    fix: str
     severity: Severity = "warning"
 
 
@@ -41,32 +43,110 @@ def by_name(codes: Iterable[Code]) -> Mapping[str, Code]:
     return {code.name: code for code in codes}
 
 
-ERRORS: tuple[Code, ...] = tuple(
-    Code(name, summary, "error")
-    for name, summary in (
-        ("invalid", "The file is not a valid tree."),
-        ("unknown-kind", "There is no node kind of that name."),
-        ("unknown-setting", "A node has no setting of that name."),
-        ("missing-setting", "A node lacks a setting or a child."),
-        ("wrong-value", "A setting has a value that it cannot have."),
-        ("duplicate-name", "Two siblings have one name."),
-        ("unknown-key", "There is no blackboard key of that name."),
-        ("read-only-key", "A tree writes a key that only the host writes."),
-        ("wrong-expression", "An expression cannot be read, or names what does not exist."),
-        ("unknown-action", "The host has no action of that name."),
-        ("wrong-argument", "A call, or a subtree, lacks an argument or has one that it does not take."),
-        ("unknown-tree", "There is no tree of that name."),
-        ("unknown-parameter", "The tree has no parameter of that name."),
-    )
+ERRORS: tuple[Code, ...] = (
+    Code(
+        "invalid",
+        "The file is not a valid tree.",
+        "The message names the place, the problem and what is valid there.",
+        "error",
+    ),
+    Code(
+        "unknown-kind",
+        "No node kind has this name.",
+        "Use the name that the hint suggests, or look it up in the node reference.",
+        "error",
+    ),
+    Code(
+        "unknown-setting",
+        "The node kind has no setting of this name.",
+        "Use the name that the hint suggests, or look up the kind in the node reference.",
+        "error",
+    ),
+    Code(
+        "missing-setting",
+        "The node lacks a required setting or child.",
+        "Add it. The node reference marks the required settings of each kind.",
+        "error",
+    ),
+    Code(
+        "wrong-value",
+        "The value is not valid for this setting.",
+        "Use one of the values that the message lists.",
+        "error",
+    ),
+    Code(
+        "duplicate-name",
+        "Two siblings have the same name.",
+        "Rename one of them. A node's path is made of names, so names must be unique among siblings.",
+        "error",
+    ),
+    Code(
+        "unknown-key",
+        "No blackboard key has this name.",
+        "Correct the name, or declare the key under `blackboard:`.",
+        "error",
+    ),
+    Code(
+        "read-only-key",
+        "The tree writes a key that only the program may write.",
+        "Declare a key of your own under `blackboard:` and write that.",
+        "error",
+    ),
+    Code(
+        "wrong-expression",
+        "The expression has a syntax error or uses an unknown name.",
+        "Correct the expression at the column that the message gives.",
+        "error",
+    ),
+    Code(
+        "unknown-action",
+        "The program has no action, or tool, of this name.",
+        "Correct the name, or configure the tool in the service.",
+        "error",
+    ),
+    Code(
+        "wrong-argument",
+        "A call or a subtree has an argument missing or one that it does not accept.",
+        "Pass the arguments that the message lists.",
+        "error",
+    ),
+    Code(
+        "unknown-tree",
+        "No tree has this name.",
+        "Correct the name. The tree `NAME` is read from the file `NAME.yaml`.",
+        "error",
+    ),
+    Code(
+        "unknown-parameter",
+        "The tree uses `${…}` with a parameter that it does not declare.",
+        "Declare the parameter under `parameters:`, or correct the name.",
+        "error",
+    ),
 )
 
 SILENCES: tuple[Code, ...] = (
-    Code("silence-without-reason", "A silence does not say why."),
-    Code("unknown-code", "A silence names a code that does not exist."),
-    Code("unused-silence", "A silence names a warning that is not there."),
+    Code(
+        "silence-without-reason",
+        "A `# silence` comment gives no reason, so it has no effect.",
+        "Add the reason after a colon: `# silence CODE: why this is right here`.",
+    ),
+    Code(
+        "unknown-code",
+        "A `# silence` comment names a code that does not exist.",
+        "Correct the code, or remove the comment.",
+    ),
+    Code(
+        "unused-silence",
+        "A `# silence` comment names a warning that does not occur on its line.",
+        "Remove the comment. It could hide a later mistake.",
+    ),
 )
 
-NOT_JUDGED = Code("not-judged", "The tree is too large for its control to be judged.")
+NOT_JUDGED = Code(
+    "not-judged",
+    "The tree has too many states to be analyzed, so it gets no other warnings.",
+    "Move parts of it to files of their own (`internal: true`). Each file is analyzed separately.",
+)
 
 BASIC: tuple[Code, ...] = (*ERRORS, *SILENCES, NOT_JUDGED)
 """The codes of the reader and of silences; each check declares its own."""

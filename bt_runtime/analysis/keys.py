@@ -23,14 +23,46 @@ from bt_runtime.language.kind import DeliveryUse, Key, Kind, LeafFlow
 from bt_runtime.text import Mistake, Place, brief
 
 CODES = (
-    Code("key-unused", "A declared key is neither read nor written."),
-    Code("key-never-read", "A key is written, and nothing reads it."),
-    Code("answer-ignored", "A yes or no from outside is waited for, and nothing looks at it."),
-    Code("key-never-written", "A key is read that nothing writes."),
-    Code("key-read-early", "A key is read before anything can have written it."),
-    Code("until-never-changes", "Nothing that runs meanwhile can change what is waited for."),
-    Code("default-lost", "A subtree's default of a key has no effect."),
-    Code("parameter-unused", "A parameter has no effect."),
+    Code(
+        "key-unused",
+        "The declared key is neither read nor written.",
+        "Remove the declaration.",
+    ),
+    Code(
+        "key-never-read",
+        "A key is written, but nothing reads the value before it is overwritten or the run ends.",
+        "Use the value, collect it (`hits: hits + hit`), or remove the work for it.",
+    ),
+    Code(
+        "answer-ignored",
+        "The tree waits for a yes or no, but never tests it.",
+        "`wait` succeeds with either value, so a refusal counts as approval. Add a `condition` after the `wait`.",
+    ),
+    Code(
+        "key-never-written",
+        "A key is read, but nothing writes it.",
+        "It always has its default. Write it first, or use the constant.",
+    ),
+    Code(
+        "key-read-early",
+        "A key is read before anything can have written it.",
+        "It still has its default. Move the write before the read.",
+    ),
+    Code(
+        "until-never-changes",
+        "Nothing inside the loop changes the keys of its `until`.",
+        "Only a guard ends the loop. Write the key in the loop's child.",
+    ),
+    Code(
+        "default-lost",
+        "A subtree declares the same key with another default, which has no effect.",
+        "The first declaration counts. Mark the subtree's key as `private: true`, or use one default.",
+    ),
+    Code(
+        "parameter-unused",
+        "The parameter is never used.",
+        "Trees that pass it expect an effect. Use it, or remove it.",
+    ),
 )
 
 

@@ -10,15 +10,51 @@ from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 
 CODES = (
-    Code("guard-never-trips", "A guard cannot fail, so it guards nothing."),
-    Code("redundant-guard", "A guard is not needed beside another one of its kind that has a limit of its own."),
-    Code("inverted-guard", "A guard is inverted: it trips while it should not."),
-    Code("guard-as-alternative", "A guard among alternatives, which writes its reason all the same."),
-    Code("act-in-guards", "Something below 'guards' acts at every tick."),
-    Code("waiting-guard", "Something below 'guards' takes time, and stops nothing meanwhile."),
-    Code("timeout-never-reached", "A limit of time is not shorter than one around it."),
-    Code("backoff-over-timeout", "A wait is longer than the limit of time around it."),
-    Code("retry-without-limit", "Work is tried again very often, without a wait or without a limit."),
+    Code(
+        "guard-never-trips",
+        "The guard cannot trip.",
+        "Another guard with a lower limit may always trip first. Lower this limit, or remove the guard.",
+    ),
+    Code(
+        "redundant-guard",
+        "Another guard of the same kind always trips at the same time or earlier.",
+        "Keep only the guard that has a limit of its own.",
+    ),
+    Code(
+        "inverted-guard",
+        "The guard is inverted, so it trips at once.",
+        "A guard succeeds while the run may continue. Remove the `inverter`.",
+    ),
+    Code(
+        "guard-as-alternative",
+        "A guard is a child of a `selector`, but writes its reason even if another child succeeds.",
+        "List the guards one after the other in `guards`.",
+    ),
+    Code(
+        "act-in-guards",
+        "A node below `guards` performs an action at every tick.",
+        "Guards are ticked after every event, not once per turn. Move the action to the loop's child.",
+    ),
+    Code(
+        "waiting-guard",
+        "A node below `guards` takes time.",
+        "A guard that is RUNNING stops nothing. Do the work elsewhere, and let the guard test its result.",
+    ),
+    Code(
+        "timeout-never-reached",
+        "The time limit is not shorter than a time limit around it.",
+        "The outer limit always ends the work first. Shorten this one, or remove it.",
+    ),
+    Code(
+        "backoff-over-timeout",
+        "The wait before the second attempt is as long as the time limit around it, or longer.",
+        "There is never a second attempt. Shorten the wait, or raise the limit.",
+    ),
+    Code(
+        "retry-without-limit",
+        "The work is retried more than 10 times without a wait, or more than 100 times without a time limit.",
+        "While a provider is down, the user waits. Add `backoff_s`, a `timeout`, or fewer `attempts`.",
+    ),
 )
 _MANY_AT_ONCE = 10
 """More attempts than this need a wait between them."""

@@ -14,22 +14,89 @@ from bt_runtime.language.definition import NodeDefinition
 from bt_runtime.text import Mistake
 
 CODES = (
-    Code("unreachable", "A node is never ticked."),
-    Code("condition-always-false", "A condition is false whenever it is asked."),
-    Code("condition-always-true", "A condition is true whenever it is asked."),
-    Code("subtree-always-fails", "A subtree fails whenever it is ticked where it is included."),
-    Code("loop-never-runs", "A loop is over before its first round, or before its second activation."),
-    Code("until-never-true", "The 'until' of a loop is false whenever it is evaluated."),
-    Code("wait-over-at-once", "A 'wait' is over whenever it begins."),
-    Code("wait-begins-again", "A 'wait' before other work begins again at every tick, and interrupts that work."),
-    Code("repetition-of-one", "A repetition that happens once."),
-    Code("once-around-if", "A 'once' is around an 'if', and keeps that it had nothing to do the first time."),
-    Code("cooldown-without-repetition", "A 'cooldown' is visited once."),
-    Code("retry-without-failure", "A 'retry' repeats something that cannot fail, or that fails alike each time."),
-    Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
-    Code("parallel-decided-at-once", "A 'parallel' is decided by a child that takes no time, so others are halted."),
-    Code("race-never-won", "A child of a race for the first success never succeeds."),
-    Code("parallel-of-one", "A 'parallel' has one child."),
+    Code(
+        "unreachable",
+        "The node is never ticked.",
+        "A node before it always succeeds, always fails or never ends. Remove one of the two, or change their order.",
+    ),
+    Code(
+        "condition-always-false",
+        "The condition is always false at this point.",
+        "The nodes that depend on it never run. Test another key or value, or remove the branch.",
+    ),
+    Code(
+        "condition-always-true",
+        "The condition is always true at this point.",
+        "It decides nothing. Test another key or value, or remove the condition.",
+    ),
+    Code(
+        "subtree-always-fails",
+        "The subtree fails whenever it is ticked here.",
+        "It works elsewhere, but something that it needs cannot be true here. Add what it needs before it, or "
+        "remove it.",
+    ),
+    Code(
+        "loop-never-runs",
+        "`until` is already true when the loop starts, the first time or every later time.",
+        "Reset the keys of `until` before the loop.",
+    ),
+    Code(
+        "until-never-true",
+        "`until` of the loop is never true.",
+        "Only a guard or a failure ends the loop. Compare with a value that the child can write.",
+    ),
+    Code(
+        "wait-over-at-once",
+        "The value that `wait` waits for is always there already.",
+        "An earlier answer also ends this wait. Set the key to `null` first to wait for a new value.",
+    ),
+    Code(
+        "wait-begins-again",
+        "A `wait` in a node with `memory: false` restarts at every tick and interrupts the work after it.",
+        "Use `memory: true`, or move the `wait` out of the node.",
+    ),
+    Code(
+        "repetition-of-one",
+        "The `retry` or `repeat` runs its child only once, or gets the same result each time.",
+        "`attempts` includes the first attempt. Raise the number, or remove the node.",
+    ),
+    Code(
+        "once-around-if",
+        "`once` contains an `if` without `else`.",
+        "If the condition is false the first time, `once` keeps that result and never tests it again. Put `once` "
+        "inside `then`.",
+    ),
+    Code(
+        "cooldown-without-repetition",
+        "The `cooldown` is reached only once.",
+        "It only has an effect inside a loop or a repetition. Move it there, or remove it.",
+    ),
+    Code(
+        "retry-without-failure",
+        "The child of `retry` cannot fail, or fails the same way at every attempt.",
+        "Remove the `retry`, or put the step that can change the result inside it. `run_tools` succeeds even if a "
+        "tool fails.",
+    ),
+    Code(
+        "timeout-without-waiting",
+        "The child of `timeout` takes no time.",
+        "The timeout never expires. Put it around the work that takes time, or remove it.",
+    ),
+    Code(
+        "parallel-decided-at-once",
+        "A child that takes no time decides the `parallel`, so the other children are halted in their first tick.",
+        "Move that child out of the `parallel`, or require more successes.",
+    ),
+    Code(
+        "race-never-won",
+        "A child of a race for the first success never succeeds.",
+        "Remove the child, or correct it so that it can succeed.",
+    ),
+    Code(
+        "parallel-of-one",
+        "The `parallel` has only one child.",
+        "Use the child alone, or add the children that are missing.",
+    ),
 )
 
 

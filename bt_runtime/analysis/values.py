@@ -26,13 +26,43 @@ from bt_runtime.language.kind import CallUse, KeyUse, in_words, keys_in
 from bt_runtime.text import Mistake, brief
 
 CODES = (
-    Code("operation-fails", "A part of an expression is an error whenever it is evaluated."),
-    Code("null-operand", "A part of an expression is an error where a key has no value yet."),
-    Code("never-equal", "A part of an expression compares what is never equal."),
-    Code("always-true", "A part of an expression is always true."),
-    Code("always-false", "A part of an expression is always false."),
-    Code("wrong-type", "A key gets a value that it cannot hold."),
-    Code("braces-not-replaced", "Braces around a key, or an expression, stay in a text as they are."),
+    Code(
+        "operation-fails",
+        "Part of an expression always raises an error.",
+        "Convert the operands to fitting types: `+` adds numbers or joins texts. Numbers of attempts, times and "
+        "seconds must be above 0.",
+    ),
+    Code(
+        "null-operand",
+        "Part of an expression raises an error while a key is `null`.",
+        "Give the key a default, or test for `null` first.",
+    ),
+    Code(
+        "never-equal",
+        "The two sides of a comparison can never be equal.",
+        "They have different types, or the key cannot have this value. Check the spelling and the case.",
+    ),
+    Code(
+        "always-true",
+        "Part of an expression is always true.",
+        "The types and ranges of its keys leave no other result. Correct it, or remove it.",
+    ),
+    Code(
+        "always-false",
+        "Part of an expression is always false.",
+        "The types and ranges of its keys leave no other result. Correct it, or remove it.",
+    ),
+    Code(
+        "wrong-type",
+        "The node writes a value of the wrong type to a key.",
+        "It fails after the work is done and paid for. Change the type of the key, or convert the value.",
+    ),
+    Code(
+        "braces-not-replaced",
+        "Braces in a text stay as they are.",
+        "`{key}` works in texts such as `note` and `say`, with names only. In an expression such as a value of "
+        "`set`, join texts with `+`.",
+    ),
 )
 _OF_FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "fails": (

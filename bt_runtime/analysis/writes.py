@@ -12,10 +12,26 @@ from bt_runtime.language.kind import ExpressionUse, KeyUse, is_literal
 from bt_runtime.text import Mistake
 
 CODES = (
-    Code("parallel-writers", "Several branches of a 'parallel' write one key."),
-    Code("set-without-effect", "A 'set' writes a key to itself."),
-    Code("test-ignored", "A condition is the last step of something whose result does not count."),
-    Code("cleanup-on-halt", "A key is reset by 'on_halt' alone, so it stays set after an ordinary end."),
+    Code(
+        "parallel-writers",
+        "Several branches of a `parallel` write the same key.",
+        "The slower branch overwrites the faster one. Give each branch its own key.",
+    ),
+    Code(
+        "set-without-effect",
+        "A `set` writes a key to itself.",
+        "Correct the expression, or remove the `set`.",
+    ),
+    Code(
+        "test-ignored",
+        "A condition is the last step below `force_success` or `force_failure`, so its result is ignored.",
+        "Remove the decorator, or let a step depend on the condition.",
+    ),
+    Code(
+        "cleanup-on-halt",
+        "Only the `then` of an `on_halt` resets a key that was set before it.",
+        "`then` runs only after an interruption, so the key stays set after a normal end. Use `finally`.",
+    ),
 )
 
 

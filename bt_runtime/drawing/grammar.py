@@ -135,7 +135,7 @@ _ENFORCED: Final[Mapping[str, str]] = {
     "stop": "The run is stopped.",
     "notify": "The user gets a notification.",
 }
-_TEMPLATES: Final[Mapping[Template, str]] = {
+TEMPLATE_MEANINGS: Final[Mapping[Template, str]] = {
     "absence": "The event never happens.",
     "existence": "The event happens at least `times` times.",
     "exactly": "The event happens exactly `times` times.",
@@ -223,7 +223,7 @@ def _rule(registry: Registry, keys: Collection[str]) -> Part:
     templates: dict[str, PartWord] = {}
     for name in TEMPLATES:
         below = counted if name in COUNTED else event if name in UNARY else pair
-        templates[name] = PartWord(_TEMPLATES[name], two if name in SYMMETRIC else below, kind="node", order=1)
+        templates[name] = PartWord(TEMPLATE_MEANINGS[name], two if name in SYMMETRIC else below, kind="node", order=1)
     variants = {name: Part({**fields, name: word}) for name, word in templates.items()}
     return Part({**fields, **templates}, variants=variants, required=("name", "text"), shared="rule")
 

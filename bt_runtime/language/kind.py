@@ -384,8 +384,8 @@ class Kind:
         return self.doc.strip().split("\n", 1)[0]
 
 
-def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
-    """The meaning of each setting from the `Args` of its settings class, on one line."""
+def argument_meanings(settings: type) -> Mapping[str, str]:
+    """The meaning of each setting, or other field, from the `Args` of its class, on one line."""
     meanings: dict[str, str] = {}
     _, _, arguments = inspect.cleandoc(settings.__doc__ or "").partition("Args:\n")
     name, depth = "", 0

@@ -9,10 +9,11 @@ from typing import Final
 import click
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, format_mistakes, render, tree_schema
-from bt_runtime.analysis.files import check_files
+from bt_runtime.analysis.codes import Code
+from bt_runtime.analysis.files import check_files, codes_of
 from bt_runtime.drawing.rendering import FORMATS, Format
 from bt_runtime.library.named import read_source
-from bt_runtime.text import Mistake, in_order
+from bt_runtime.text import Mistake, closest, in_order
 from bt_runtime.text.yaml_reader import YAML_ENDINGS
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
@@ -210,13 +211,14 @@ def _reason(error: OSError | ValueError) -> str:
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Exit with 1 for a warning too.")
-def check(*, paths: tuple[Path, ...], strict: bool) -> int:
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--explain", metavar="CODE", help="Print what a code means and how to fix it.")
+def check(*, paths: tuple[Path, ...], strict: bool, explain: str | None) -> int:
     """Check tree files, or all tree files of folders.
 
     Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
     every mistake as `file:line:column: message` with the line, a caret and a hint; a warning is
-    `file:line:column: warning CODE: message`.
+    `file:line:column: warning CODE: message`. With --explain CODE nothing is checked.
 
     \b
     Exit codes:
@@ -225,6 +227,8 @@ def check(*, paths: tuple[Path, ...], strict: bool) -> int:
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for()
     library = tree_library(settings)
+    if explain is not None:
+        return _explain(explain, codes_of(library.registry))
     report = check_files(
         library, paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
     )
@@ -233,6 +237,15 @@ def check(*, paths: tuple[Path, ...], strict: bool) -> int:
     if further:
         click.echo(further)
     return FAILED if not report.ok or further or (strict and report.warnings) else 0
+
+
+def _explain(name: str, codes: Mapping[str, Code]) -> int:
+    if name not in codes:
+        nearest = closest(name, codes)
+        raise CommandError(f"there is no code {name!r}" + (f"; did you mean {nearest!r}?" if nearest else ""))
+    code = codes[name]
+    click.echo(f"{name} ({code.severity}): {code.summary}\n{code.fix}")
+    return 0
 
 
 def _is_unused(folder: Path, settings: Settings) -> bool:

@@ -12,14 +12,49 @@ from oracle.agent.nodes.roles import ASKS_PERSON, EXPLAINS_STOP, GRANTS_TURN, LI
 from oracle.authoring.checks.turns import is_exactly
 
 CODES = (
-    Code("no-answer", "A path ends the query without a word for the user."),
-    Code("no-reason", "A path ends the query without a reason."),
-    Code("guard-without-reason", "A condition among the guards ends the query without a reason."),
-    Code("unhandled-failure", "A node fails where nothing is wrong, and the query fails with it."),
-    Code("guard-as-step", "A guard is a step: it interrupts nothing, and fails the query when it trips."),
-    Code("after-stop", "Work that can only be reached after the query has stopped."),
-    Code("stop-ignored", "A reason is written where there is one already."),
-    Code("after-finish", "Something is done after the stream has ended."),
+    Code(
+        "no-answer",
+        "The run can end without any text for the user.",
+        "Add a turn or a `say` on that path.",
+    ),
+    Code(
+        "no-reason",
+        "The run can end without a `termination_reason`.",
+        "The service then guesses one. Add a `stop` with the reason you mean.",
+    ),
+    Code(
+        "guard-without-reason",
+        "A `condition` in `guards` ends the loop, but nothing writes a reason.",
+        "The run is then often reported as `stuck`. Add a `stop` after the loop.",
+    ),
+    Code(
+        "unhandled-failure",
+        "A node can fail in normal operation, and the whole run fails with it as `error`.",
+        "A subtree fails when it does not apply, a `timeout` when time is up. Add an alternative in a `selector`, "
+        "or `force_success`.",
+    ),
+    Code(
+        "guard-as-step",
+        "A guard is used as a step.",
+        "It is ticked only once, interrupts nothing, and fails the run when it trips. Move it to the `guards` of a "
+        "loop.",
+    ),
+    Code(
+        "after-stop",
+        "The work is reached only after the run has stopped.",
+        "No turn and no tool call starts once there is a reason. To try another way, use `timeout` or a `condition` "
+        "in place of the guard.",
+    ),
+    Code(
+        "stop-ignored",
+        "A reason is written when there already is one.",
+        "Only the first reason counts. Remove the second one.",
+    ),
+    Code(
+        "after-finish",
+        "A node runs after `finish`.",
+        "The stream has ended, so the user sees nothing of it. Move it before `finish`.",
+    ),
 )
 _WORK = (*WORK, GRANTS_TURN)
 _PASSING = frozenset({"sequence", "finally", "force_success", "subtree"})

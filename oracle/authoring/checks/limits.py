@@ -13,12 +13,38 @@ from bt_runtime.text import Mistake
 from oracle.agent.nodes.roles import ASKS_MODEL, LIMITS_TIME, LIMITS_TOKENS, LIMITS_TURNS, SEES_CANCEL, WORK
 
 CODES = (
-    Code("unbounded-turns", "Turns or tools can be repeated without a guard on turns, tokens or time."),
-    Code("limit-without-effect", "A guard's own limit of turns is above that of the tree."),
-    Code("no-cancelled-guard", "Guards are around turns, but none looks at the user's cancel."),
-    Code("no-deadline-guard", "Guards are around turns, but nothing limits their time."),
-    Code("longer-than-query", "A time or a number of turns is beyond what any query has."),
-    Code("wrong-measure", "A comparison of a count with a share, or of two things that are measured differently."),
+    Code(
+        "unbounded-turns",
+        "Turns or tool calls repeat without a guard on turns, tokens or time.",
+        "Only the built-in limits end the run, with an error. Add `turn_budget`, `token_budget` and `deadline` to "
+        "the loop's guards.",
+    ),
+    Code(
+        "limit-without-effect",
+        "The limit of a `turn_budget` is above the tree's `max_turns`.",
+        "`max_turns` is reached first. Lower the limit of the guard, or remove it.",
+    ),
+    Code(
+        "no-cancelled-guard",
+        "The loop has guards, but no `cancelled` guard.",
+        "A user's cancel then skips the end of the tree. Add `cancelled`.",
+    ),
+    Code(
+        "no-deadline-guard",
+        "The loop has guards, but none limits the time of its turns.",
+        "Limits on turns and tokens do not help while a provider hangs. Add `deadline`, or a `timeout` around the "
+        "turn.",
+    ),
+    Code(
+        "longer-than-query",
+        "A time or a number of turns exceeds what any run can have.",
+        "A run has at most 600 seconds and 50 turns (120 seconds by default). Use a lower number.",
+    ),
+    Code(
+        "wrong-measure",
+        "A comparison mixes measures: a count with a share, or tokens with turns or seconds.",
+        "Compare numbers of the same unit, such as `turn > 0.5 * turn_limit`.",
+    ),
 )
 _BOUNDS = (LIMITS_TURNS, LIMITS_TOKENS, LIMITS_TIME)
 _MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})

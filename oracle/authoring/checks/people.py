@@ -21,11 +21,33 @@ _ORDERS = frozenset(f"{how}{what}" for how in ("", "alternate_", "chain_") for w
 """The templates that say what comes before the second event."""
 _AGAIN = frozenset({"loop", "repeat", "retry", "for_each", "selector"})
 CODES = (
-    Code("approval-missing", "A tool runs without the approval that a rule of the tree asks for."),
-    Code("key-not-delivered", "A key is declared with 'from: delivery', and no call of the service delivers one."),
-    Code("question-without-end", "An 'ask_user' never expires, so the query never ends if nobody answers."),
-    Code("write-hidden", "A 'force_success' hides that a tool failed, and the next step reports what it did."),
-    Code("notice-decides", "A notice after some time decides how long the work beside it may take, or must."),
+    Code(
+        "approval-missing",
+        "A tool can run without the approval that a rule of the tree requires.",
+        "With `enforce: refuse` every such call is refused. Ask with `approve` or the `approve` setting of "
+        "`run_tools`.",
+    ),
+    Code(
+        "key-not-delivered",
+        "A key has `from: delivery`, but the service never delivers keys.",
+        "A `wait` for it ends only by `timeout_s`. Use `ask_user` or `approve`. If your own program delivers it, "
+        "silence the warning.",
+    ),
+    Code(
+        "question-without-end",
+        "An `ask_user` has `expires: null`.",
+        "If nobody answers, the run never ends, because its deadline is paused meanwhile. Set a time.",
+    ),
+    Code(
+        "write-hidden",
+        "`force_success` hides a failed action, and the next step reports success.",
+        "Remove `force_success`, or test the result before you report it.",
+    ),
+    Code(
+        "notice-decides",
+        "A delayed notice in a `parallel` decides when the work beside it ends.",
+        "Use `until: first_end`, and add a long `wait` after the notice so that it does not win.",
+    ),
 )
 
 

@@ -16,9 +16,21 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import ASKS_MODEL, SPEAKS, WORK
 
 CODES = (
-    Code("said-again", "A notice whose condition stays true comes again in each later round."),
-    Code("once-around-round", "A 'once' is around all that the rounds of a loop do, so the later ones do nothing."),
-    Code("flag-never-reset", "A mark that nothing resets asks for a further turn in each later round."),
+    Code(
+        "said-again",
+        "A notice is repeated in every later round, because its condition stays true.",
+        "Put `once` around the notice, or test the round in which the condition becomes true.",
+    ),
+    Code(
+        "once-around-round",
+        "`once` contains all the work of a loop's rounds.",
+        "Later rounds repeat the first result and do nothing. Put `once` around a single step, or remove it.",
+    ),
+    Code(
+        "flag-never-reset",
+        "A key that requests an extra turn is never reset.",
+        "Every later round has the extra turn too. Set the key to `false` after use.",
+    ),
 )
 _GROWING = frozenset(
     {"turn", "tokens_used", "sources", "tools_tried", "groups_tried", "groups_found", "strategies_tried"}

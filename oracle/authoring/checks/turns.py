@@ -17,17 +17,66 @@ from oracle.agent.nodes import roles
 from oracle.agent.nodes.roles import ASKS_MODEL
 
 CODES = (
-    Code("no-prompt", "The model is asked before its system prompt is composed."),
-    Code("calls-not-run", "The tool calls of a turn are dropped by the next turn."),
-    Code("no-calls", "Tools are run where none can have been called."),
-    Code("tools-run-twice", "The tool calls of one turn are run a second time."),
-    Code("unread-results", "Tools are run, and no turn reads their results."),
-    Code("thought-lost", "A turn beside the answer whose text nothing gets."),
-    Code("prompt-composed-again", "The system prompt is composed where it is composed already."),
-    Code("classified-late", "The question is classified behind the turns that depend on it."),
-    Code("same-strategy", "Two strategies have one name, and the second is never tried."),
-    Code("turns-without-end", "The model is granted another turn whatever it says, until a limit ends the query."),
-    Code("no-turn-follows", "A turn is granted, or something left for the next one, and none follows."),
+    Code(
+        "no-prompt",
+        "A turn runs before `compose_prompt`.",
+        "Without a system prompt the model knows neither its tools nor the signals. Compose the prompt first.",
+    ),
+    Code(
+        "calls-not-run",
+        "The tool calls of a turn are never run.",
+        "The next turn discards them, or the run ends first. Run them with `run_tools`, or use `tools: false`.",
+    ),
+    Code(
+        "no-calls",
+        "A node handles tool calls, but there can be none.",
+        "No turn with tools comes before it, or the calls have already run. Add the turn, or change the order.",
+    ),
+    Code(
+        "tools-run-twice",
+        "The tool calls of one turn are run a second time.",
+        "A call runs once, so the second node has no effect. Remove it.",
+    ),
+    Code(
+        "unread-results",
+        "Tools run, but no turn reads their results.",
+        "The answer does not use them. Add a turn after `run_tools`.",
+    ),
+    Code(
+        "thought-lost",
+        "A turn with `visible: false` has no `into`.",
+        "Its text is neither shown nor saved. Add `into: KEY`, or make the turn visible.",
+    ),
+    Code(
+        "prompt-composed-again",
+        "The system prompt is composed a second time.",
+        "It is composed once per run, so that the provider's cache stays valid. Remove the second `compose_prompt`.",
+    ),
+    Code(
+        "classified-late",
+        "`classify_query` runs after a turn or after `compose_prompt`.",
+        "The type of question decides which tools the model gets. Move `classify_query` to the start.",
+    ),
+    Code(
+        "same-strategy",
+        "Two `try_strategy` nodes have the same name.",
+        "Each name is tried once, so the second node always fails. Give each one a `name`.",
+    ),
+    Code(
+        "hidden-retry",
+        "When a turn fails, the same model is asked again in the same way.",
+        "If its provider is down, it is still down. Use another model, or a `retry` with a wait.",
+    ),
+    Code(
+        "turns-without-end",
+        "The loop grants another turn whatever the model says.",
+        "Only a limit ends the run. Add a branch that stops when the model is done or stuck.",
+    ),
+    Code(
+        "no-turn-follows",
+        "A turn is granted, or a note is written, but no turn follows that could use it.",
+        "Move it before a turn, or remove it. If two notes meet, only one is sent.",
+    ),
 )
 _ASKS = {
     "signal": frozenset({"need_turn", "need_capability"}),

@@ -44,6 +44,18 @@ def test_a_folder_is_checked_file_by_file(oracle, tmp_path):
     assert f"{tmp_path / 'mine.yaml'}:5:7: " in ran.out
 
 
+def test_a_code_is_explained(oracle):
+    ran = oracle("trees", "check", "--explain", "unread-results")
+    assert ran.code == 0
+    assert ran.out.startswith("unread-results (warning): Tools run, but no turn reads their results.\n")
+
+
+def test_a_misspelt_code_is_an_error_with_the_nearest_one(oracle):
+    ran = oracle("trees", "check", "--explain", "unread-result")
+    assert ran.code == 1
+    assert "did you mean 'unread-results'?" in ran.err
+
+
 @pytest.mark.parametrize("name", ["nothing.yaml", "no-folder"])
 def test_a_missing_path_is_a_mistake(oracle, name):
     ran = oracle("trees", "check", name)

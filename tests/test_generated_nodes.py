@@ -1,13 +1,16 @@
+import runpy
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bt_runtime import Key, Kind, NodeSettings
-from bt_runtime.drawing.palette import render_palette
 from bt_runtime.language.kind import argument_meanings
 from bt_runtime.language.registry import Registry
 from bt_runtime.testing import registry_of
+
+render_kinds = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "generate.py"))["render_kinds"]
 
 
 class OddSettings(NodeSettings):
@@ -33,12 +36,15 @@ class OddSettings(NodeSettings):
 ODD = Kind("odd", "guard", OddSettings, shorthand="first", doc="Odd.\n\nSUCCESS, always.\n\n```yaml\nodd: 1\n```")
 
 
-def test_every_kind_and_key_is_in_the_palette():
+def test_every_kind_and_key_is_on_the_page():
     registry = registry_of()
-    page = render_palette(registry)
+    page = render_kinds(registry)
     assert [page.count(f"\n### `{name}`\n") for name in registry.kinds] == [1] * len(registry.kinds)
-    assert all(f"| `{name}` |" in page for name in registry.keys)
-    assert page.count("```yaml") == len(registry.kinds)
+    assert all(f"|`{name}`|" in page for name in registry.keys)
+    assert all(
+        bool(kind.slots or kind.settings.model_fields) == (f"```yaml\n{kind.name}:" in page)
+        for kind in registry.kinds.values()
+    )
 
 
 def test_every_setting_of_a_built_in_kind_has_a_meaning():
@@ -47,7 +53,7 @@ def test_every_setting_of_a_built_in_kind_has_a_meaning():
 
 
 def test_settings_are_listed_with_type_bounds_default_and_meaning():
-    page = render_palette(Registry([ODD], [Key("note", "str", "a|b", "A | pipe.")]))
+    page = render_kinds(Registry([ODD], [Key("note", "str", "a|b", "A | pipe.")]))
     assert page.endswith("\n")
     assert "## Guards" in page
     assert "## Actions" not in page
@@ -61,5 +67,5 @@ def test_settings_are_listed_with_type_bounds_default_and_meaning():
     ]
 
 
-def test_an_empty_registry_has_a_palette():
-    assert render_palette(Registry([])).startswith("# Palette")
+def test_an_empty_registry_has_no_kinds():
+    assert render_kinds(Registry([])) == ""
