@@ -20,7 +20,7 @@ from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
 from oracle.agent.answering import Ask
 from oracle.core.chunks import Chunk, Done, SystemNotice
-from oracle.llm.anthropic import AnthropicModel, RetryPolicy
+from oracle.features.claude.model import AnthropicModel, RetryPolicy
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from tests.support.provider import CacheUse, PromptCache, RecordedRequest, StandInProvider

@@ -45,6 +45,7 @@ OracleError
 │   └── HostError               a tree asked for something that the agent does not have
 ├── ToolDefinitionError     the author of a tool: a function cannot become a tool, or two tools share a name
 ├── UpstreamError           the model, or its provider
+│   ├── AttemptFailedError      one attempt at a request has failed, which may be repeated
 │   ├── ModelError              the provider failed; `fault` has the details
 │   │   └── ScriptEndedError        a scripted model was asked for more turns than it has
 │   └── ToolError               the model called a tool in a way that cannot be answered; it reads the message

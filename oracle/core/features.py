@@ -21,6 +21,7 @@ GROUP: Final = "oracle.features"
 VARIABLE: Final = "ORACLE_FEATURES"
 
 DEFAULT_FEATURES: Final = (
+    "oracle.features.claude",
     "oracle.features.mcp_client",
     "oracle.features.traces",
     "oracle.features.encoder",
@@ -96,6 +97,7 @@ class Feature:
         commands: by what is typed behind `oracle`, such as `trees judge`: where the command is, and its summary.
         tools: what plugins name by `oracle.tools`.
         kinds: what plugins name by `oracle.kinds`.
+        models: called with the settings; returns the `ProviderModels` (`oracle.llm.routing`) that they can name.
         actions: called with the tools that trees may name, by name, and the settings; returns those with its own.
         prepares: called with the settings and the `Fittings` of an Oracle before that is made, in a service or for a
             command; returns an async context manager that is left when the Oracle is no longer used.
@@ -116,6 +118,7 @@ class Feature:
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tools: str | None = None
     kinds: str | None = None
+    models: str | None = None
     actions: str | None = None
     prepares: str | None = None
     opens: str | None = None

@@ -1,4 +1,1 @@
-"""Language models: the protocol, and the offline model.
-
-`AnthropicModel` is not exported here, because `oracle.llm.anthropic` imports the SDK, which takes a second.
-"""
+"""Language models: the protocol, code that adapters share, and the offline model; adapters are features."""

@@ -62,6 +62,7 @@ class ModelRequest:
         look_first: names of the tools that such questions need first; the prompt says so, too, and models that do not
             read prompts use this.
         model: the provider's name for the model; `None` means the adapter's default.
+        output_schema: JSON schema of the answer, for providers that can hold the model to it; `None`: it is free text.
         time_left_s: seconds until the query's deadline, which bounds the retries; `None` if there is no deadline.
     """
 
@@ -75,6 +76,7 @@ class ModelRequest:
     web_search: bool = False
     look_first: tuple[str, ...] = ()
     model: str | None = None
+    output_schema: Mapping[str, Any] | None = None
     time_left_s: float | None = None
 
 
@@ -224,6 +226,12 @@ class Model(Protocol):
         ...
 
 
+OneOfSeveral = Literal["rate_limited", "unreachable", "timeout", "broken_off", "unknown_model", "bad_request"]
+FaultKind = Literal["overloaded", "auth", "refused", "context_too_large", "failed", OneOfSeveral]
+"""The kinds of provider failures that trees distinguish. Those of `OneOfSeveral` are of types of errors with several
+kinds; the others are the types, in short."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFault:
     """A failure, described for the user and for the operator.
@@ -234,12 +242,19 @@ class ModelFault:
         cause: for the operator: the failure in the provider's words, and what to check; empty if there is no more to
             say than `message`. No secrets.
         detail: for the operator: status, the provider's type of error, model, request id.
+        narrower: the kind, where the error's type has several.
     """
 
     error_type: ErrorType
     message: str
     cause: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+    narrower: FaultKind | None = None
+
+    @property
+    def kind(self) -> str:
+        """What went wrong, for the tree: a `FaultKind` if it went wrong at the provider."""
+        return self.narrower or self.error_type.removeprefix("provider_")
 
 
 class ModelError(UpstreamError):
@@ -253,19 +268,3 @@ class ModelError(UpstreamError):
 OnLoad = Callable[[float | None], None]
 """Called when the provider has refused a request because of its load or a rate limit, with the wait that it asks for in
 seconds, if it asks for one; must not block."""
-
-
-class LoadSignal:
-    """Passes the word of a model's refusals on to those who listen."""
-
-    def __init__(self) -> None:
-        self._listeners: list[OnLoad] = []
-
-    def listen(self, listener: OnLoad) -> None:
-        """Call this at each refusal from now on."""
-        self._listeners.append(listener)
-
-    def note(self, retry_after_s: float | None) -> None:
-        """The provider has refused a request."""
-        for listener in self._listeners:
-            listener(retry_after_s)

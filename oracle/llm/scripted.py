@@ -11,9 +11,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Itera
 from dataclasses import field, replace
 from typing import Any, Final, get_args
 
-from oracle.llm.anthropic_events import MessageReader
 from bt_runtime.text.data import dataclass
 from oracle.llm.blocks import without_loose_end
+from oracle.llm.message_events import MessageReader
 from oracle.llm.protocol import (
     ModelError,
     ModelEvent,

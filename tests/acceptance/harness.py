@@ -46,8 +46,8 @@ from oracle.core.chunks import (
     ToolReturned,
 )
 from oracle.decision import AgentConfig
-from oracle.llm.anthropic import AnthropicModel, RetryPolicy
 from oracle.llm.protocol import Model, ModelRequest
+from oracle.features.claude.model import AnthropicModel, RetryPolicy
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
 from signals import parse

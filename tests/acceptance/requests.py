@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from oracle.llm.anthropic_request import request_body
-from oracle.llm.claude import ThinkingSettings
+from oracle.features.claude.facts import ThinkingSettings
+from oracle.features.claude.request import request_body
 from oracle.llm.protocol import ModelRequest
 from tests.support.provider.rules import BINDING_BETA, complaint
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.core.chunks import ToolCalled
-from oracle.llm.anthropic_request import request_body
-from oracle.llm.claude import ThinkingSettings
+from oracle.features.claude.facts import ThinkingSettings
+from oracle.features.claude.request import request_body
 from oracle.llm.protocol import ModelFault, ModelRequest, Usage
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolResult

@@ -20,8 +20,8 @@ from bt_runtime.testing import FakeClock
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, decision_tree, rules
-from oracle.llm.anthropic_request import request_body
-from oracle.llm.claude import ThinkingSettings
+from oracle.features.claude.facts import ThinkingSettings
+from oracle.features.claude.request import request_body
 from oracle.llm.protocol import (
     ModelError,
     ModelEvent,

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from oracle.core.loading import collector_paused
 from oracle.llm.offline import OfflineModel
+from oracle.llm.routing import provider_of
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.agent import Fittings
@@ -26,7 +27,7 @@ async def open_traces(settings: Settings, fittings: Fittings) -> AsyncIterator[N
             f"ORACLE_TRACES=on needs packages that are not installed ({error.name or error} is missing); install them "
             "with `pip install 'oracle-bt[otel]'`, or set ORACLE_TRACES=off"
         ) from None
-    system = "oracle" if isinstance(fittings.model, OfflineModel) else "anthropic"
+    system = "oracle" if isinstance(fittings.model, OfflineModel) else provider_of(fittings.model)
     async with exporting(system=system, with_content=settings["traces_content"]) as opened:
         fittings.traces, counts = opened.traces, opened.counts
         if fittings.metrics is not None:

@@ -15,9 +15,9 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.roles import JUDGES_CONTEXT, SEES_REPETITION
 from oracle.features.verifier.parts import MODEL
 from oracle.features.verifier.reads import SIGNAL_KEYS, Reads
-from oracle.llm.anthropic_events import MessageReader
 from oracle.llm.blocks import without_loose_end
 from oracle.llm.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
+from oracle.llm.message_events import MessageReader
 from oracle.llm.scripted import ScriptedTurn, content_events
 from signals import SignalType
 

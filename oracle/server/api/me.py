@@ -18,6 +18,7 @@ from oracle.core.errors import UserError
 from oracle.core.features import features
 from oracle.decision import AgentConfig, DecisionTreeError, bounds
 from oracle.domains.domain import domain_in
+from oracle.llm.routing import provider_of
 from oracle.server.api.access import CallerNow, Parts, config_of
 from oracle.server.api.bodies import Limits
 from oracle.server.api.described import DescribedRoute, refusals
@@ -50,7 +51,7 @@ async def read_me(caller: CallerNow, parts: Parts) -> Response:
                 {"question": each.question, "about": each.about}
                 for each in domain_in(parts.trees.trees.library.registry).suggested(parts.oracle.tool_groups)
             ],
-            "provider": "anthropic" if has_provider else "offline",
+            "provider": provider_of(parts.oracle.model) if has_provider else "offline",
             "model": parts.oracle.model_name,
             "models": list(dict.fromkeys((settings.model, *settings.models))) if has_provider else [],
             "any_model": has_provider and not settings.models,

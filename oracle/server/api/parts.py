@@ -11,7 +11,8 @@ from oracle.agent.answering import Oracle
 from oracle.authoring.editor import TreeEditor
 from oracle.console.built import Console
 from oracle.core.metrics import Metrics
-from oracle.llm.protocol import LoadSignal, Model
+from oracle.llm.load import LoadSignal
+from oracle.llm.protocol import Model
 from oracle.runs.manager import RunManager
 from oracle.runs.storage.store import Store
 from oracle.server.api.auth import Authenticator

@@ -1,6 +1,5 @@
 """Joins model, tools, trees and prompts into an `Oracle`."""
 
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -28,11 +27,11 @@ from oracle.core.logs import configure_unless_configured
 from oracle.decision import AgentConfig
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Model, OnLoad
+from oracle.llm.routing import UNPREFIXED, ProviderModels, RoutedModel, joined, prepare
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.reading import SettingsError
 from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.plugins import plugins_of, registry_of
-from oracle.server.wiring.provider import ADDRESS, DeferredModel, has_key, provider_model
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, web_tools
 from oracle.tools.protocol import ChangingTools
 from prompts import PromptError
@@ -92,8 +91,7 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
     """
     configure_unless_configured(settings.log)
     model = build_model(settings)
-    if isinstance(model, DeferredModel):
-        model.prepare()
+    prepare(model)
     try:
         async with prepared(settings, Fittings(model)) as fittings:
             yield build_oracle(settings, fittings)
@@ -169,20 +167,47 @@ def build_model(settings: Settings, *, on_load: OnLoad = lambda _: None, waits_f
     Raises:
         SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
     """
-    if not uses_provider(settings):
-        if settings.llm == "auto" and os.environ.get(ADDRESS, "").strip():
-            problem = f"{ADDRESS} is set and no key, so the embedded model answers"
-            hint = "set ANTHROPIC_API_KEY (any text for a server that asks for none), or ORACLE_LLM=offline"
-            log.warning("provider.left_out", problem=problem, hint=hint)
+    if settings.llm == "offline":
         return OfflineModel()
-    return provider_model(settings.model, on_load=on_load, waits_for_load=waits_for_load)
+    models = provider_models(settings)
+    if _asks_provider(settings, models):
+        return RoutedModel(settings.model, models, on_load=on_load, waits_for_load=waits_for_load)
+    left_out = models.lacks
+    if left_out is None and "/" in settings.model:
+        hint = "set ORACLE_MODEL to a model of a provider that there is (docs/models.md)"
+        left_out = f"there is no provider {settings.model.partition('/')[0]!r}", hint
+    if left_out is not None:
+        log.warning("provider.left_out", problem=f"{left_out[0]}, so the embedded model answers", hint=left_out[1])
+    return OfflineModel()
 
 
-def uses_provider(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the provider's model answers, and not the embedded one."""
-    if settings.llm == "auto":
-        return has_key(environ)
-    return settings.llm == "anthropic"
+def provider_models(settings: Settings) -> ProviderModels:
+    """The models of all providers, which features add.
+
+    Raises:
+        SettingsError: they cannot be used as configured.
+    """
+    used = [each.models for each in features(settings.features) if each.models is not None]
+    models = joined(imported(each)(settings) for each in used)
+    if settings.llm == "anthropic" and UNPREFIXED not in models.makers:
+        raise SettingsError(
+            "ORACLE_LLM=anthropic asks for the feature 'claude', which is left out, or not installed; set it to "
+            "'auto', with ORACLE_MODEL another provider's model, or to 'offline'"
+        )
+    return models
+
+
+def uses_provider(settings: Settings) -> bool:
+    """Whether a provider's model answers, and not the embedded one.
+
+    Raises:
+        SettingsError: the providers cannot be used as configured.
+    """
+    return settings.llm != "offline" and _asks_provider(settings, provider_models(settings))
+
+
+def _asks_provider(settings: Settings, models: ProviderModels) -> bool:
+    return settings.llm == "anthropic" or models.is_ready or models.find(settings.model)[0] != UNPREFIXED
 
 
 def build_tools(settings: Settings, *, has_web_search: bool) -> ToolRegistry:

@@ -18,7 +18,9 @@ from oracle.console.built import read_console
 from oracle.core.features import features
 from oracle.core.loading import imported
 from oracle.core.metrics import Metrics
-from oracle.llm.protocol import LoadSignal, Model
+from oracle.llm.load import LoadSignal
+from oracle.llm.protocol import Model
+from oracle.llm.routing import prepare
 from oracle.runs.continuing import OWN_VERSION
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
@@ -38,7 +40,6 @@ from oracle.server.wiring.agent import (
 from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.identity import UserTools, authenticator
 from oracle.server.wiring.plugins import plugins_of
-from oracle.server.wiring.provider import DeferredModel
 from oracle.tools import ToolRegistry
 
 _DAY_S = 86_400.0
@@ -138,8 +139,8 @@ def _later(place: str, *given: Any, **named: Any) -> Callable[[], Any]:  # noqa:
 async def _prepare(model: Model, classifier: Classifier) -> None:
     """Load what every question needs, in threads; what fails to load is tried again with the first question."""
     work: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.to_thread(_classify, classifier))}
-    if isinstance(model, DeferredModel):
-        work.add(model.prepare())
+    if (loading := prepare(model)) is not None:
+        work.add(loading)
     await asyncio.wait(work)
 
 

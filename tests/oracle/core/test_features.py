@@ -61,7 +61,7 @@ def test_each_default_feature_is_there_under_a_name_of_its_own():
 
 def test_every_place_that_a_feature_names_is_there():
     for feature in features():
-        called = filter(None, [feature.actions, feature.prepares, feature.opens])
+        called = filter(None, [feature.actions, feature.models, feature.prepares, feature.opens])
         for place in (*feature.calls, *(at for at, _ in feature.commands.values()), *called):
             assert imported(place) is not None, place
         for path in feature.adapters.values():

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oracle.llm.anthropic import AnthropicModel, RetryPolicy
+from oracle.features.claude.model import AnthropicModel, RetryPolicy
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import (
     ModelError,

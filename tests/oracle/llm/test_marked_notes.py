@@ -1,7 +1,7 @@
 """The form of the control's notes for models that take no system messages within a conversation."""
 
-from oracle.llm.anthropic_request import EXPLANATION, with_marked_notes
-from oracle.llm.claude import model_facts
+from oracle.features.claude.facts import model_facts
+from oracle.llm.marked_notes import EXPLANATION, with_marked_notes
 from oracle.llm.protocol import ModelRequest
 
 NOTE = {"role": "system", "content": [{"type": "text", "text": "Look closer."}]}

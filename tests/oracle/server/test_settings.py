@@ -3,7 +3,7 @@ import os
 import pytest
 
 from oracle.decision import AgentConfig, bounds
-from oracle.llm.anthropic import DEFAULT_MODEL
+from oracle.features.claude.model import DEFAULT_MODEL
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.settings.reading import SettingsError, misspelt_variables, read_settings
 from oracle.server.settings.table import settings_table

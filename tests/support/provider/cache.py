@@ -21,9 +21,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bt_runtime.text import estimate_tokens
+from oracle.features.claude.facts import model_facts
 from oracle.llm.blocks import THINKING
-from oracle.llm.claude import model_facts
-from tests.support.provider.request import Body, blocks_of, last_cacheable, message_blocks, request_blocks, unmarked
+from tests.support.provider.request import (
+    Body,
+    blocks_of,
+    last_cacheable,
+    message_blocks,
+    request_blocks,
+    unmarked,
+)
 
 LOOK_BACK_BLOCKS = 20
 TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}

@@ -6,8 +6,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
+from oracle.features.claude.facts import ModelFacts
 from oracle.llm.blocks import THINKING
-from oracle.llm.claude import ModelFacts
 
 Body = Mapping[str, Any]
 

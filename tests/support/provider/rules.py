@@ -10,8 +10,8 @@ because they mean that the history was built incorrectly.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from oracle.features.claude.facts import BINDING_BETA, MIN_THINKING_TOKENS, model_facts
 from oracle.llm.blocks import THINKING
-from oracle.llm.claude import BINDING_BETA, MIN_THINKING_TOKENS, model_facts
 from tests.support.provider import messages, tools
 from tests.support.provider.request import (
     EMPTY_TEXT,

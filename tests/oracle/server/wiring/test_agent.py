@@ -32,8 +32,18 @@ def own_folder(monkeypatch, tmp_path):
         ("anthropic", {}, True),
     ],
 )
-def test_the_provider_answers_if_it_is_asked_for_or_there_is_a_key(llm, environ, expected):
-    assert uses_provider(read_settings(llm=llm), environ) is expected
+def test_the_provider_answers_if_it_is_asked_for_or_there_is_a_key(llm, environ, expected, monkeypatch):
+    settings = read_settings(llm=llm)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert uses_provider(settings) is expected
+
+
+def test_the_start_without_claude_says_so_where_it_is_asked_for(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert isinstance(build_model(read_settings(features=("-claude",))), OfflineModel)
+    with pytest.raises(SettingsError, match="ORACLE_LLM=anthropic asks for the feature 'claude', which is left out"):
+        build_model(read_settings(llm="anthropic", features=("-claude",)))
 
 
 async def test_the_model_is_the_one_that_the_settings_name(monkeypatch):

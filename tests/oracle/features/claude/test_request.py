@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from oracle.llm.anthropic_request import request_body, without_thinking
-from oracle.llm.claude import ThinkingSettings, thinking_settings
+from oracle.features.claude.facts import ThinkingSettings, thinking_settings
+from oracle.features.claude.request import request_body, without_thinking
 from oracle.llm.protocol import ToolDefinition
 from oracle.testing import ScriptedTurn
 from tests.support.provider.rules import complaint

@@ -8,8 +8,9 @@ import structlog
 
 from bt_runtime.testing import FakeClock
 from oracle.core.retry import Retry
-from oracle.llm.anthropic import AnthropicModel, RetryPolicy
-from oracle.llm.anthropic_faults import Attempts, ProviderError, fault_of
+from oracle.features.claude.model import AnthropicModel, RetryPolicy
+from oracle.llm.attempts import Attempts
+from oracle.llm.faults import ProviderError, fault_of
 from oracle.llm.protocol import ModelError, ModelFault, TextDelta
 from oracle.testing import ScriptedTurn
 from tests.support.provider import Disturbed, HttpError, StandInProvider

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from oracle.core.control_notes import TAG, marked, neutralised
+from oracle.features.claude.facts import ThinkingSettings
 from oracle.llm.blocks import THINKING
-from oracle.llm.claude import ThinkingSettings
 from oracle.llm.protocol import Message, ModelRequest
 from oracle.llm.tool_names import wire_name
 
@@ -157,7 +157,7 @@ def _system(text: str) -> list[dict[str, Any]]:
 def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resumed: int) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [_plain(message) for message in request.messages]
     for message in messages:
-        if message["role"] == "assistant" and not isinstance(message["content"], str):
+        if not isinstance(message["content"], str):
             _rename(message["content"])
     # The user's last message, and the one before it, which was the last one of the previous request.
     ends = [_blocks(message) for message in [each for each in messages if each["role"] == "user"][-2:]]

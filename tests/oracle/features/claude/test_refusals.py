@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from oracle.llm.claude import BINDING_BETA
+from oracle.features.claude.facts import BINDING_BETA
 from oracle.llm.protocol import ModelError, ToolDefinition
 from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from tests.support.provider import HttpError

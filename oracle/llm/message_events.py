@@ -32,6 +32,7 @@ from oracle.llm.protocol import (
     UsageReported,
 )
 from oracle.llm.tool_names import own_name
+from oracle.llm.wire import MOST_CALLS, arguments_of, token_count
 
 PAUSED: Final = "pause_turn"
 """The provider's stop reason for a turn that it will continue when it is sent back."""
@@ -56,6 +57,7 @@ class _OpenBlock:
 
     block: dict[str, Any]
     pieces: list[str] = field(default_factory=list)
+    signature: list[str] = field(default_factory=list)
 
 
 class MessageReader:
@@ -78,6 +80,7 @@ class MessageReader:
         self.has_answer = False
         self._open: dict[int, _OpenBlock] = {}
         self._done: dict[int, dict[str, Any]] = {}
+        self._calls = 0
 
     @property
     def content(self) -> tuple[dict[str, Any], ...]:
@@ -136,8 +139,7 @@ class MessageReader:
             self._open[index].pieces.append(_text(delta["partial_json"]))
             return _NOTHING
         if kind == "signature_delta":
-            block = self._open[index].block
-            block["signature"] = (block.get("signature") or "") + delta["signature"]
+            self._open[index].signature.append(_text(delta["signature"]))
             return _NOTHING
         if kind == "citations_delta":
             return self._cite(index, delta["citation"])
@@ -158,6 +160,8 @@ class MessageReader:
         opened = self._open.pop(index)
         block = self._done[index] = opened.block
         kind = block["type"]
+        if opened.signature:
+            block["signature"] = (block.get("signature") or "") + "".join(opened.signature)
         if kind == "text":
             self._done[index] = _closed_text(opened)
         elif kind == "thinking":
@@ -175,7 +179,8 @@ class MessageReader:
 
     def _cite(self, index: int, citation: Mapping[str, Any]) -> Sequence[ModelEvent]:
         block = self._open[index].block
-        block["citations"] = [*(block.get("citations") or ()), dict(citation)]
+        block["citations"] = block.get("citations") or []
+        block["citations"].append(dict(citation))
         url = citation.get("url")
         if not isinstance(url, str) or not url:
             return _NOTHING

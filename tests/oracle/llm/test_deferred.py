@@ -5,10 +5,13 @@ import sys
 
 import pytest
 
+from oracle.features.claude.model import AnthropicModel
+from oracle.llm.deferred import DeferredModel
+from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import ModelRequest, TextDelta
+from oracle.llm.routing import prepare
 from oracle.server.settings.reading import SettingsError, read_settings
 from oracle.server.wiring.agent import build_model
-from oracle.server.wiring.provider import DeferredModel
 from oracle.testing import ScriptedModel, ScriptedTurn
 from tests.support.provider import StandInProvider
 
@@ -55,31 +58,29 @@ async def test_a_request_is_answered_whether_the_sdk_is_there_or_not(monkeypatch
         monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
         model = build_model(read_settings())
-        assert isinstance(model, DeferredModel)
         if is_prepared:
-            model.prepare()
+            assert isinstance(await prepare(model), AnthropicModel)
         assert [await text_of(model), await text_of(model)] == ["Hello.", "Again."]
         await model.aclose()
 
 
 async def test_a_model_that_is_not_used_is_closed_without_the_sdk():
-    model = DeferredModel("claude-opus-5-5")
+    model = DeferredModel("claude-opus-5-5", OfflineModel, has_web_search=True)
     await model.aclose()
     assert model._model is None
 
 
 async def test_an_import_that_failed_is_tried_again_with_the_next_request():
-    class Flaky(DeferredModel):
-        tries = 0
+    tries = 0
 
-        def load(self):
-            self.tries += 1
-            if self.tries == 1:
-                raise ImportError("too many open files")
-            self._model = ScriptedModel([ScriptedTurn(text="Hello.")])
-            return self._model
+    def make():
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise ImportError("too many open files")
+        return ScriptedModel([ScriptedTurn(text="Hello.")])
 
-    model = Flaky("claude-opus-5-5")
+    model = DeferredModel("claude-opus-5-5", make, has_web_search=True)
     with pytest.raises(ImportError):
         await text_of(model)
     assert await text_of(model) == "Hello."

@@ -19,21 +19,15 @@ import structlog
 
 from oracle.core.errors import UpstreamError
 from oracle.core.traces import trace_headers
-from oracle.llm.anthropic_events import MessageReader, decode_event
-from oracle.llm.anthropic_faults import (
-    Attempts,
-    ProviderError,
-    Refusals,
-    RetryPolicy,
-    failure,
-    fault_of,
-    key_fault,
-    retry_after_s,
-)
-from oracle.llm.anthropic_request import drop_cache_marks, request_body, with_marked_notes, without_thinking
-from oracle.llm.anthropic_turn import IDENTITY, ProviderTurn, events_of, refuse_encoded
+from oracle.features.claude.facts import UNKNOWN, ThinkingSettings, model_facts, thinking_settings
+from oracle.features.claude.refusals import Refusals, refuses_schema, refuses_thinking
+from oracle.features.claude.request import drop_cache_marks, request_body, without_thinking
+from oracle.features.claude.turn import ProviderTurn
+from oracle.llm.attempts import AttemptFailedError, Attempts, RetryPolicy, retry_after_s
 from oracle.llm.blocks import without_thinking_blocks
-from oracle.llm.claude import ThinkingSettings, thinking_settings
+from oracle.llm.faults import ProviderError, failure, fault_of, key_fault
+from oracle.llm.marked_notes import with_marked_notes
+from oracle.llm.message_events import MessageReader
 from oracle.llm.protocol import (
     DEFAULT_MODEL,
     ModelError,
@@ -43,6 +37,7 @@ from oracle.llm.protocol import (
     OnLoad,
 )
 from oracle.llm.tool_names import own_names
+from oracle.llm.wire import IDENTITY, decode_event, events_of, refuse_encoded
 
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]
 
@@ -158,10 +153,10 @@ class AnthropicModel:
                 async with aclosing(self._attempt(body, headers, turn)) as events:
                     async for event in events:
                         yield turn.counted(event)
-            except _AttemptFailedError as failed:
+            except AttemptFailedError as failed:
                 if self._can_ask_otherwise(failed.error, body, turn):
                     continue
-                wait_s = self._wait_s(failed, turn)
+                wait_s = turn.attempts.wait_after(failed, has_answer=turn.reader.has_answer, on_load=self._on_load)
                 if wait_s is None:
                     # Without its cause: transport errors can quote headers, and a header holds the key.
                     raise ModelError(failed.fault) from None
@@ -180,22 +175,6 @@ class AnthropicModel:
             turn.goes_without_thinking = True
             return True
         return False
-
-    def _wait_s(self, failed: "_AttemptFailedError", turn: ProviderTurn) -> float | None:
-        """Log a failed attempt; returns the wait before the next one, or `None` if there is none."""
-        if failed.error is not None and failed.error.is_load:
-            self._on_load(failed.error.retry_after_s)
-        is_over = not failed.is_retryable or turn.reader.has_answer
-        wait_s = None if is_over else turn.attempts.next_wait_s(failed.error)
-        write = log.info if wait_s is None else log.warning  # the caller reports the last failure
-        write(
-            "provider.failed",
-            problem=failed.fault.cause,
-            detail=failed.fault.detail,  # with the provider's `request_id`; the log line's own is the service's
-            attempt=turn.attempts.failed,
-            retry_in_s=wait_s,
-        )
-        return wait_s
 
     async def _attempt(
         self, body: Mapping[str, Any], headers: Mapping[str, str] | None, turn: ProviderTurn
@@ -220,10 +199,10 @@ class AnthropicModel:
                     made = reader.feed(event)
                 except httpx2.HTTPError as error:
                     fault = failure("broken", type(error).__name__, model=reader.model, request_id=request_id)
-                    raise _AttemptFailedError(fault, is_retryable=True) from None
+                    raise AttemptFailedError(fault, is_retryable=True) from None
                 except ValueError as error:
                     fault = failure("unreadable", str(error)[:200], model=reader.model, request_id=request_id)
-                    raise _AttemptFailedError(fault, is_retryable=True) from None
+                    raise AttemptFailedError(fault, is_retryable=True) from None
                 for item in made:
                     yield item
 
@@ -233,7 +212,7 @@ class AnthropicModel:
         # A key with a line break or a non-ASCII letter cannot be sent in a header.
         for key in (self._client.api_key, self._client.auth_token):
             if key and not (key.isascii() and key.isprintable()):
-                raise _AttemptFailedError(key_fault("The API key has characters that no key has."))
+                raise AttemptFailedError(key_fault("The API key has characters that no key has."))
         try:
             opened: anthropic.AsyncStream[Any] = await self._client.messages.create(
                 **body, stream=True, extra_headers={**IDENTITY, **trace_headers(), **(headers or {})}
@@ -242,14 +221,14 @@ class AnthropicModel:
             raise self._refused(error, model) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             if isinstance(error.__cause__, UpstreamError):
-                raise _AttemptFailedError(failure("unreadable", str(error.__cause__), model=model)) from None
+                raise AttemptFailedError(failure("unreadable", str(error.__cause__), model=model)) from None
             reason = type(error.__cause__ or error).__name__
-            raise _AttemptFailedError(failure("unreachable", reason, model=model), is_retryable=True) from None
+            raise AttemptFailedError(failure("unreachable", reason, model=model), is_retryable=True) from None
         except (anthropic.AnthropicError, TypeError) as error:
             # The SDK reports a missing key as a TypeError that mentions authentication.
             if isinstance(error, TypeError) and "authentication" not in str(error):
                 raise
-            raise _AttemptFailedError(key_fault("There is no usable API key for the model provider.")) from None
+            raise AttemptFailedError(key_fault("There is no usable API key for the model provider.")) from None
         return opened
 
     def _secrets(self) -> tuple[str, ...]:
@@ -257,7 +236,7 @@ class AnthropicModel:
         keys = (self._client.api_key, self._client.auth_token)
         return tuple(key for key in keys if key and len(key) >= _SHORTEST_SECRET)
 
-    def _stream_error(self, event: Mapping[str, Any], request_id: str | None, model: str) -> "_AttemptFailedError":
+    def _stream_error(self, event: Mapping[str, Any], request_id: str | None, model: str) -> AttemptFailedError:
         error = event.get("error")
         fields = error if isinstance(error, Mapping) else {}
         return _failed(
@@ -271,7 +250,7 @@ class AnthropicModel:
             model,
         )
 
-    def _refused(self, error: anthropic.APIStatusError, model: str) -> "_AttemptFailedError":
+    def _refused(self, error: anthropic.APIStatusError, model: str) -> AttemptFailedError:
         headers = error.response.headers
         return _failed(
             ProviderError(
@@ -329,5 +308,5 @@ async def _wire_events(stream: anthropic.AsyncStream[Any]) -> AsyncGenerator[dic
                 yield decode_event(data)
 
 
-def _failed(error: ProviderError, model: str) -> _AttemptFailedError:
-    return _AttemptFailedError(fault_of(error, model=model), error=error, is_retryable=error.is_retryable)
+def _failed(error: ProviderError, model: str) -> AttemptFailedError:
+    return AttemptFailedError(fault_of(error, model=model), error=error, is_retryable=error.is_retryable)

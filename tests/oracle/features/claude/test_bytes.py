@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from oracle.llm.anthropic import AnthropicModel
-from oracle.llm.anthropic_turn import events_of
+from oracle.features.claude.model import AnthropicModel
 from oracle.llm.protocol import ModelError, ModelRequest
+from oracle.llm.wire import events_of
 from oracle.testing import ScriptedTurn
 from tests.support.provider import StandInProvider
 

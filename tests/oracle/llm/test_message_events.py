@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracle.llm.anthropic_events import MessageReader, decode_event
 from oracle.llm.protocol import TextDelta, ToolCallRequested
+from oracle.llm.message_events import MessageReader
+from oracle.llm.wire import decode_event
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.support.provider.wire import message_events
 
@@ -125,3 +126,14 @@ def test_usage_that_is_not_a_number_is_ignored():
     reader.feed({"type": "message_start", "message": {"usage": {"input_tokens": "many", "output_tokens": -3}}})
     assert reader.usage.input_tokens is None
     assert reader.usage.output_tokens is None
+
+
+def test_of_the_calls_of_a_message_the_first_256_are_read():
+    reader = MessageReader(model="m")
+    made = []
+    for index in range(300):
+        block = {"type": "tool_use", "id": f"c{index}", "name": "search", "input": {}}
+        reader.feed({"type": "content_block_start", "index": index, "content_block": block})
+        made += reader.feed({"type": "content_block_stop", "index": index})
+    assert [event.call.id for event in made] == [f"c{index}" for index in range(256)]
+    assert len(reader.content) == 256

@@ -10,7 +10,7 @@ import pytest
 from anthropic.types import ModelParam
 
 from oracle.core.chunks import Source
-from oracle.llm.anthropic import DEFAULT_MODEL, MAX_PAUSES
+from oracle.features.claude.model import DEFAULT_MODEL, MAX_PAUSES
 from oracle.llm.protocol import (
     ModelError,
     ServerToolCalled,

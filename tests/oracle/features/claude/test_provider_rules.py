@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracle.llm.claude import BINDING_BETA, model_facts
+from oracle.features.claude.facts import BINDING_BETA, model_facts
 from tests.support.provider.request import Request
 from tests.support.provider.rules import KNOWN_BETAS, RULES, complaint
 from tests.support.provider.signatures import Signer

@@ -1,0 +1,13 @@
+"""Claude, over the Messages API.
+
+`facts` has what the provider documents about each model, `request` and `turn` translate, `refusals` tracks the parts
+that a gateway refuses, and `model` sends; only `model` imports the SDK.
+"""
+
+from oracle.core.features import Feature
+
+FEATURE = Feature(
+    name="claude",
+    summary="Lets Claude answer: the models whose names begin with no other provider's.",
+    models="oracle.features.claude.opening:claude_models",
+)
