@@ -5,7 +5,8 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint require
 WEB := $(BIN)/python web/tasks.py
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/llm tests/oracle/server/api \
-	tests/oracle/server/process/test_protocol.py tests/oracle/runs/storage tests/oracle/features/traces tests/oracle/server/test_settings.py
+	tests/oracle/server/process/test_protocol.py tests/oracle/runs/storage tests/oracle/features/traces \
+	tests/oracle/features/openai_compatible tests/oracle/server/test_settings.py
 # Without bytecode each process of the tests compiles all modules anew, those of the tests themselves among them.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help

@@ -22,6 +22,7 @@ VARIABLE: Final = "ORACLE_FEATURES"
 
 DEFAULT_FEATURES: Final = (
     "oracle.features.claude",
+    "oracle.features.openai_compatible",
     "oracle.features.mcp_client",
     "oracle.features.traces",
     "oracle.features.encoder",

@@ -20,6 +20,8 @@ class Reader:
 
     def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
+        self.hides_source = False
+        """The file has what no message may show, such as a key."""
 
     def report(self, node: YamlNode | Entry, message: str, hint: str | None = None) -> None:
         """Add a mistake."""
@@ -121,5 +123,5 @@ def read_file(
     found = None if document.root is None else read(reader, document.root)
     mistakes = in_order((*document.mistakes, *reader.mistakes))
     if found is None or mistakes:
-        raise error(format_mistakes(mistakes, {str(path): document.text}))
+        raise error(format_mistakes(mistakes, {} if reader.hides_source else {str(path): document.text}))
     return found

@@ -4,13 +4,14 @@
         answered = await it.ask("Where is the retry policy defined in the code?")
         assert answered.answer == "Hello."
 
-The model is `AnthropicModel` against `StandInProvider`, which refuses what the provider would refuse; with `wire=False`
+The model is `AnthropicModel` against `StandInProvider`, which refuses what the provider would refuse, or where
+`wire_format` says so the one of chat completions against a stand-in of its kind; with `wire=False`
 it is a `ScriptedModel`, where the wire does not matter, or whatever `model` says. Time stands still unless
 `clock.advance` moves it, or a clock that jumps is given. Nothing here sleeps.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,13 +21,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 
 import trees
-from bt_runtime import Recording
+from bt_runtime import Kind, Recording
 from bt_runtime.testing import FakeClock
 from oracle.agent.answering import ActiveQuery, Ask, Oracle
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import QueryJournal
+from oracle.agent.nodes import REGISTRY
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import NO_TRACES, Traces
@@ -46,8 +48,10 @@ from oracle.core.chunks import (
     ToolReturned,
 )
 from oracle.decision import AgentConfig
-from oracle.llm.protocol import Model, ModelRequest
 from oracle.features.claude.model import AnthropicModel, RetryPolicy
+from oracle.features.openai_compatible.model import CompatibleModel
+from oracle.features.openai_compatible.providers import Provider
+from oracle.llm.protocol import Model, ModelEvent, ModelRequest
 from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
 from signals import parse
@@ -72,6 +76,7 @@ from tests.acceptance.scripts import (
     tool_results_of,
 )
 from tests.support.provider import PromptCache, Reply, StandInProvider
+from tests.support.provider.completions import CompletionsServer
 from tests.support.shipped import segments, served
 
 ControlName = Literal["tree", "loop"]
@@ -276,7 +281,7 @@ class Harness:
         self.clock = clock
         self.conversations = conversations
         self.provider: StandInProvider | None = None
-        self.scripted: ScriptedModel | None = None
+        self.scripted: ScriptedModel | _Watched | None = None
 
     @property
     def wire(self) -> StandInProvider:
@@ -386,6 +391,29 @@ class WatchedConversations(MemoryConversations):
         return self._kept[user_id, context_id]
 
 
+wire_format = "claude"
+"""The format of the wire: `claude` or `openai_compatible`."""
+
+
+class _Watched:
+    """A model whose requests are kept as they were before they were translated.
+
+    The provider's web search is there, as where Claude's is the default and the question names a model of another one.
+    """
+
+    has_web_search = True
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name, self.aclose = model.name, model.aclose
+        self.requests: list[ModelRequest] = []
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Run one turn."""
+        self.requests.append(request)
+        return self._model.stream(request)
+
+
 @asynccontextmanager
 async def harness(
     turns: Iterable[Reply] = (),
@@ -400,6 +428,7 @@ async def harness(
     named_trees: Collection[str] = (),
     cache: PromptCache | None = None,
     traces: Traces = NO_TRACES,
+    kinds: Iterable[Kind] = (),
     **equipment: Any,
 ) -> AsyncIterator[Harness]:
     """An `Oracle` over a small project and vault in a temporary folder.
@@ -416,6 +445,7 @@ async def harness(
         named_trees: what a question may name; empty: every tree that is not internal.
         cache: the provider's; turns that name no usage report what they read and wrote of it.
         traces: traces the queries.
+        kinds: node kinds that trees can have besides.
         equipment: further fields of `Equipment`.
     """
     numbers = count(1)
@@ -424,7 +454,14 @@ async def harness(
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="oracle-test-")))
         _furnish(folder)
         provider = scripted = None
-        if model is None and wire:
+        if model is None and wire and wire_format == "openai_compatible" and cache is None:
+            provider = await stack.enter_async_context(CompletionsServer(turns, refuses={"system_messages"}))
+            asked: Model = CompatibleModel(
+                "local", Provider(base_url=f"{provider.url}/v1"), model="qwen3:8b", retry=RetryPolicy(max_retries=0)
+            )
+            model = scripted = _Watched(asked)
+            stack.push_async_callback(model.aclose)
+        elif model is None and wire:
             provider = await stack.enter_async_context(StandInProvider(turns, cache=cache))
             model = AnthropicModel(api_key="test", base_url=provider.url, retry=RetryPolicy(max_retries=0))
             stack.push_async_callback(model.aclose)
@@ -441,7 +478,7 @@ async def harness(
                 timestamp=equipment.pop("timestamp", None) or (lambda: TIMESTAMP),
                 **equipment,
             ),
-            trees=served(folder / "trees"),
+            trees=served(folder / "trees", registry=REGISTRY.extended(kinds) if kinds else REGISTRY),
             conversations=conversations,
             new_id=new_id,
             config=config,

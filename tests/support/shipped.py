@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
+from bt_runtime import Registry, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
 from bt_runtime.changes.reloading import TreeFiles, TreeState
 from oracle.agent.nodes import REGISTRY
 from prompts import SegmentLibrary, load_segments
@@ -39,9 +39,9 @@ def shipped(name: str = "oracle") -> TreeDefinition:
     return _reading().load(name)
 
 
-def served(*folders: Path) -> ReloadingTrees:
+def served(*folders: Path, registry: Registry = REGISTRY) -> ReloadingTrees:
     """The trees of these folders and those that ship."""
-    return Trees(TreeLibrary([*folders, FOLDER], registry=REGISTRY))
+    return Trees(TreeLibrary([*folders, FOLDER], registry=registry))
 
 
 @cache

@@ -186,12 +186,8 @@ class Settings(_Listed):
         "Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if there is a key, "
         "else `offline`.",
     )
-    model: str = _setting(DEFAULT_MODEL, "The provider's model that answers.")
-    models: Names = _several(
-        "Further models that a request, or a turn of a tree, may name, separated by commas; empty: any."
-    )
-    trees: Names = _several(
-        "The trees that a request may name, separated by commas; empty: all that are not `internal`."
+    model: str = _setting(
+        DEFAULT_MODEL, "The model: one of Claude's, or another provider's, such as `ollama/qwen3:8b`."
     )
     control: Literal["tree", "loop", "shadow"] = _setting(
         "tree",

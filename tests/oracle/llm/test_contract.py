@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack
 import pytest
 
 from oracle.features.claude.model import AnthropicModel, RetryPolicy
+from oracle.features.openai_compatible.model import CompatibleModel
+from oracle.features.openai_compatible.providers import Provider
 from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import (
     ModelError,
@@ -19,6 +21,7 @@ from oracle.llm.protocol import (
 )
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn
 from tests.support.provider import StandInProvider
+from tests.support.provider.completions import CompletionsServer
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 SCRIPT = (
@@ -34,13 +37,16 @@ SCRIPT = (
 TURNS = 5
 
 
-@pytest.fixture(params=["scripted", "offline", "anthropic"])
+@pytest.fixture(params=["scripted", "offline", "anthropic", "chat_completions"])
 async def model(request):
     async with AsyncExitStack() as stack:
         if request.param == "offline":
             made = OfflineModel()
         elif request.param == "scripted":
             made = ScriptedModel(SCRIPT)
+        elif request.param == "chat_completions":
+            server = await stack.enter_async_context(CompletionsServer(SCRIPT))
+            made = CompatibleModel("local", Provider(base_url=f"{server.url}/v1"), model="small")
         else:
             provider = await stack.enter_async_context(StandInProvider(SCRIPT))
             made = AnthropicModel(api_key="test", base_url=provider.url)

@@ -23,7 +23,7 @@ from oracle.llm.scripted import ScriptedTurn
 from tests.support.provider.cache import CacheUse, PromptCache
 from tests.support.provider.rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
 from tests.support.provider.signatures import Signer
-from tests.support.provider.wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
+from tests.support.provider.wire import Disturbed, HttpError, Reply, as_disturbed, message_events, message_id, sse
 
 __all__ = ["Disturbed", "HttpError", "RecordedRequest", "Reply", "StandInProvider"]
 
@@ -66,6 +66,8 @@ class StandInProvider:
         has_system_messages: whether system messages are known within a conversation; a gateway may know none.
         cache: the prompt cache; with it, turns without a usage report their cache use.
     """
+
+    path = "/v1/messages"
 
     def __init__(
         self,
@@ -164,7 +166,7 @@ class StandInProvider:
             await _send(writer, HttpError("request_too_large", "Request exceeds the maximum size"))
             return False
         raw = await reader.readexactly(length)
-        if method != "POST" or not path.startswith("/v1/messages"):
+        if method != "POST" or not path.startswith(self.path):
             await _send(writer, HttpError("not_found_error", f"{method} {path}"))
             return True
         try:
@@ -173,7 +175,7 @@ class StandInProvider:
             await _send(writer, HttpError("invalid_request_error", f"The request body is not valid JSON: {error}"))
             return True
         request = RecordedRequest(path, headers, body, f"req_standin_{len(self.requests) + 1}")
-        self._check(request)
+        request.complaint = self.check(request)
         async with self._arrived:
             self.requests.append(request)
             self._arrived.notify_all()
@@ -182,8 +184,9 @@ class StandInProvider:
         finally:
             request.finished.set()
 
-    def _check(self, request: RecordedRequest) -> None:
-        request.complaint = complaint(
+    def check(self, request: RecordedRequest) -> str | None:
+        """Why a request is rejected; `None` if it is valid."""
+        return complaint(
             request.body,
             betas=request.headers.get("anthropic-beta", ""),
             known_betas=self._betas,
@@ -235,13 +238,7 @@ class StandInProvider:
     ) -> bool:
         turn = reply.turn if isinstance(reply, Disturbed) else reply
         self._use_cache(request)
-        content, end = message_events(
-            turn,
-            number=self._played,
-            model=str(request.body.get("model")),
-            sign=Signer(request.body).sign,
-            cached=request.cached,
-        )
+        content, end = self.frames(turn, request, number=self._played)
         if turn.delay_s > 0:
             await asyncio.sleep(turn.delay_s)
         writer.write(
@@ -250,11 +247,23 @@ class StandInProvider:
         )
         if isinstance(reply, ScriptedTurn):
             return await _finish(writer, [*content, *end])
-        events = [*content, *end]
+        frames = [*content, *end]
         after = len(content) if reply.after is None else reply.after
-        for event in events[:after]:
-            await _chunk(writer, sse(event))
-        return await _disturb(writer, reply, events[after:])
+        for frame in frames[:after]:
+            await _chunk(writer, frame)
+        return await _disturb(writer, reply, frames[after:], error=self.error_frame(reply))
+
+    def frames(self, turn: ScriptedTurn, request: RecordedRequest, *, number: int) -> tuple[list[bytes], list[bytes]]:
+        """The server-sent events of a turn: those up to the end of its content, and those after it."""
+        model = str(request.body.get("model"))
+        content, end = message_events(
+            turn, number=number, model=model, sign=Signer(request.body).sign, cached=request.cached
+        )
+        return [sse(event) for event in content], [sse(event) for event in end]
+
+    def error_frame(self, reply: Disturbed) -> bytes:
+        """The server-sent event of an error."""
+        return sse({"type": "error", "error": {"type": reply.error_type, "message": reply.message}})
 
 
 class _Connection(asyncio.StreamReaderProtocol):
@@ -279,15 +288,14 @@ class _Connection(asyncio.StreamReaderProtocol):
         super().connection_lost(exc)
 
 
-async def _disturb(writer: asyncio.StreamWriter, reply: Disturbed, rest: list[Event]) -> bool:
+async def _disturb(writer: asyncio.StreamWriter, reply: Disturbed, rest: list[bytes], *, error: bytes) -> bool:
     if reply.how == "hang":
         await asyncio.Event().wait()
     elif reply.how == "reset":
         writer.transport.abort()
         return False
     elif reply.how == "error_event":
-        error = {"type": reply.error_type, "message": reply.message}
-        return await _finish(writer, [{"type": "error", "error": error}])
+        return await _finish(writer, [error])
     elif reply.how == "early_end":
         if reply.garbage:
             await _chunk(writer, reply.garbage)
@@ -297,9 +305,9 @@ async def _disturb(writer: asyncio.StreamWriter, reply: Disturbed, rest: list[Ev
     return await _finish(writer, rest)
 
 
-async def _finish(writer: asyncio.StreamWriter, events: list[Event]) -> bool:
-    for event in events:
-        await _chunk(writer, sse(event))
+async def _finish(writer: asyncio.StreamWriter, frames: list[bytes]) -> bool:
+    for frame in frames:
+        await _chunk(writer, frame)
     writer.write(b"0\r\n\r\n")
     await writer.drain()
     return True

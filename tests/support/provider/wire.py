@@ -132,6 +132,11 @@ def message_events(
     return content, end
 
 
+def message_id(number: int) -> str:
+    """The id of the message of a turn, by its position in the script."""
+    return f"msg_{number}"
+
+
 def sse(event: Event) -> bytes:
     """One server-sent event."""
     return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()

@@ -62,6 +62,17 @@ def test_the_search_of_the_provider_keeps_its_position(ask):
     assert [tool.get("type") for tool in tools] == ["web_search_20250305", None]
 
 
+def test_ids_of_calls_that_another_provider_has_given_are_ones_that_the_provider_takes(ask):
+    ids = ("functions.search_code:0", "functions.search_code:1", "t1")
+    uses = [{"type": "tool_use", "id": each, "name": "search_code", "input": {}} for each in ids]
+    results = [{"type": "tool_result", "tool_use_id": each, "content": "auth.py:1"} for each in ids]
+    messages = (HISTORY[0], {"role": "assistant", "content": uses}, {"role": "user", "content": results})
+    body = body_of(ask(messages=messages, tools=(SEARCH,)))
+    assert complaint(body) is None
+    assert [block["id"] for block in body["messages"][1]["content"]][2] == "t1"
+    assert body == body_of(ask(messages=messages, tools=(SEARCH,)))
+
+
 def test_arguments_are_not_modified(ask):
     before = copy.deepcopy(HISTORY)
     body = body_of(ask(messages=HISTORY, tools=(SEARCH,)))
