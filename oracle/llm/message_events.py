@@ -167,6 +167,10 @@ class MessageReader:
         elif kind == "thinking":
             block["thinking"] = "".join(opened.pieces)
         elif kind == "tool_use":
+            self._calls += 1
+            if self._calls > MOST_CALLS:
+                del self._done[index]
+                return _NOTHING
             block["input"], malformed = _arguments(opened)
             block["name"] = own_name(str(block["name"]), self._tools)
             return (ToolCallRequested(ToolUse(str(block["id"]), block["name"], block["input"], malformed)),)
@@ -257,13 +261,7 @@ def _arguments(opened: _OpenBlock) -> tuple[dict[str, Any], str | None]:
     if not text.strip():
         given = opened.block.get("input")
         return (given, None) if isinstance(given, dict) else ({}, None)
-    try:
-        value = _loads(text)
-    except ValueError as error:
-        return {}, f"the arguments are not valid JSON ({error}): {text[:200]!r}"
-    if not isinstance(value, dict):
-        return {}, f"the arguments must be a JSON object, not {text[:200]!r}"
-    return value, None
+    return arguments_of(text)
 
 
 def _server_result(block: Mapping[str, Any]) -> ServerToolReturned:
@@ -287,5 +285,5 @@ def _snippet(text: object) -> str | None:
 
 
 def _count(usage: Mapping[str, Any], name: str, known: int | None) -> int | None:
-    value = usage.get(name)
-    return value if isinstance(value, int) and value >= 0 else known
+    count = token_count(usage.get(name))
+    return known if count is None else count

@@ -2,13 +2,14 @@
 
 import contextlib
 import json
+from time import process_time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracle.llm.protocol import TextDelta, ToolCallRequested
 from oracle.llm.message_events import MessageReader
+from oracle.llm.protocol import TextDelta, ToolCallRequested, Usage
 from oracle.llm.wire import decode_event
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.support.provider.wire import message_events
@@ -137,3 +138,32 @@ def test_of_the_calls_of_a_message_the_first_256_are_read():
         made += reader.feed({"type": "content_block_stop", "index": index})
     assert [event.call.id for event in made] == [f"c{index}" for index in range(256)]
     assert len(reader.content) == 256
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"type": "citations_delta", "citation": {"url": "https://example.com"}},
+        {"type": "signature_delta", "signature": "x"},
+        {"type": "text_delta", "text": "x"},
+    ],
+    ids=lambda each: each["type"],
+)
+def test_reading_takes_linear_time_whatever_a_server_repeats(delta):
+    def seconds(number: int) -> float:
+        reader, began_s = MessageReader(model="m"), process_time()
+        reader.feed({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+        for _ in range(number):
+            reader.feed({"type": "content_block_delta", "index": 0, "delta": delta})
+        reader.feed({"type": "content_block_stop", "index": 0})
+        return process_time() - began_s
+
+    assert min(seconds(20_000) for _ in range(2)) < 20 * max(seconds(2_500), 0.004)
+
+
+@pytest.mark.parametrize("count", [-1, 10**30, "7", None])
+def test_usage_that_cannot_be_true_is_none(count):
+    reader = MessageReader(model="m")
+    reader.feed({"type": "message_start", "message": {"usage": {"input_tokens": 7, "output_tokens": count}}})
+    reader.feed({"type": "message_delta", "delta": {}, "usage": {"input_tokens": count, "output_tokens": 3}})
+    assert reader.usage == Usage(7, 0, 0, 3)
