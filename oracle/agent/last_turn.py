@@ -22,6 +22,7 @@ class LastTurn:
         open_calls: its tool calls that have no result yet.
         fault: what went wrong at the provider, also in a turn that is not part of the answer.
         model: the model that answered last; empty if none has.
+        asked_model: the model that the latest turn of the answer has named; `None`: the query's.
     """
 
     outcome: TurnOutcome | None = None
@@ -29,6 +30,7 @@ class LastTurn:
     open_calls: tuple[ToolUse, ...] = ()
     fault: ModelFault | None = None
     model: str = ""
+    asked_model: str | None = None
     _as_data: tuple[Mapping[str, Any], ...] = ()
     _data_of: tuple[ToolUse, ...] = ()
 
@@ -37,6 +39,17 @@ class LastTurn:
         """Whether the token budget does not pay for another turn."""
         return self.outcome is not None and self.outcome.is_last_paid
 
+    @property
+    def cut_off(self) -> TurnOutcome | None:
+        """The last turn, if its provider failed in the middle of what the user has seen of it.
+
+        A turn that the model or the provider refused is not continued.
+        """
+        last, fault = self.outcome, self.fault
+        if last is None or fault is None or fault.kind == "refused" or not last.has_text:
+            return None
+        return last if last.fault or (last.interrupted and fault.kind == "timeout") else None
+
     def calls_as_data(self) -> tuple[Mapping[str, Any], ...]:
         """The calls without a result as JSON data: the same object as long as they are the same."""
         if self._data_of is not self.open_calls:
@@ -44,9 +57,9 @@ class LastTurn:
             self._as_data = tuple({"tool": call.name, "arguments": dict(call.arguments)} for call in self.open_calls)
         return self._as_data
 
-    def end(self, outcome: TurnOutcome) -> None:
-        """A turn of the answer has ended; calls of one that failed or was interrupted are not owed a result."""
-        self.outcome = outcome
+    def end(self, outcome: TurnOutcome, *, model: str | None = None) -> None:
+        """A turn of the answer has ended; calls of one that failed or was interrupted need no result."""
+        self.outcome, self.asked_model = outcome, model
         if not outcome.is_broken:
             self.open_calls, self.model = outcome.calls, outcome.model
 

@@ -227,6 +227,17 @@ class AgentRun:
             tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]
             self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])
 
+    def take_up_failed(self, model: str | None) -> None:
+        """Let another model's turn continue the text that a failed turn has shown, as it would for a lost turn.
+
+        Args:
+            model: that the turn names; `None`: the query's.
+        """
+        if (failed := self.turn.cut_off) is not None and model != self.turn.asked_model:
+            self.turn.outcome = replace(failed, is_lost=True, interrupted=False, fault=None)
+            self.transcript.add_turn(({"type": "text", "text": failed.text},) if failed.text.strip() else ())
+            self.output.goes_on = True
+
     def apply_side_turn(self, outcome: TurnOutcome, *, halted: bool = False) -> None:
         """Apply the outcome of a turn that is not part of the answer: it counts, and is not in the transcript."""
         self._take_end(outcome, halted=halted)

@@ -201,7 +201,7 @@ def notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tup
     it goes on from had the others.
     """
     if visible and _goes_on_from(run):
-        return (GO_ON,)
+        return (GO_ON, hint) if hint else (GO_ON,)
     elapsed_s = run.equipment.clock.now() - run.state.start_time
     limit = limit_note(run.state.at(elapsed_s), plan) if visible or plan.wrap_up else None
     note = stronger(run.note if visible else None, limit)
@@ -214,28 +214,6 @@ def _asked_with(run: AgentRun, notes: Sequence[str]) -> Transcript:
     An invisible turn ends with notes of its own, which no later one has.
     """
     return run.transcript.beside(notes) if notes or run.transcript.ends_with_model else run.transcript
-
-
-def _request_of(
-    run: AgentRun, plan: TurnPlan, asked: Transcript, *, visible: bool, tools: bool, model: str | None
-) -> ModelRequest:
-    """What is sent to the provider for this turn.
-
-    System prompt, tools and messages begin with those of the previous request.
-    """
-    return ModelRequest(
-        system=run.prompt.text if run.prompt else "",
-        messages=asked.messages,
-        tools=run.equipment.tools.definitions(run.offered),
-        tool_choice="auto" if visible and tools else "none",
-        wrap_up=plan.wrap_up,
-        max_tokens=plan.max_tokens,
-        thinking_tokens=plan.thinking_tokens,
-        web_search="web_search" in run.offered,
-        look_first=run.look_first,
-        model=model or run.query.model,
-        time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
-    )
 
 
 def _plan_of(run: AgentRun, sent: RequestRecord) -> TurnPlan:
@@ -307,6 +285,7 @@ class TurnRequest(TypedDict):
     tools: bool
     hint: str
     model: str | None
+    retries: bool
 
 
 class OpenTurn:
@@ -330,13 +309,14 @@ class OpenTurn:
         tools: bool = True,
         hint: str = "",
         model: str | None = None,
+        retries: bool = True,
         lost: LostTurn | None = None,
     ) -> None:
         self._before = _goes_on_from(run) if visible else ""
-        if run.rules is not None and not self._before:
+        if run.rules is not None and not (self._before and run.turn.fault is None):  # else the lost turn has begun it
             run.rules.turn(visible=visible)
         self._run, self._visible, self._tools = run, visible, tools
-        self._model, self._lost = model, lost
+        self._model, self._retries, self._lost = model, retries, lost
         self._plan = plan = run.plan(model) if lost is None else _plan_of(run, lost.request)
         self._hint = hint
         self._notes = notes_for(run, plan, visible=visible, hint=hint) if lost is None else _notes_of(lost)
@@ -356,9 +336,21 @@ class OpenTurn:
         self._started_s = now()
 
     def request(self) -> ModelRequest:
-        """What is sent to the provider."""
-        return _request_of(
-            self._run, self._plan, self._asked, visible=self._visible, tools=self._tools, model=self._model
+        """What is sent to the provider: system prompt, tools and messages begin with those of the previous request."""
+        run, plan, asked, tools = self._run, self._plan, self._asked, self._visible and self._tools
+        return ModelRequest(
+            system=run.prompt.text if run.prompt else "",
+            messages=asked.messages,
+            tools=run.equipment.tools.definitions(run.offered),
+            tool_choice="auto" if tools else "none",
+            wrap_up=plan.wrap_up,
+            max_tokens=plan.max_tokens,
+            thinking_tokens=plan.thinking_tokens,
+            web_search="web_search" in run.offered,
+            look_first=run.look_first,
+            model=self._model or run.query.model,
+            time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
+            retries=self._retries,
         )
 
     def record(self, request: ModelRequest, *, step: str) -> RequestRecord:
@@ -461,13 +453,14 @@ async def run_turn(
     tools: bool = True,
     hint: str = "",
     model: str | None = None,
+    retries: bool = True,
 ) -> TurnOutcome:
     """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
 
     The arguments are those of `OpenTurn`, and `step`: the key of the outcome, under which the request is recorded.
     """
     lost = run.lost.turns.pop(step, None) if run.lost is not None else None
-    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint, model=model, lost=lost)
+    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint, model=model, retries=retries, lost=lost)
     try:
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)
@@ -628,6 +621,7 @@ def _fault_of(progress: _Progress) -> ModelFault | None:
                 "The model's answer broke off before its end. Please ask again.",
                 "The provider's stream ended without a stop reason.",
                 {"model": progress.ended.model, "request_ids": list(progress.ended.request_ids)},
+                "broken_off",
             )
         case _:
             return None

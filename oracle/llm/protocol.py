@@ -78,6 +78,7 @@ class ModelRequest:
     model: str | None = None
     output_schema: Mapping[str, Any] | None = None
     time_left_s: float | None = None
+    retries: bool = True
 
 
 @held_frozen

@@ -104,6 +104,10 @@ def _untried_tools(run: AgentRun) -> tuple[str, ...]:
     return _untried(run.offered, run.state.tools_tried | run.withheld)
 
 
+def _fault_kind(run: AgentRun) -> str:
+    return run.turn.fault.kind if run.turn.fault else ""
+
+
 def _suggestions(run: AgentRun) -> tuple[str, ...]:
     return tuple(getattr(run.signals.latest, "suggestions", None) or ())
 
@@ -113,9 +117,10 @@ def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     return lambda run: getattr(run.signals.latest, name, otherwise)
 
 
-_TURN_LIMIT = "The effective limit of turns: the user's or the tree's, whichever is lower."
-_EMPTY_TURNS = "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on."
-_ANNOUNCEMENTS = "Consecutive responses that end with what the model will do, without a signal and without a tool call."
+_TURN_LIMIT = "The limit of turns: the lower one of the user's and the tree's."
+_MODEL_FAULT = "Why the provider failed in the last turn, if it did."
+_EMPTY_TURNS = "Consecutive turns without text, tool calls or a usable signal."
+_ANNOUNCEMENTS = "Consecutive responses that only announce what the model will do."
 _ASKS_USER = "The last response ends with a question to the user and calls no tools."
 _TOOL_CALLS = "How many tools the model called in the last turn."
 _CUT_OFF = "The last response was truncated by its token limit."

@@ -64,13 +64,13 @@ def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings o
         after[settings.into] = None
     if not settings.visible:
         beside = {key: values for key, values in after.items() if key != "tool_calls"}
-        good = {**_but(beside, "turn"), "hint": ("",), "failed": (False,)}
+        good = {**_but(beside, "turn"), "hint": ("",), "failed": (False,), "model_fault": ("",)}
         return (
             Case("success", writes=good, adds=_ONE_TURN, facts=_TAKEN),
             Case("failure", writes=beside, facts=_TAKEN, fault=True),
             Case("waiting", writes=beside, facts=_TAKEN),
         )
-    good = {**_but(after, "turn"), "hint": ("",), "failed": (False,)}
+    good = {**_but(after, "turn"), "hint": ("",), "failed": (False,), "model_fault": ("",)}
     taken = {**_TAKEN, "offered": ""} if settings.tools else _TAKEN
     said = {**taken, "calls": "none", "unread": "", "answer": "yes"}
     called = {**said, "calls": "open", "called by": HERE}

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import structlog
@@ -153,6 +154,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
+            self.agent.take_up_failed(self.settings.model)
             if self.agent.transcript.ends_with_model:  # the tree has put one turn directly after another
                 self.agent.ask_again()
 
@@ -170,13 +172,29 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
             refuse_open(self.agent, NOT_RUN)
         tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
         last = self.agent.turn.outcome
-        goes_on = self.settings.visible and last is not None and last.is_lost and not last.is_broken
+        is_lost = last is not None and last.is_lost and not last.is_broken
+        goes_on = self.settings.visible and is_lost and self.agent.turn.fault is None
         return {
             "visible": self.settings.visible,
             "tools": tools,
             "hint": "" if goes_on else self._instructions(),  # which the lost turn had
             "model": self.settings.model,
+            "retries": not self._has_stand_in,
         }
+
+    @cached_property
+    def _has_stand_in(self) -> bool:
+        """Whether another model's turn follows where this one fails, in a selector around both."""
+        above, own = self.run.root().definition, self.settings
+        while above is not self.definition:
+            children = [child for nodes in above.children.values() for child in nodes]
+            at = next(at for at, child in enumerate(children) if f"{self.path}/".startswith(f"{child.path}/"))
+            behind = children[at + 1 :] if above.kind == "selector" else ()
+            turns = (each.settings for child in behind for each in child.walk() if each.has(ASKS_MODEL))
+            if any(other.visible == own.visible and other.model != own.model for other in turns):
+                return True
+            above = children[at]
+        return False
 
     def _instructions(self) -> str:
         """The segment and the hint of this turn."""
@@ -209,9 +227,8 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         """Halt the turn; the node fails a tick later, when the text so far has been applied."""
         self._is_late = True
         super().terminate(Status.INVALID)
-        self.agent.turn.fault = ModelFault(
-            "provider_failed", f"The language model took longer than {timeout_s:g} s. Please ask again."
-        )
+        late = f"The language model took longer than {timeout_s:g} s. Please ask again."
+        self.agent.turn.fault = ModelFault("provider_failed", late, narrower="timeout")
         self.publish()
         self.run.tick_again(self.path)
 

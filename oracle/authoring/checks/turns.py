@@ -103,6 +103,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 
 
 def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    yield from _hidden_retry(flow, node)
     states = flow.states(node)
     if any(is_exactly(state, "prompt", "no") for state in states):
         message = "the model is asked without its system prompt: it knows neither its tools nor the signals"
@@ -121,6 +122,28 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         onces = (each for each in flow.nodes if each.kind == "once")  # one that runs the calls of the first turn alone
         at = next((each for each in onces if any(below.has(roles.RUNS_CALLS) for below in each.walk())), node)
         yield warning(flow, at, "calls-not-run", message, hint)
+
+
+def _hidden_retry(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """The same turn once more, behind the one that failed, in a selector; conditions alone stand between them."""
+    below = node
+    for above in flow.above(node):
+        children = above.children.get("children", ())
+        before = children[: children.index(below)] if below in children else ()
+        if above.kind == "selector" and before and before[-1].has(roles.ASKS_MODEL):
+            if _asked(before[-1]) == _asked(node):
+                message = f"where {said(flow, before[-1])} fails, this asks the same model in the same way"
+                hint = "name another 'model', or write 'retry' around the one turn: then the tree shows what it is"
+                yield warning(flow, node, "hidden-retry", message, hint)
+            return
+        if above.kind != "sequence" or any(each.kind != "condition" for each in before):
+            return
+        below = above
+
+
+def _asked(node: NodeDefinition) -> Mapping[str, object]:
+    """What the request of a turn depends on."""
+    return node.settings.model_dump(exclude={"timeout_s", "into"})
 
 
 def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

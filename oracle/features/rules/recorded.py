@@ -57,6 +57,8 @@ class _Reading:
         self._running: set[str] = set()
         self._calls: set[str] = set()
         """Of the last turn of the answer."""
+        self._is_lost = False
+        """Whether the last turn of the answer was lost."""
         self._approved: list[str] = []
         """The calls that were approved since the last tick record."""
 
@@ -72,6 +74,7 @@ class _Reading:
             elif isinstance(fact, Outcome):
                 if isinstance(fact.value, TurnOutcome) and not fact.value.is_side:
                     self._calls = {call.id for call in fact.value.calls}
+                    self._is_lost = fact.value.is_lost
                 yield from (Happening(tick + 1, event) for event in self._stream.outcome(fact))
             else:
                 yield from (Happening(tick, event) for event in self._chunk(fact))
@@ -102,7 +105,7 @@ class _Reading:
             ends = self._ends[path]
             value = ends.popleft() if ends and self._is_of_last_turn(ends[0]) else None
             if isinstance(value, TurnOutcome):
-                if not value.goes_on_from:  # otherwise it began with a turn that was lost
+                if not (value.goes_on_from and self._is_lost):  # otherwise it began with a turn that was lost
                     yield self._stream.turn(is_side=value.is_side)
             elif isinstance(value, ToolsOutcome):
                 yield from self._tools(value)

@@ -256,7 +256,7 @@ def _turn(turn: Turn) -> Json:
         "calls": _each(lambda call: {call.name: _plain(call.arguments)} if call.arguments else call.name),
         "searches": _each(_search),
         "usage": _usage,
-        "fault": lambda fault: {fault.error_type: fault.message},
+        "fault": lambda fault: {fault.narrower or fault.error_type: fault.message},
     }
     data = {"tokens" if name == "usage" else name: value for name, value in _changed(turn, own).items()}
     text = data.get("text", "")

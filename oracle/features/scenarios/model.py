@@ -27,7 +27,7 @@ from bt_runtime.text.data import dataclass
 from oracle.classify.types import QueryType
 from oracle.core.chunks import ErrorType, SourceType, Topic
 from oracle.decision import AgentConfig
-from oracle.llm.protocol import ModelFault, StopReason, Usage
+from oracle.llm.protocol import ModelFault, OneOfSeveral, StopReason, Usage
 from oracle.llm.scripted import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
 from signals import SIGNAL_MODELS, SignalType
@@ -192,10 +192,13 @@ def _signal(written: str | Record) -> SignalLine:
     return SignalLine(type=kind, confidence=fields.pop("confidence", DEFAULT_CONFIDENCE), fields=fields)
 
 
-def _fault(written: ErrorType | Record) -> ModelFault:
-    if isinstance(written, str):
-        return ModelFault(written, "The provider failed.")
-    return ModelFault(*next(iter(written.given.items())))  # type: ignore[arg-type]
+def _fault(written: str | Record) -> ModelFault:
+    given = {written: "The provider failed."} if isinstance(written, str) else written.given
+    kind: Any
+    ((kind, message),) = given.items()
+    if kind in get_args(ErrorType):
+        return ModelFault(kind, message)
+    return ModelFault("provider_overloaded" if kind == "rate_limited" else "provider_failed", message, narrower=kind)
 
 
 def _usage(written: str | int | _Tokens) -> Usage | None:
@@ -250,7 +253,11 @@ class Turn:
     searches: tuple[Annotated[ScriptedSearch, read_as(_Search, _search)], ...] = ()
     stop_reason: StopReason | Literal["pause_turn"] | None = None
     fault: Annotated[
-        ModelFault | None, read_as(ErrorType | one_of(dict.fromkeys(get_args(ErrorType), str)), _fault)
+        ModelFault | None,
+        read_as(
+            ErrorType | OneOfSeveral | one_of(dict.fromkeys((*get_args(ErrorType), *get_args(OneOfSeveral)), str)),
+            _fault,
+        ),
     ] = None
     hang: Flag = False
     delay_s: Seconds = 0.0

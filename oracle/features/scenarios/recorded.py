@@ -137,7 +137,7 @@ def _turn(outcome: TurnOutcome) -> Turn:
         searches=tuple(_searches(outcome.content)),
         usage=_usage(outcome),
         stop_reason=None if outcome.stop_reason == implied else outcome.stop_reason,
-        fault=fault and ModelFault(fault.error_type, fault.message),
+        fault=fault and ModelFault(fault.error_type, fault.message, narrower=fault.narrower),
         hang=interrupted,
         delay_s=0.0 if interrupted else outcome.duration_ms / 1000,
         encoded=outcome.encoded,

@@ -16,8 +16,8 @@ from oracle.agent.nodes.roles import JUDGES_CONTEXT, SEES_REPETITION
 from oracle.features.verifier.parts import MODEL
 from oracle.features.verifier.reads import SIGNAL_KEYS, Reads
 from oracle.llm.blocks import without_loose_end
-from oracle.llm.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
 from oracle.llm.message_events import MessageReader
+from oracle.llm.protocol import FaultKind, ModelEvent, ModelFault, StopReason, TurnEnded, Usage
 from oracle.llm.scripted import ScriptedTurn, content_events
 from signals import SignalType
 
@@ -72,6 +72,7 @@ class Reply:
         tokens: how much of the budget is used afterwards, if it is not more already.
         stop_reason: `None`: as responses end by themselves.
         is_fault: the provider fails after the text.
+        fault_kind: how.
         crashes: the service's own code raises.
         words: what the signal says, in place of the usual; its reason, capability or blocker.
         arguments: of the calls, in place of the usual ones.
@@ -85,6 +86,7 @@ class Reply:
     tokens: Tokens = "low"
     stop_reason: StopReason | None = None
     is_fault: bool = False
+    fault_kind: FaultKind = "overloaded"
     crashes: bool = False
     words: str = ""
     arguments: tuple[tuple[str, Any], ...] = ()
@@ -92,7 +94,7 @@ class Reply:
     @property
     def fault(self) -> ModelFault | None:
         """What goes wrong at the provider."""
-        return _OVERLOADED if self.is_fault else None
+        return replace(_OVERLOADED, narrower=self.fault_kind) if self.is_fault else None
 
 
 @lru_cache(maxsize=8192)
@@ -221,7 +223,7 @@ class Vocabulary:
             into: the key that gets its text.
         """
         texts = ["Some words.", *(self._reads.texts_of(into) if into else ())]
-        return tuple(dict.fromkeys([*map(Reply, texts), Reply(), Reply(is_fault=True), Reply(crashes=True)]))
+        return tuple(dict.fromkeys([*map(Reply, texts), Reply(), *self._faults(), Reply(crashes=True)]))
 
     def _turns(self, *, can_write: bool) -> Iterator[Reply]:
         for text in (PLAIN, "", QUESTION):
@@ -237,10 +239,17 @@ class Vocabulary:
         yield Reply(stop_reason="max_tokens")
         yield Reply(PLAIN, calls=("read",), stop_reason="max_tokens")
         yield Reply(PLAIN, stop_reason="model_context_window_exceeded", tokens="full")
-        yield Reply(is_fault=True)
-        yield Reply(PLAIN, is_fault=True)
+        yield from self._faults()
+        yield from (replace(each, text=PLAIN) for each in self._faults())
         yield Reply(stop_reason="refusal")
         yield Reply(crashes=True)
+
+    def _faults(self) -> tuple[Reply, ...]:
+        """The ways in which the provider fails that the tree names, and one for all others."""
+        named = {*self._reads.texts_of("model_fault")}
+        kinds: tuple[FaultKind, ...] = get_args(FaultKind)
+        other = next((kind for kind in kinds if kind not in named), None)
+        return tuple(Reply(is_fault=True, fault_kind=kind) for kind in kinds if kind in named or kind == other)
 
     def _types(self) -> tuple[str, ...]:
         """The types with a meaning of their own, and one for all others."""

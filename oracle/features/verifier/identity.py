@@ -225,6 +225,7 @@ class Identity:
                 *(state.turn, state.turn_limit, state.broken_turns, state.budget_cut),
                 *(state.tokens_used >= state.config.token_budget, agent.turn.is_last_paid),
                 *(len(agent.turn.open_calls), _offered(self._world)),
+                *(agent.turn.cut_off is not None, agent.output.goes_on),
                 _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & ahead.roles else None,
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
                 _refused(agent.part(People.of)),

@@ -128,7 +128,7 @@ OF_THE_TOOLS = frozenset({"nothing_found"})
 
 OF_ONE_TURN = frozenset(
     {
-        *("failed", "tool_calls", "cut_off", "said_nothing", "asks_user", "signal", "confidence"),
+        *("failed", "model_fault", "tool_calls", "cut_off", "said_nothing", "asks_user", "signal", "confidence"),
         *("malformed_signal", "signal_reason", "capability", "may_be_supplied", "blocker", "suggestions", "intent"),
     }
 )

@@ -347,7 +347,8 @@ def _of_reply(reply: Reply, world: World) -> str:
         reply.text, f"writes: {reply.text}"
     )
     if reply.is_fault:
-        return f"The model {said}, then the provider fails." if reply.text else "The provider fails."
+        how = "" if reply.fault_kind == "overloaded" else f" ({reply.fault_kind})"
+        return f"The model {said}, then the provider fails{how}." if reply.text else f"The provider fails{how}."
     parts = [f"The model {said}"]
     if reply.calls:
         names = [world.name_of(call) for call in reply.calls]

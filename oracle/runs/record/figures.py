@@ -98,7 +98,7 @@ class LogFigures:
                 goes_on_from="",
                 content=(),
                 calls=tuple(self._call(call) for call in value.calls),
-                fault=value.fault and ModelFault(value.fault.error_type, ""),
+                fault=value.fault and ModelFault(value.fault.error_type, "", narrower=value.fault.narrower),
                 notes=(),
                 request_ids=(),
             )

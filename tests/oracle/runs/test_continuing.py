@@ -463,3 +463,34 @@ async def test_a_run_that_is_being_handed_over_is_cancelled_all_the_same(url: st
         await it.manager.cancel(live.record)
         told = await it.told(live.record)
     assert told.record.termination_reason == "user_cancelled"
+
+
+async def test_the_model_that_stands_in_for_a_failed_one_goes_on_with_both_texts(url: str) -> None:
+    tree = """
+tree: two_models
+description: Asks another model where the first one fails.
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - selector: [llm_turn: {model: a}, llm_turn: {model: b}]
+    - stop: completed
+rules:
+  - {name: two_turns, text: Two turns are enough., at_most: {turn: answer, times: 2}, enforce: stop}
+"""
+    fails = says("The first half", fault=ModelFault("provider_failed", "It broke.", narrower="broken_off"))
+    async with (
+        open_store(url, worker="killed") as store,
+        managed(store, [fails, says(", then", hang=True)]) as it,
+    ):
+        it.harness.write_tree("two_models", tree)
+        live = await it.start(tree="two_models")
+        await it.until_text(live.record, "then")
+    async with restarted(url, [answers(" the rest.")]) as it:
+        told = await it.told(live.record)
+        (request,) = requests(it)
+    own = [each["content"] for each in request.messages if each["role"] == "assistant"]
+    assert "".join(block["text"] for blocks in own for block in blocks) == "The first half, then"
+    assert told.text == "The first half, then the rest."
+    assert (told.record.termination_reason, told.record.turns) == ("completed", 1)
+    assert told.record.error is None

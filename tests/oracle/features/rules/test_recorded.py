@@ -12,6 +12,7 @@ from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.chunks import ApprovalRequested, Done
 from oracle.features.rules.recorded import Happening, events_of
+from oracle.llm.protocol import ModelFault
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, harness, says, signal_xml
 
 TREE = """\
@@ -140,6 +141,20 @@ async def test_the_record_of_a_run_that_asked_people_has_the_events_that_came_wh
     assert all(event.fields["is_approved"] for event in listed[1:])
     approvals = [event for event in derived if event.type == "approval"]
     assert len(approvals) == len(listed) - 1
+
+
+async def test_the_turn_of_another_model_that_goes_on_with_a_failed_one_is_a_turn_of_its_own():
+    tree = TREE.replace(
+        "            - llm_turn\n", "            - selector: [llm_turn: {model: a}, llm_turn: {model: b}]\n"
+    )
+    fails = says("A part ", fault=ModelFault("provider_overloaded", "It is busy."))
+    async with harness([says("Notes."), fails, answers("and the rest.")], wire=False) as it:
+        it.write_tree("watched", tree)
+        facts, events, paths = await watched(it, ACTION_QUESTION)
+
+    derived = [happening.event for happening in events_of(facts, paths)]
+    assert [(str(event), event.fields) for event in derived] == [(str(event), event.fields) for event in events]
+    assert [event.name for event in derived if event.type == "turn"] == ["side", "answer", "answer"]
 
 
 async def test_events_stand_in_the_order_in_which_they_happened():
