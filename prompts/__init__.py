@@ -19,6 +19,7 @@ from .segment import (
     Segment,
     SegmentCondition,
     SegmentLibrary,
+    is_small_window,
 )
 from .tool_reference import ToolEntry
 
@@ -36,5 +37,6 @@ __all__ = [
     "SegmentUse",
     "ToolEntry",
     "compose",
+    "is_small_window",
     "load_segments",
 ]

@@ -7,6 +7,7 @@ The rules, all of them here or in the segments' own front matter:
 3. `summarization` if the history is large.
 4. `error-recovery` if the previous query met tool errors.
 5. At most `max_tokens`: above that, segments are dropped, the least important first, never the three of rule 1.
+6. In a small context window, at most 2,850 tokens in the same way, without what is only for roomy ones.
 
 Also: `environment` if its facts are given, and examples of signals if the query type needs them.
 
@@ -27,11 +28,13 @@ from .segment import (
     ENVIRONMENT_ID,
     MAX_PROMPT_TOKENS,
     REQUIRED_IDS,
+    SHORT_PROMPT_TOKENS,
     TOOLS_ID,
     Inclusion,
     Segment,
     SegmentLibrary,
     Situation,
+    is_small_window,
 )
 from .tool_reference import ToolEntry, render_tools_reference
 
@@ -100,6 +103,7 @@ def compose(
     history_tokens: int = 0,
     previous_errors: bool = False,
     environment: Environment | None = None,
+    context_tokens: int | None = None,
     segments: SegmentLibrary | None = None,
     max_tokens: int = MAX_PROMPT_TOKENS,
 ) -> ComposedPrompt:
@@ -112,6 +116,7 @@ def compose(
         history_tokens: size of the conversation that is sent along.
         previous_errors: the previous query of this conversation met tool errors.
         environment: the facts of the installation; `None` leaves that segment out.
+        context_tokens: the model's context window; `None`: it is not known, and counts as roomy.
         segments: what to compose from; `None` means the package's own segments.
         max_tokens: bound on the whole prompt.
 
@@ -119,13 +124,15 @@ def compose(
         PromptError: a query type is unknown, a number is out of range, or a tool is given twice.
         PromptError: the three required segments alone exceed `max_tokens`.
     """
-    situation = Situation(query_type, second_query_type, history_tokens, previous_errors)
+    is_roomy = not is_small_window(context_tokens)
+    situation = Situation(query_type, second_query_type, history_tokens, previous_errors, is_roomy)
     library = own_segments() if segments is None else segments
     candidates = _candidates(library, situation, tools, environment)
-    kept, dropped = _fit([each for each in candidates if each.wanted], max_tokens)
+    bound = max_tokens if is_roomy else min(max_tokens, SHORT_PROMPT_TOKENS)
+    kept, dropped = _fit([each for each in candidates if each.wanted], bound, max_tokens)
     text = _SEPARATOR.join(each.text for each in kept)
     tokens = estimate_tokens(len(text))
-    uses = tuple(_use(each, dropped, max_tokens) for each in candidates)
+    uses = tuple(_use(each, dropped, bound) for each in candidates)
     return ComposedPrompt(text, tokens, uses, tuple(each.segment.id for each in dropped))
 
 
@@ -150,9 +157,9 @@ def _candidates(
 
     candidates = []
     for segment in sorted(library, key=place):
-        verdict, text = segment.judge(situation), segment.text
+        verdict, text = segment.judge(situation), segment.text_in(situation)
         if segment.id == TOOLS_ID:
-            text = render_tools_reference(segment, tools)
+            text = render_tools_reference(text, tools, without_tools=segment.without_tools)
         elif segment.id == ENVIRONMENT_ID and environment is None:
             verdict = Inclusion(included=False, reason="no environment is given")
         elif segment.id == ENVIRONMENT_ID and environment is not None:
@@ -161,22 +168,24 @@ def _candidates(
     return candidates
 
 
-def _fit(wanted: list[_Candidate], max_tokens: int) -> tuple[list[_Candidate], list[_Candidate]]:
-    """Drop segments from the end until the rest fits.
+def _fit(wanted: list[_Candidate], bound: int, max_tokens: int) -> tuple[list[_Candidate], list[_Candidate]]:
+    """Drop segments from the end until the rest keeps to `bound`, or cannot be dropped.
 
     Returns:
         What is kept, in order, and what was dropped, in the order of dropping.
 
     Raises:
-        PromptError: only segments that may not be dropped are left.
+        PromptError: those that may not be dropped exceed `max_tokens`.
     """
     kept, dropped = list(wanted), []
-    while _size(kept) > max_tokens:
+    while (size := _size(kept)) > bound:
         victim = next((each for each in reversed(kept) if not each.segment.required), None)
         if victim is None:
-            raise PromptError(_describe_excess(kept, max_tokens))
+            break
         kept.remove(victim)
         dropped.append(victim)
+    if size > max_tokens:
+        raise PromptError(_describe_excess(kept, max_tokens))
     return kept, dropped
 
 

@@ -28,6 +28,18 @@ ENVIRONMENT_ID: Final = "environment"
 MAX_PROMPT_TOKENS: Final = 8_000
 """The bound on a composed prompt before tool definitions."""
 
+ROOMY_TOKENS: Final = 16_000
+"""A context window is small below this, and roomy from it on."""
+
+SHORT_PROMPT_TOKENS: Final = 2_850
+"""What a prompt for a small window keeps to, as far as its required segments do; what a provider's adapter adds to
+explain marked notes keeps it below 3,000."""
+
+
+def is_small_window(context_tokens: int | None) -> bool:
+    """Whether a context window gets the short prompt; one that is not known (`None`) does not."""
+    return context_tokens is not None and context_tokens < ROOMY_TOKENS
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -38,12 +50,14 @@ class Situation:
         second_query_type: another type whose rules the query needs; `None` if there is none.
         history_tokens: size of the conversation so far.
         previous_errors: the previous query met tool errors.
+        is_roomy: the model's context window is not small.
     """
 
     query_type: str
     second_query_type: str | None = None
     history_tokens: int = 0
     previous_errors: bool = False
+    is_roomy: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +76,14 @@ class SegmentCondition:
         query_types: one of these is the query's type, or its second type; empty: any type.
         history_tokens_over: the history is larger than this many tokens; `None`: any size.
         previous_errors: whether the previous query met tool errors; `None`: either.
+        roomy: whether the model's context window is roomy; `None`: either.
         is_named: never by itself, only in a turn of a tree that names it.
     """
 
     query_types: tuple[str, ...] = ()
     history_tokens_over: int | None = None
     previous_errors: bool | None = None
+    roomy: bool | None = None
     is_named: bool = False
 
     def judge(self, situation: Situation) -> Inclusion:
@@ -90,6 +106,9 @@ class SegmentCondition:
         if self.previous_errors is not None:
             met = "met tool errors" if situation.previous_errors else "met no tool errors"
             yield Inclusion(situation.previous_errors is self.previous_errors, f"the previous query {met}")
+        if self.roomy is not None:
+            size = "roomy" if situation.is_roomy else "small"
+            yield Inclusion(situation.is_roomy is self.roomy, f"the model's context window is {size}")
 
     def _check_query_type(self, situation: Situation) -> Inclusion:
         if situation.query_type in self.query_types:
@@ -111,6 +130,7 @@ class Segment:
         when: the condition; `None` means always.
         text: the body; that of `tools-reference` contains the placeholder for the tools.
         without_tools: the line that replaces `tools-reference` when no tool is offered.
+        roomy_from: the line of the body from which on it is left out where the context window is small; empty: none.
         source: the file that it was read from.
     """
 
@@ -120,6 +140,7 @@ class Segment:
     when: SegmentCondition | None
     text: str
     without_tools: str = ""
+    roomy_from: str = ""
     source: str = ""
 
     @property
@@ -130,6 +151,11 @@ class Segment:
     def judge(self, situation: Situation) -> Inclusion:
         """Whether it is part of the prompt for this situation, and why."""
         return Inclusion(included=True, reason="always") if self.when is None else self.when.judge(situation)
+
+    def text_in(self, situation: Situation) -> str:
+        """The body, as far as the context window has room for it."""
+        whole = situation.is_roomy or not self.roomy_from
+        return self.text if whole else self.text.partition(f"\n{self.roomy_from}\n")[0].strip()
 
     def is_second_choice(self, situation: Situation) -> bool:
         """Whether it is included only because of the second query type."""

@@ -19,8 +19,8 @@ from .tool_reference import TOOLS_PLACEHOLDER
 
 MAX_FILE_BYTES: Final = 64_000
 MAX_PRIORITY: Final = 999
-KEYS: Final = ("id", "description", "priority", "always", "when", "without_tools")
-WHEN_KEYS: Final = ("query_type", "history_tokens_over", "previous_errors")
+KEYS: Final = ("id", "description", "priority", "always", "when", "roomy_from", "without_tools")
+WHEN_KEYS: Final = ("query_type", "history_tokens_over", "previous_errors", "roomy")
 _PLACES: Final = {TOOLS_PLACEHOLDER: TOOLS_ID, ENVIRONMENT_PLACEHOLDER: ENVIRONMENT_ID}
 _Value = TypeVar("_Value")
 _Default = TypeVar("_Default")
@@ -111,6 +111,7 @@ class _SegmentReader:
             when=self._condition(entries),
             text=body,
             without_tools=self._value(entries, "without_tools", _is_line, "one line of text", default="").strip(),
+            roomy_from=self._value(entries, "roomy_from", _is_line, "one line of text", default="").strip(),
             source=self._file,
         )
 
@@ -145,6 +146,7 @@ class _SegmentReader:
                 conditions, "history_tokens_over", _is_count, "a whole number of tokens, 0 or more", default=None
             ),
             previous_errors=self._value(conditions, "previous_errors", _is_bool, "true or false", default=None),
+            roomy=self._value(conditions, "roomy", _is_bool, "true or false", default=None),
         )
 
     def _query_types(self, conditions: Mapping[str, Entry]) -> tuple[str, ...]:
@@ -187,6 +189,9 @@ class _SegmentReader:
     def _check_body(self, segment: Segment, body_start: int) -> None:
         if not segment.text:
             self._mistake(self._at(len(self._text)), "the file has no text after its front matter")
+        if segment.roomy_from and f"\n{segment.roomy_from}\n" not in segment.text:
+            hint = 'name a line of the body after its first one, such as roomy_from: "## Details"'
+            self._mistake(self._start, f"the body has no line {brief(segment.roomy_from)}", hint)
         if segment.required and segment.when is not None:
             self._mistake(self._start, f"{segment.id!r} is required and cannot have a condition", "use 'always: true'")
         if segment.id:  # a wrong id is reported already, and without an id the rules for the body are unknown

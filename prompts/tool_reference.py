@@ -7,7 +7,6 @@ from typing import Final
 
 from bt_runtime.text.data import dataclass
 from .errors import PromptError
-from .segment import Segment
 
 TOOLS_PLACEHOLDER: Final = "{{tools}}"
 """Where the list goes in `tools-reference`."""
@@ -30,8 +29,8 @@ class ToolEntry:
     writes: bool = False
 
 
-def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
-    """The text of `tools-reference` for the tools offered; one line if there are none.
+def render_tools_reference(text: str, tools: Sequence[ToolEntry], *, without_tools: str) -> str:
+    """The text of `tools-reference` with the tools offered; `without_tools` if there are none.
 
     Raises:
         PromptError: a tool is given twice.
@@ -40,8 +39,8 @@ def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
     if twice:
         raise PromptError(f"tools must have distinct names, given more than once: {', '.join(map(repr, twice))}")
     if not tools:
-        return segment.without_tools
-    return segment.text.replace(TOOLS_PLACEHOLDER, "\n".join(_line(tool) for tool in tools))
+        return without_tools
+    return text.replace(TOOLS_PLACEHOLDER, "\n".join(_line(tool) for tool in tools))
 
 
 def _line(tool: ToolEntry) -> str:

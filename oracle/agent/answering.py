@@ -341,6 +341,10 @@ class Oracle:
         """The model that answers where a query names none."""
         return self._equipment.model.name
 
+    def context_tokens(self, model: str | None = None) -> int | None:
+        """How much a model reads and writes together, as far as that is known; `None` is the configured one."""
+        return self._equipment.context_tokens(model)
+
     @property
     def project(self) -> str:
         """The project's name; empty if there is none."""
@@ -573,6 +577,8 @@ def _query(
     """The query of a question, with as much of its conversation as fits into the budget and the context."""
     ask = checked.ask
     room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
+    if (window := equipment.context_tokens(ask.model)) is not None:
+        room = min(room, window // 3)
     history = equipment.history(conversation.messages, most_tokens=room, earlier=conversation.earlier)
     return Query(
         run_id=run_id,

@@ -67,6 +67,7 @@ class Equipment:
     folders: tuple[str, ...] = ()
     gathering: Callable[[], Gathering] = field(default_factory=_judged_gathering)
     history: HistoryMaker = field(default_factory=_newest_exchanges)
+    context_tokens: Callable[[str | None], int | None] = lambda _: None
     encoder: Encoder = NO_ENCODER
 
     def classified(

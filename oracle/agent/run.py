@@ -177,7 +177,11 @@ class AgentRun:
         unsent, prompt = self.transcript.unsent_characters, len(self.prompt.text) if self.prompt else 0
         whole = self.cost.estimate(unsent=unsent, prompt=prompt, shape=object(), now_s=0.0).whole
         new = estimate_tokens(unsent) if self.turn.outcome is not None and self.turn.outcome.caches else whole
-        return CHARACTERS_PER_TOKEN * results_room(self.state, InputEstimate(whole, new))
+        room = results_room(self.state, InputEstimate(whole, new))
+        if (window := self.equipment.context_tokens(self.query.model)) is not None:
+            # A quarter is for what the model writes, and half of the rest for what it may look for next.
+            room = min(room, max(0, window - window // 4 - whole) // 2)
+        return CHARACTERS_PER_TOKEN * room
 
     def _shape(self, model: str | None) -> object:
         """What of the next request, its messages apart, voids the provider's cache of them when it changes."""

@@ -45,6 +45,7 @@ def compose(run: AgentRun) -> None:
         history_tokens=estimate_tokens(message_characters(run.query.history)),
         previous_errors=run.query.previous_errors,
         environment=environment(run),
+        context_tokens=run.equipment.context_tokens(run.query.model),
         segments=run.equipment.segments,
     )
     if run.prompt.dropped:

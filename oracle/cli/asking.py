@@ -24,7 +24,7 @@ from oracle.core.encoding import to_json
 from oracle.core.logs import configure_logging, is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
-from oracle.server.wiring.agent import open_oracle, uses_provider
+from oracle.server.wiring.agent import note_of_window, open_oracle, uses_provider
 
 _MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
 """UTF-8 has at most four bytes per character; the rest is room for surrounding white space."""
@@ -130,6 +130,8 @@ async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_
 
 async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
     """Run a query, show it on the standard streams, and return the exit code."""
+    if note := note_of_window(oracle, asked.model):
+        click.echo(f"Note: {note}.", err=True)
     stage = QueryStage(as_json=as_json)
     prompter: Prompter | None = None
 

@@ -25,8 +25,9 @@ def serve(*, host: str, port: int, workers: int, **folders: Path | None) -> int:
 
 
 def _announce(listening: Listening) -> None:
+    note = f"  note: {listening.note}\n" if listening.note else ""
     click.echo(
         f"Oracle is listening on {listening.url}\n"
         f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}\n"
-        f"  next: open {listening.url}/ in a browser; Ctrl-C here ends the service"
+        f"{note}  next: open {listening.url}/ in a browser; Ctrl-C here ends the service"
     )

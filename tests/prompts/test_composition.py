@@ -20,6 +20,7 @@ from prompts import (
     SegmentLibrary,
     ToolEntry,
     compose,
+    is_small_window,
     load_segments,
 )
 from prompts.environment import MAX_FOLDERS, MAX_NAME_CHARS
@@ -279,6 +280,58 @@ BOUNDS = {"code": 3_300, "documentation": 3_300, "research": 3_400, "conversatio
 def test_the_prompt_of_each_query_type_is_short(query_type):
     tools = () if query_type == "conversational" else TOOLS
     assert compose(query_type=query_type, tools=tools, environment=HERE).tokens <= BOUNDS[query_type]
+
+
+OFFERED = {
+    "code": TOOLS[:3],
+    "documentation": (*TOOLS[3:6], *TOOLS[7:9]),
+    "research": TOOLS[10:],
+    "conversational": (),
+    "action": TOOLS[3:10],
+}
+SMALL = 8_192
+
+
+@pytest.mark.parametrize("query_type", QUERY_TYPES)
+def test_the_prompt_for_a_small_window_is_short_and_has_what_the_type_needs(query_type):
+    situation = {"query_type": query_type, "tools": OFFERED[query_type], "environment": HERE}
+    short, whole = compose(**situation, context_tokens=SMALL), compose(**situation)
+    assert short.tokens <= 2_850
+    assert not short.dropped
+    assert set(short.included) == set(whole.included) - {EXAMPLES}
+    assert SEGMENT_OF_TYPE[query_type] in short.included
+    assert "Limits and turns" not in short.text
+    assert "Mistakes to avoid" not in short.text
+
+
+@pytest.mark.parametrize(("context_tokens", "is_whole"), [(None, True), (16_000, True), (15_999, False)])
+def test_a_window_is_small_below_16_000_tokens_and_roomy_where_it_is_not_known(context_tokens, is_whole):
+    prompt = compose(query_type="code", tools=TOOLS[:3], context_tokens=context_tokens)
+    assert (prompt == compose(query_type="code", tools=TOOLS[:3])) is is_whole
+    assert (use_of(prompt, EXAMPLES).reason == "query type is 'code'; the model's context window is roomy") is is_whole
+    assert is_small_window(context_tokens) is not is_whole
+
+
+@given(situation=situations)
+def test_every_prompt_for_a_small_window_keeps_to_2_850_tokens(situation):
+    prompt = compose(**situation, context_tokens=SMALL)
+    assert prompt.tokens <= 2_850
+    assert set(REQUIRED_IDS) <= set(prompt.included)
+
+
+def test_required_segments_over_that_are_no_error_in_a_small_window():
+    tools = [ToolEntry(f"tool_{number}", "x" * 400, "query") for number in range(30)]
+    prompt = compose(query_type="code", tools=tools, environment=HERE, context_tokens=SMALL)
+    assert prompt.included == REQUIRED_IDS
+    assert prompt.tokens > 3_000
+    assert prompt.dropped == ("code-analysis", "environment")
+
+
+def test_a_segment_is_cut_at_its_line_in_a_small_window_alone():
+    further = Segment("a", "", 9, None, "# A\n\n## B\n\nLong.\n\n### C\n\nLonger.", roomy_from="## B")
+    segments = SegmentLibrary((*a_library(), further))
+    assert compose(query_type="code", segments=segments).text.endswith(further.text)
+    assert compose(query_type="code", segments=segments, context_tokens=SMALL).text.endswith("\n\n# A")
 
 
 def test_the_facts_of_the_environment_are_in_the_prompt_one_per_line():

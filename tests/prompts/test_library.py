@@ -120,14 +120,15 @@ def test_a_byte_order_mark_and_windows_line_ends_make_no_difference():
 
 
 def test_all_keys_are_read():
-    when = "query_type: [action, code], history_tokens_over: 9, previous_errors: false"
-    front = f"id: extra\ndescription: One.\npriority: 7\nwhen: {{{when}}}"
-    assert read_segment(a_file(front=front).encode(), file="extra.md") == Segment(
+    when = "query_type: [action, code], history_tokens_over: 9, previous_errors: false, roomy: true"
+    front = f"id: extra\ndescription: One.\npriority: 7\nwhen: {{{when}}}\nroomy_from: Text."
+    assert read_segment(a_file(front=front, body="# Extra\n\nText.\n\nMore.").encode(), file="extra.md") == Segment(
         id="extra",
         description="One.",
         priority=7,
-        when=SegmentCondition(query_types=("code", "action"), history_tokens_over=9, previous_errors=False),
-        text="# Extra\n\nText.",
+        when=SegmentCondition(query_types=("code", "action"), history_tokens_over=9, previous_errors=False, roomy=True),
+        text="# Extra\n\nText.\n\nMore.",
+        roomy_from="Text.",
         source="extra.md",
     )
 
@@ -210,6 +211,15 @@ WRONG_FILES = {
     "errors as number": (
         a_file(front=FRONT + "when: {previous_errors: 1}"),
         "'previous_errors' must be true or false, not 1",
+    ),
+    "roomy as text": (a_file(front=FRONT + "when: {roomy: large}"), "'roomy' must be true or false, not 'large'"),
+    "a line that is not there": (
+        a_file(front=FRONT + "always: true\nroomy_from: '## Mroe'", body="One.\n\n## More\n\nTwo."),
+        "extra.md:1:1: the body has no line '## Mroe'\n    1 | ---\n      | ^\nhint: name a line of the body",
+    ),
+    "a line as a comment": (
+        a_file(front=FRONT + "always: true\nroomy_from: ## More", body="One.\n\n## More\n\nTwo."),
+        "'roomy_from' must be one line of text, not null",
     ),
     "no text": (a_file(front=FRONT + "always: true", body="  \n"), "the file has no text after its front matter"),
     "a control character": (a_file(body="One\x00two"), "extra.md:7:4: control character '\\x00'"),

@@ -25,6 +25,7 @@ from oracle.server.process.server import SIGNALS, DrainingServer, address, bind,
 from oracle.server.process.workers import Worker, WorkerProcesses
 from oracle.server.settings.fields import Settings
 from oracle.server.settings.tokens import STRONG_TOKEN_CHARACTERS
+from oracle.server.wiring.agent import note_of_window
 from oracle.server.wiring.service import open_service
 
 log = structlog.get_logger(__name__)
@@ -53,6 +54,7 @@ class Listening:
         control: the setting that says what drives a query.
         store: the kind of database.
         auth: the ways in which users are authenticated, for people.
+        note: what the operator should know about the model; or nothing.
     """
 
     url: str
@@ -60,6 +62,7 @@ class Listening:
     control: str
     store: Literal["SQLite", "PostgreSQL"]
     auth: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ async def serve(
                 store=about.store,
                 worker=parts.store.worker,
             )
+            if about.note:
+                log.info("prompt.shortened", problem=about.note)
             if place is not None:
                 _obey(place.worker, server)
             if place is None or place.worker.is_first:
@@ -215,6 +220,7 @@ def _listening(parts: ServiceParts, *, url: str) -> Listening:
         control=settings.control,
         store="PostgreSQL" if parts.store.is_shared else "SQLite",
         auth=" and ".join(kinds) if kinds else "none (one user, this machine only)",
+        note=note_of_window(parts.oracle),
     )
 
 

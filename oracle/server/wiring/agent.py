@@ -34,7 +34,7 @@ from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.plugins import plugins_of, registry_of
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, web_tools
 from oracle.tools.protocol import ChangingTools
-from prompts import PromptError
+from prompts import PromptError, is_small_window
 
 if TYPE_CHECKING:  # commands that have no metrics do not load their library
     from oracle.core.metrics import Metrics
@@ -139,6 +139,7 @@ def build_oracle(
         thinking_tokens=settings.thinking_tokens,
         project=settings.project_dir.resolve().name if has_code else "",
         folders=toolbox.top_folders(settings.project_dir, private=own_data(settings)) if has_code else (),
+        context_tokens=fittings.model.context_tokens if isinstance(fittings.model, RoutedModel) else lambda _: None,
         encoder=fittings.encoder,
     )
     return Oracle(
@@ -332,6 +333,14 @@ def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAct
     takes_any = schema.get("additionalProperties", True) is not False
     names = None if takes_any else tuple(schema.get("properties", ()))
     return HostAction(names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable)
+
+
+def note_of_window(oracle: Oracle, model: str | None = None) -> str:
+    """What an operator should know about the context window of a model, `None` being the configured one; or nothing."""
+    window = oracle.context_tokens(model)
+    if window is None or not is_small_window(window):
+        return ""
+    return f"{model or oracle.model_name} has a context of {window:,} tokens, so it gets the short prompt"
 
 
 def _check_named(settings: Settings, trees: ReloadingTrees) -> None:

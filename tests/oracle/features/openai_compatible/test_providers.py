@@ -18,7 +18,7 @@ from oracle.llm.offline import OfflineModel
 from oracle.llm.protocol import Usage
 from oracle.llm.routing import RoutedModel, provider_of
 from oracle.server.settings.reading import SettingsError, read_settings, refused_variables
-from oracle.server.wiring.agent import build_model, open_oracle, uses_provider
+from oracle.server.wiring.agent import build_model, note_of_window, open_oracle, uses_provider
 from oracle.server.wiring.service import open_service
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.features.openai_compatible.conftest import KEY
@@ -230,6 +230,35 @@ def test_a_settings_file_cannot_name_the_file_of_providers(file, monkeypatch):
 
 
 NOTE = "tiny/m has a context of 8,192 tokens, so it gets the short prompt"
+
+
+async def test_a_small_context_of_the_file_gives_the_short_prompt_and_is_said_at_the_start(file, tmp_path, capfd):
+    def settings_of(server, model):
+        entries = f"tiny: {{base_url: '{server.url}/v1', context_tokens: 8192}}, gpu: {{base_url: '{server.url}/v1'}}"
+        path = file(f"providers: {{{entries}}}\nroles: {{fast: tiny/m}}")
+        return read_settings(model=model, providers=path, data_dir=tmp_path / "data")
+
+    async def ask(oracle, model=None):
+        return await show_answer(oracle, Ask("Hello!", model=model), interrupts=Interrupts(), as_json=False)
+
+    said = ScriptedTurn(text="Hello.")
+    async with CompletionsServer([said] * 3) as server:
+        async with open_oracle(settings_of(server, "tiny/m")) as oracle:
+            assert [oracle.context_tokens(name) for name in (None, "fast", "gpu/m")] == [8_192, 8_192, None]
+            assert note_of_window(oracle) == NOTE
+            await ask(oracle)
+            assert f"Note: {NOTE}.\n" in capfd.readouterr().err
+            await ask(oracle, "gpu/m")
+            assert "Note: " not in capfd.readouterr().err
+        async with open_oracle(settings_of(server, "gpu/m")) as oracle:
+            assert note_of_window(oracle) == ""
+            await ask(oracle, "fast")
+            assert f"Note: {NOTE.replace('tiny/m', 'fast')}.\n" in capfd.readouterr().err
+    sizes = [estimate_tokens(len(body["messages"][0]["content"])) for body in server.bodies]
+    assert sizes[0] == sizes[2] < sizes[1] - 300
+
+
+# --- a whole question
 
 
 TREE = """
