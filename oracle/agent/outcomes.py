@@ -1,14 +1,14 @@
 """The results of a query's asynchronous steps: plain data, kept in the tick records."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from oracle.classify.protocol import Classifier
 from oracle.classify.types import IntentShares
 from oracle.core.chunks import TokenUsage
 from oracle.core.encoding import held_frozen
 from oracle.decision import ToolAction
-from oracle.llm.protocol import ModelFault, StopReason, ToolUse
+from oracle.llm.protocol import CacheMiss, ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
@@ -62,7 +62,9 @@ class TurnOutcome:
         goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
         cache_creation_tokens: the input that the provider has put into its cache.
         cache_read_tokens: the input that it has read from its cache.
-        repeats: the text says again what the answer had already, or goes round within itself.
+        repeats: the text repeats the answer so far, or itself.
+        cache_miss: why the provider's cache did not have the whole previous request, where it says so; else empty.
+        message_id: the provider's id of the response, with which it compares the next request; empty if it has none.
     """
 
     parsed: ParsedResponse | None = None
@@ -93,6 +95,8 @@ class TurnOutcome:
     cache_creation_tokens: int = 0
     cache_read_tokens: int = 0
     repeats: bool = False
+    cache_miss: CacheMiss | Literal[""] = ""
+    message_id: str = ""
 
     @property
     def usage(self) -> TokenUsage:

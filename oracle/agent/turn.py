@@ -350,6 +350,7 @@ class OpenTurn:
             look_first=run.look_first,
             model=self._model or run.query.model,
             time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
+            previous_message=run.turn.outcome.message_id if run.turn.outcome else "",
             retries=self._retries,
         )
 
@@ -585,6 +586,8 @@ def _outcome(
         interrupted=interrupted,
         fault=fault,
         request_ids=ended.request_ids if ended else (),
+        cache_miss=usage.cache_miss,
+        message_id=ended.message_id if ended else "",
         **of_request,
     )
 

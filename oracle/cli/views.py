@@ -137,12 +137,19 @@ def source_labels(sources: Sequence[chunks.Source]) -> list[str]:
 
 
 def ending(done: chunks.Done, *, elapsed_s: float) -> str:
-    """The last line: `completed · 3 turns · 1,234 tokens (estimated) · offline-extractive · 1.2 s`."""
+    """The last line: `completed · 3 turns · 1,234 tokens (estimated) · offline-extractive · 1.2 s`.
+
+    Where the provider has read input from its cache, its share follows the tokens: `86 % of the input cached`.
+    """
     reason = "cancelled" if done.termination_reason == "user_cancelled" else done.termination_reason
     turns = f"{done.turns} turn{'' if done.turns == 1 else 's'}"
     plural = "" if done.tokens_used == 1 else "s"
     tokens = f"{done.tokens_used:,} token{plural}{' (estimated)' if done.tokens_estimated else ''}"
-    return " · ".join((reason, turns, tokens, one_line(done.model_used, longest=80), f"{elapsed_s:.1f} s"))
+    parts = [reason, turns, tokens, one_line(done.model_used, longest=80), f"{elapsed_s:.1f} s"]
+    if (used := done.usage) is not None and used.cache_read_tokens:
+        whole = used.counted - used.output_tokens + used.cache_read_tokens
+        parts.insert(3, f"{100 * used.cache_read_tokens // whole} % of the input cached")
+    return " · ".join(parts)
 
 
 def json_line(chunk: chunks.Chunk) -> bytes:

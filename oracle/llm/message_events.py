@@ -10,8 +10,8 @@ Rules:
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, get_args
 from dataclasses import field, replace
+from typing import Any, Final, Literal, get_args
 
 import structlog
 
@@ -19,6 +19,7 @@ from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source
 from oracle.llm.blocks import THINKING
 from oracle.llm.protocol import (
+    CacheMiss,
     ModelEvent,
     ServerToolCalled,
     ServerToolReturned,
@@ -41,13 +42,10 @@ MAX_SNIPPET_CHARACTERS = 300
 _MAX_RESULT_CHARACTERS = 4000
 _NOTHING: tuple[ModelEvent, ...] = ()
 _STOP_REASONS = frozenset(get_args(StopReason))
+_MISSES: tuple[CacheMiss, ...] = get_args(CacheMiss)
+_LONGEST_ID = 200
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
-
-
-_JSON = json.JSONDecoder(parse_constant=_no_constant)
 _log = structlog.get_logger(__name__)
 
 
@@ -75,6 +73,7 @@ class MessageReader:
         self.model = model
         self._tools = tools or {}
         self.usage = Usage()
+        self.message_id = ""
         self.stop_reason: str | None = None
         self.stop_detail: str | None = None
         self.has_answer = False
@@ -108,6 +107,8 @@ class MessageReader:
             if kind == "message_start":
                 message = event["message"]
                 self.model = str(message.get("model") or self.model)
+                self.message_id = _text(message.get("id") or "")[:_LONGEST_ID]
+                self.usage = replace(self.usage, cache_miss=_miss_of(message))
                 return self._use(message.get("usage"))
             if kind == "message_delta":
                 return self._message_delta(event)
@@ -210,32 +211,24 @@ class MessageReader:
             cache_creation_tokens=_count(usage, "cache_creation_input_tokens", old.cache_creation_tokens) or 0,
             cache_read_tokens=_count(usage, "cache_read_input_tokens", old.cache_read_tokens) or 0,
             output_tokens=_count(usage, "output_tokens", old.output_tokens),
+            cache_miss=old.cache_miss,
         )
         return (UsageReported(self.usage),)
 
 
-def decode_event(data: str) -> dict[str, Any]:
-    """The JSON object of one `data:` field; lone surrogates in it are replaced.
+def _miss_of(message: Mapping[str, Any]) -> CacheMiss | Literal[""]:
+    """Why the cache was missed (platform.claude.com, "Cache diagnostics"); the comparison knows of no use of the cache.
 
     Raises:
         ValueError: it is not a JSON object.
     """
-    event = _loads(data)
-    if not isinstance(event, dict):
-        raise ValueError(f"a JSON {type(event).__name__} instead of an event")  # noqa: TRY004  # see the module's rules
-    return event
-
-
-def _loads(text: str) -> Any:  # noqa: ANN401  # what JSON is
-    try:
-        value = _JSON.decode(text)
-        # JSON can escape a lone surrogate, which UTF-8 cannot encode. The test is cheap, the repair is rare.
-        if "\\ud" in text or "\\uD" in text:
-            plain = json.dumps(value, ensure_ascii=False)
-            value = json.loads(plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-    return value
+    diagnostics = message.get("diagnostics")
+    found = diagnostics.get("cache_miss_reason") if isinstance(diagnostics, Mapping) else None
+    if not isinstance(found, Mapping):
+        return ""
+    reason: CacheMiss = next((known for known in _MISSES if known == found.get("type")), "unavailable")
+    was_read = (message.get("usage") or {}).get("cache_read_input_tokens")
+    return "" if was_read and not reason.endswith("_changed") else reason
 
 
 def _text(value: object) -> str:

@@ -33,6 +33,11 @@ StopReason = Literal[
 ]
 """Why a turn ended. `broken`: the stream ended without a stop reason.
 `pause_turn` does not occur: the adapter continues the turn."""
+CacheMiss = Literal[
+    "model_changed", "system_changed", "tools_changed", "messages_changed", "previous_message_not_found", "unavailable"
+]
+"""Why the provider's cache did not have the whole previous request, in the provider's words; `unavailable`: it cannot
+say, or a parameter such as `tool_choice` or the thinking differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +83,23 @@ class ModelRequest:
     model: str | None = None
     output_schema: Mapping[str, Any] | None = None
     time_left_s: float | None = None
+    previous_message: str = ""
     retries: bool = True
 
 
 @held_frozen
 class Usage:
-    """The tokens of one turn as reported by the provider; `None` if not reported."""
+    """The tokens of one turn as reported by the provider; `None` if not reported.
+
+    Args:
+        cache_miss: why its cache did not have all that it could have; empty if it did, or the provider does not say.
+    """
 
     input_tokens: int | None = None
     cache_creation_tokens: int = 0
     cache_read_tokens: int = 0
     output_tokens: int | None = None
+    cache_miss: CacheMiss | Literal[""] = ""
 
     @property
     def billed_input(self) -> int | None:
@@ -179,6 +190,7 @@ class TurnEnded:
         model: the model that answered.
         stop_detail: the provider's explanation of the stop reason, if any (of a refusal).
         request_ids: the provider's ids of the turn's requests, for its support.
+        message_id: the provider's id of the response; empty if it has none.
     """
 
     stop_reason: StopReason
@@ -187,6 +199,7 @@ class TurnEnded:
     model: str
     stop_detail: str | None = None
     request_ids: tuple[str, ...] = ()
+    message_id: str = ""
 
 
 ModelEvent = (

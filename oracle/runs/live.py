@@ -1,7 +1,7 @@
 """One run of this process, from its first chunk to the end of its row, and what is kept and logged of that end."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal
 
 import structlog
@@ -10,13 +10,14 @@ from bt_runtime import Clock
 from oracle.agent.answering import ActiveQuery
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.nodes.board import ANSWERS
-from oracle.core.chunks import Done, Failed, TokenUsage, write_chunk
+from oracle.core.chunks import Chunk, Done, Failed, TokenUsage, write_chunk
 from oracle.core.errors import InternalError
 from oracle.core.retry import Retry
 from oracle.llm.protocol import ModelFault
+from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.storage.records import RunEnd, RunRecord, RunSummary
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
+from oracle.runs.storage.records import RunEnd, RunRecord
 from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)
@@ -202,8 +203,8 @@ class LiveRun:
                 await recorder.log.save(recorder.end_work)
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
             raise InternalError(f"the run {self.record.id!r} {what}; it is ended from its log")
-        summary = recorder.record.summary()
-        end = run_end(done, answer=answer.text, failed=answer.failed, fault=query.agent.fault, summary=summary)
+        fault, record = query.agent.fault, recorder.record
+        end = run_end(done, answer=answer.text, failed=answer.failed, fault=fault, record=record)
         try:
             await recorder.log.finish(write_chunk(done), end, work=recorder.end_work)
         except RunLostError:
@@ -220,7 +221,15 @@ class LiveRun:
             await self._write_end(query, recorder)
 
 
-def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault | None, summary: RunSummary) -> RunEnd:
+def run_end(
+    done: Done,
+    *,
+    answer: str,
+    failed: Failed | None,
+    fault: ModelFault | None,
+    record: Record,
+    rest: Iterable[Chunk] = (),
+) -> RunEnd:
     """The end of a run as its row keeps it.
 
     Args:
@@ -230,6 +239,7 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         fault: what ended the query, as far as it is known.
         summary: its figures.
     """
+    commonest = record.cache_misses.most_common(1)
     return RunEnd(
         termination_reason=done.termination_reason,
         answer=answer,
@@ -238,8 +248,9 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         tokens_estimated=done.tokens_estimated,
         model_used=done.model_used,
         error=_error(failed, fault),
-        summary=summary,
+        summary=record.summary(rest),
         usage=done.usage or TokenUsage(),
+        cache_miss=commonest[0][0] if commonest else None,
     )
 
 

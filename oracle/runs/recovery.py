@@ -176,8 +176,8 @@ class Recovery:
             append_chunk(writer, chunk)
         if exchange is not None:
             await self.store.conversations.append(record.user_id, record.context_id, exchange)
-        summary = recorded.summary(ending.chunks)
-        end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault, summary=summary)
+        said, fault = ending.answer, ending.fault
+        end = run_end(done, answer=said, failed=ending.failed, fault=fault, record=recorded, rest=ending.chunks)
         await writer.finish(write_chunk(done), end)
 
     def _end_trace(self, record: RunRecord, ending: RunEnding, done: Done) -> None:

@@ -6,14 +6,21 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.acceptance.scripts import answers
+from oracle.llm.protocol import Usage
+from oracle.testing import ScriptedTurn
+from tests.acceptance.scripts import SUFFICIENT, answers, calls
 from tests.service.server import Client
 from tests.web.axe import findings
 from tests.web.tab import PHONE, Tab
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-OLGA, LENA = "olga-0123456789", "lena-0123456789"
+OLGA, LENA, MIA = "olga-0123456789", "lena-0123456789", "mia-0123456789"
+CACHED = (
+    ScriptedTurn(tool_calls=(calls("list_files"),), usage=Usage(20, 900, 4_000, 30), text="I look."),
+    ScriptedTurn(text=f"In login.py.{SUFFICIENT}", usage=Usage(120, 5_000, 0, 40, "tools_changed")),
+)
+"""Two turns; the provider has had the input of the first in its cache, and not that of the second."""
 PRICES = """\
 currency: USD
 models:
@@ -26,7 +33,7 @@ def settings(tmp_path_factory) -> dict[str, str]:
     prices = tmp_path_factory.mktemp("prices") / "prices.yaml"
     prices.write_text(PRICES, encoding="utf-8")
     return {
-        "ORACLE_TOKENS": f"{OLGA}=olga,{LENA}=lena",
+        "ORACLE_TOKENS": f"{OLGA}=olga,{LENA}=lena,{MIA}=mia",
         "ORACLE_OPERATORS": "olga",
         "ORACLE_PRICES": str(prices),
     }
@@ -41,6 +48,16 @@ async def used(service) -> None:
             service.desk.play(answers("In login.py.", tokens=(1000, 20)))
             await client.ask("Where is the login?")
         await client.aclose()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def cached(service) -> str:
+    """A third user has asked a model with a cache; the id of the run."""
+    client = Client(service, headers={"Authorization": f"Bearer {MIA}"})
+    service.desk.play(*CACHED)
+    stream = await client.ask("Where is the login?")
+    await client.aclose()
+    return str(stream.run_id)
 
 
 async def signed_in(tab: Tab, token: str, path: str) -> None:
@@ -127,3 +144,17 @@ async def test_on_a_phone_nothing_is_cut_off(tab, used) -> None:
     await signed_in(tab, LENA, "/usage")
     await expect(row(tab, "All")).to_contain_text("$2.20")
     assert await tab.page.evaluate("document.scrollingElement.scrollWidth") <= PHONE[0]
+
+
+async def test_the_share_of_the_cache_is_shown_with_the_reason_of_a_miss(tab, used, cached) -> None:
+    await signed_in(tab, MIA, "/usage")
+    await expect(row(tab, "All")).to_contain_text("39 %")
+    await expect(row(tab, "All")).to_contain_text("the tools changed")
+    await expect(tab.page.get_by_text("missed most often because the tools changed.")).to_be_visible()
+    assert await findings(tab.page) == []
+    await tab.go(f"/runs/{cached}")
+    await expect(tab.page.get_by_text("39 % cached")).to_be_visible()
+    await tab.page.get_by_role("tab", name="Messages", exact=True).click()
+    await expect(tab.page.get_by_text("missed: the tools changed")).to_be_visible()
+    await expect(tab.page.get_by_text("0 cached · 5,000 written · 120 fresh")).to_be_visible()
+    assert await findings(tab.page) == []

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bt_runtime.text.phrases import counted
-from oracle.cli.run_view.words import line, safe, seconds, value_of
+from oracle.cli.run_view.words import cache_use, line, safe, seconds, value_of
 from oracle.replay.histories.model import (
     EvaluationFacts,
     History,
@@ -242,6 +242,7 @@ def _turn_words(turn: TurnFacts) -> str:
     if turn.signal is not None:
         sure = "" if turn.signal.confidence is None else f" {turn.signal.confidence:g}"
         parts.append(f"signal {safe(turn.signal.type)}{sure}")
+    parts += [words] if (words := cache_use(turn)) else []
     parts += ["cut off"] if turn.cut_off else []
     parts += ["interrupted"] if turn.interrupted else []
     return " · ".join(parts)

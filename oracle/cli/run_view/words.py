@@ -12,7 +12,7 @@ from typing import Any
 from rich.text import Text
 
 from bt_runtime.text import visible
-from oracle.replay.histories.model import RunFacts
+from oracle.replay.histories.model import CACHE_MISSES, RunFacts, TurnFacts
 from oracle.replay.histories.naming import shown_value
 
 _LONGEST = 2_000  # characters of a text that are looked at; more never fits
@@ -84,6 +84,20 @@ def seconds(value: float, *, places: int = 1) -> str:
 def thousands(value: float) -> str:
     """A number of tokens, short: `940`, `21.3k`, `50k`."""
     return f"{value:.0f}" if value < 1000 else f"{value / 1000:.1f}".removesuffix(".0") + "k"
+
+
+def cache_use(turn: TurnFacts) -> str:
+    """The input of a turn by what the provider's cache had of it, and why it was missed; empty where nothing is known.
+
+    `input 8.9k cached, 300 written, 120 fresh · cache missed: the tools changed`
+    """
+    read, written = turn.cache_read_tokens, turn.cache_creation_tokens
+    missed = f"cache missed: {CACHE_MISSES[turn.cache_miss]}" if turn.cache_miss else ""
+    if not (read or written):
+        return missed
+    fresh = max(0, turn.input_tokens - read - written)
+    used = f"input {thousands(read)} cached, {thousands(written)} written, {thousands(fresh)} fresh"
+    return f"{used} · {missed}" if missed else used
 
 
 def path_end(path: str) -> str:

@@ -104,7 +104,8 @@ class AnthropicModel:
             ModelError: the provider failed or refused the request.
             ValueError: the last message is not the user's.
         """
-        turn = ProviderTurn(request.model or self._model, Attempts(self._retry, request.time_left_s))
+        attempts = Attempts(self._retry, request.time_left_s, retries=request.retries)
+        turn = ProviderTurn(request.model or self._model, attempts, message_id=request.previous_message)
         for _ in range(MAX_PAUSES + 1):
             async with aclosing(self._read_message(request, turn)) as events:
                 async for event in events:
@@ -140,6 +141,8 @@ class AnthropicModel:
         )
         if "cache_control" in known.parts:
             drop_cache_marks(body)
+        elif "diagnostics" not in known.parts and model_facts(turn.model) is not UNKNOWN:
+            body["diagnostics"] = {"previous_message_id": turn.message_id or None}
         if turn.goes_without_thinking:
             body = without_thinking(body) or body
         return body, {"anthropic-beta": ",".join(thinking.betas)} if thinking.betas else None

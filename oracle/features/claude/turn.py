@@ -54,6 +54,7 @@ class ProviderTurn:
         is_paused = self.reader.stop_reason == PAUSED
         self.content = without_loose_end((*self.content, *self.reader.content), goes_on=is_paused)
         self.spent = _sum(self.spent, self.reader.usage)
+        self.message_id = self.reader.message_id
 
     @property
     def goes_on(self) -> bool:
@@ -64,7 +65,8 @@ class ProviderTurn:
         """The turn's last event. A pause that cannot be continued counts as a truncated turn."""
         reader = self.reader
         reason: StopReason = "max_tokens" if reader.stop_reason == PAUSED else reader.ended_as()
-        return TurnEnded(reason, self.spent, self.content, reader.model, reader.stop_detail, self.request_ids)
+        ids = self.request_ids, self.message_id
+        return TurnEnded(reason, self.spent, self.content, reader.model, reader.stop_detail, *ids)
 
 
 def _sum(first: Usage, second: Usage) -> Usage:
@@ -73,6 +75,7 @@ def _sum(first: Usage, second: Usage) -> Usage:
         cache_creation_tokens=first.cache_creation_tokens + second.cache_creation_tokens,
         cache_read_tokens=first.cache_read_tokens + second.cache_read_tokens,
         output_tokens=_add(first.output_tokens, second.output_tokens),
+        cache_miss=first.cache_miss or second.cache_miss,
     )
 
 

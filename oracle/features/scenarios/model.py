@@ -236,9 +236,22 @@ class Turn:
     """One response of the model.
 
     Args:
-        text: the response without its signal; a tuple is sent piece by piece.
-        signal: written after the text.
-        usage: the tokens that the provider reports; `None`: it reports none.
+        text: the response without its signal; a list is sent piece by piece.
+        thinking: the model's thinking.
+        signal: the type of the signal (`need_turn`), or `{need_turn: {reason: one more file, confidence: 0.2}}`. Other
+            fields get valid values and a confidence of 0.9. Write a malformed signal into `text`.
+        calls: tool calls: `search_code`, or `search_code: {query: auth}`. A text in place of the mapping stands for
+            arguments that cannot be parsed.
+        searches: the provider's web searches: `query`, `results` (`address: title`), `error`.
+        stop_reason: such as `max_tokens` or `refusal`. The default is `tool_use` after calls, else `end_turn`.
+        fault: how the provider fails after the text: `provider_overloaded`, `unreachable`, or with its message,
+            `{provider_failed: It failed.}`.
+        hang: `true` if the turn never ends.
+        delay_s: seconds before the first word.
+        model: the model that answers.
+        encoded: how the encoder reads the response, as a share for each signal.
+        usage: the reported tokens: of the output, or `{input: 40, output: 10}` (the default; also `cache_creation`,
+            `cache_read`), or `unreported`.
         times: how often the turn is played before the next one.
         encoded: how the encoder reads the response, a share for each signal; `None`: there is no encoder.
         stop_reason: `None` means `tool_use` if there are calls, else `end_turn`.

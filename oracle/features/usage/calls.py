@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
@@ -14,6 +15,7 @@ from starlette.responses import Response
 
 from oracle.core.errors import UserError
 from oracle.features.usage.prices import Prices
+from oracle.llm.protocol import CacheMiss
 from oracle.runs.storage.usage import DayUsage
 from oracle.server.api.access import TEXT, CallerNow, Parts
 from oracle.server.api.described import DescribedRoute, refusals
@@ -42,9 +44,16 @@ class UsageFigures(ReplyBody):
     cache_creation_tokens: int
     cache_read_tokens: int
     output_tokens: int
-    is_estimated: bool = Field(description="Some are estimates, of turns that were broken off.")
-    auxiliary_requests: int = Field(description="What chat products have asked for themselves: no runs, but tokens.")
-    cost: float | None = Field(description="Null: not known, because a price is not.")
+    is_estimated: bool = Field(
+        description="Whether some are estimates, for interrupted turns or turns of unknown usage."
+    )
+    auxiliary_requests: int = Field(
+        description="Requests of chat products without a run, such as titles; they use tokens."
+    )
+    cache_misses: dict[CacheMiss, int] = Field(
+        description="Runs whose turns missed the provider's cache, by the most frequent reason in each run."
+    )
+    cost: float | None = Field(description="Null if a price is not known.")
 
 
 class UsageOfDay(UsageFigures):
@@ -129,6 +138,7 @@ def _row(used: DayUsage, prices: Prices) -> dict[str, Any]:
         **asdict(used.by_kind),
         "is_estimated": used.is_estimated,
         "auxiliary_requests": used.auxiliary_requests,
+        "cache_misses": used.cache_misses,
         "cost": prices.cost(used.model, used.by_kind),
     }
 
@@ -139,6 +149,7 @@ def _totals(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         **{name: sum(row[name] for row in rows) for name in sums},
         "is_estimated": any(row["is_estimated"] for row in rows),
+        "cache_misses": sum((Counter(row["cache_misses"]) for row in rows), Counter()),
         "cost": None if any(row["cost"] is None for row in rows) else known,
         "known_cost": known,
     }
@@ -157,7 +168,9 @@ def _as_csv(rows: Sequence[dict[str, Any]], currency: str | None, *, name: str) 
     columns = ["day", "user_id", "model", *UsageFigures.model_fields]
     writer.writerow([*columns, "currency"])
     for row in rows:
-        cells = row | {"cost": "unknown" if row["cost"] is None else f"{row['cost']:.10f}".rstrip("0").rstrip(".")}
+        misses = "; ".join(f"{reason} {count}" for reason, count in row["cache_misses"].items())
+        cost = "unknown" if row["cost"] is None else f"{row['cost']:.10f}".rstrip("0").rstrip(".")
+        cells = row | {"cache_misses": misses, "cost": cost}
         writer.writerow([*(_cell(cells[column]) for column in columns), currency or ""])
     told = {"Content-Disposition": f'attachment; filename="{name}"', "Vary": "Accept", "Cache-Control": "no-store"}
     return Response(text.getvalue(), media_type=_CSV, headers=told)

@@ -36,7 +36,7 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
     model.PieceFacts: frozenset({"kind"}),
     model.RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
     model.SignalFacts: frozenset({"action"}),
-    model.TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools"}),
+    model.TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools", "cache_miss"}),
     model.CallFacts: frozenset({"id", "caller"}),
     model.NoticeFacts: frozenset({"type", "severity"}),
     model.DebugFacts: frozenset({"what", "path", "key", "result", "why"}),

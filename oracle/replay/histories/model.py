@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from bt_runtime import CauseKind
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Interrupt
+from oracle.llm.protocol import CacheMiss
 from oracle.runs.storage.records import Feedback, Kept, RunRecord, RunStatus
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
@@ -26,6 +27,15 @@ DELETED: Final[Mapping[str, str]] = {
     "gone": "its texts and ticks were deleted; its row is left",
 }
 """What the store has of a run, in words, where that is not the whole."""
+CACHE_MISSES: Final[Mapping[CacheMiss, str]] = {
+    "model_changed": "another model was asked",
+    "system_changed": "the prompt changed",
+    "tools_changed": "the tools changed",
+    "messages_changed": "earlier messages changed",
+    "previous_message_not_found": "the provider no longer knows the request before",
+    "unavailable": "another setting changed, or the provider cannot say",
+}
+"""Why the provider's cache was missed, in words."""
 CallerName = Literal["model", "provider", "tree"]
 """Who asked for a tool call: the model; the model, and its provider runs it; the tree itself."""
 
@@ -361,6 +371,10 @@ class TurnFacts:
         signal: the one that counts, else the first malformed one; `None` also for a response that is not whole.
         other_signals: all others of the response, in order.
         answer: the raw response, signal included; `None` if it was deleted, or there is none yet.
+        input_tokens: the whole input, cached or not.
+        cache_creation_tokens: of the input, what the provider has put into its cache.
+        cache_read_tokens: of the input, what it has read from its cache.
+        cache_miss: why its cache did not have the whole request before, where it says so; else empty.
     """
 
     n: int
@@ -386,6 +400,9 @@ class TurnFacts:
     stop_reason: str | None = None
     server_tools: tuple[str, ...] = ()
     other_signals: tuple[SignalFacts, ...] = ()
+    cache_creation_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_miss: CacheMiss | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)

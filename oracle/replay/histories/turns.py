@@ -126,6 +126,9 @@ class Turns:
             answer=raw_answer(outcome) if self._has_texts else None,
             stop_reason=outcome.stop_reason,
             server_tools=outcome.server_tools,
+            cache_creation_tokens=outcome.cache_creation_tokens,
+            cache_read_tokens=outcome.cache_read_tokens,
+            cache_miss=outcome.cache_miss,
         )
         for each in (signal, *others):
             if each is not None and each.raw is not None:

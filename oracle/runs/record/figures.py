@@ -101,6 +101,7 @@ class LogFigures:
                 fault=value.fault and ModelFault(value.fault.error_type, "", narrower=value.fault.narrower),
                 notes=(),
                 request_ids=(),
+                message_id="",
             )
         if isinstance(value, ToolsOutcome):
             return ToolsOutcome(tuple(self._result(result) for result in value.results))

@@ -11,6 +11,9 @@ from oracle.core.encoding import from_json, to_json
 
 OutcomeKind = Literal["turn_end", "tool_end"]
 
+_ABSENT_IF_EMPTY = ("cache_miss", "message_id")
+"""Fields that only some providers fill."""
+
 _VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
     "turn_end": TypeAdapter(TurnOutcome),
     "tool_end": TypeAdapter(ToolsOutcome),

@@ -6,6 +6,7 @@ has come. A history (`oracle.replay.histories`), which shows each event with its
 itself.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from itertools import pairwise
@@ -113,6 +114,7 @@ class Record:
         turns: finished turns.
         usage: tokens of all turns that have ended.
         tokens_estimated: some of them are estimates.
+        cache_misses: how many turns have missed the provider's cache, by the reason that it has told.
         model: the model of the last whole turn; empty if there was none.
         had_tool_errors: a tool that ran has failed.
         signals: of the model, in order.
@@ -133,6 +135,7 @@ class Record:
     turns: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
     tokens_estimated: bool = False
+    cache_misses: Counter[str] = field(default_factory=Counter)
     model: str = ""
     had_tool_errors: bool = False
     signals: list[SignalRecord] = field(default_factory=list)
@@ -308,6 +311,8 @@ class Record:
         self.fault = turn.fault
         self.usage += turn.usage
         self.tokens_estimated |= turn.estimated
+        if turn.cache_miss:
+            self.cache_misses[turn.cache_miss] += 1
         if turn.is_finished:
             self.turns += 1
             self.model = turn.model or self.model

@@ -34,7 +34,7 @@ _END = Prepared(
     _CHANGE,
     sets=(
         *("status", "finished_at", "termination_reason", "answer", "error", "turns", "tokens_used", "tokens_estimated"),
-        *("summary", "node_errors", *KINDS, "model_used"),
+        *("summary", "node_errors", *KINDS, "cache_miss", "model_used"),
     ),
 )
 _LONGEST_MODEL = 255  # characters; a provider may send any name, and a run must end with it
@@ -375,6 +375,7 @@ class _Final:
             "summary": end.summary.to_json(),
             "node_errors": end.summary.node_errors,
             **asdict(end.usage),
+            "cache_miss": end.cache_miss,
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 

@@ -218,6 +218,7 @@ class RunEnd:
             `None` if there was none.
         summary: its figures.
         usage: the tokens by kind.
+        cache_miss: the commonest reason for which its turns have missed the provider's cache; `None`: none was told.
     """
 
     termination_reason: str
@@ -229,6 +230,7 @@ class RunEnd:
     error: Mapping[str, Any] | None = None
     summary: RunSummary = RunSummary()
     usage: TokenUsage = field(default_factory=TokenUsage)
+    cache_miss: str | None = None
 
 
 Rating = Literal["up", "down"]
@@ -318,7 +320,7 @@ def record_of(row: Row[Any]) -> RunRecord:
     """The run behind a row of the table."""
     fields = row._asdict()
     # A copy of the figure in the summary, for filters; for the queue alone; for sums alone.
-    for name in ("node_errors", "turn", *KINDS):
+    for name in ("node_errors", "turn", *KINDS, "cache_miss"):
         del fields[name]
     if fields["summary"] is not None:
         fields["summary"] = RunSummary.from_json(fields["summary"])

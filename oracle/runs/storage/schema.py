@@ -69,7 +69,7 @@ def index_where(name: str, condition: str, *columns: str, unique: bool = False) 
 
 _MAY_GO = "status = 'finished' AND forgotten_at IS NULL"
 KINDS = ("input_tokens", "cache_creation_tokens", "cache_read_tokens", "output_tokens")
-USAGE = ("user_id", "model_used", "turns", "tokens_used", "tokens_estimated", *KINDS)
+USAGE = ("user_id", "model_used", "turns", "tokens_used", "tokens_estimated", *KINDS, "cache_miss")
 _FIGURES = (
     *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
     *("created_at", "finished_at", "node_errors", "shadow_of"),
@@ -115,6 +115,7 @@ run = Table(
     Column("cache_read_tokens", BigInteger),
     Column("output_tokens", BigInteger),
     Column("feedback", Json),  # a Feedback: its user's, the latest one
+    Column("cache_miss", String(32)),  # a CacheMiss: the commonest of its turns
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),

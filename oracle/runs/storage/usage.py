@@ -1,13 +1,15 @@
 """What was used by day, user and model: added up by the database, of runs from one index."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import field
+from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Select, and_, case, cast, func, literal_column, select, true, union_all, update
 
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import TokenUsage
+from oracle.llm.protocol import CacheMiss
 from oracle.runs.storage.parts import Keeping, no_texts
 from oracle.runs.storage.schema import KINDS, metadata, run
 from oracle.runs.storage.writer import Part
@@ -15,6 +17,7 @@ from oracle.runs.storage.writer import Part
 DAY_S: Final = 86_400
 
 _SUMS: Final = ("runs", "turns", "tokens_used", *KINDS, "auxiliary_requests")
+_MISSES: Final[tuple[str, ...]] = get_args(CacheMiss)
 
 auxiliary_usage = sa.Table(
     "auxiliary_usage",
@@ -41,6 +44,7 @@ class DayUsage:
         by_kind: the same by kind, and those read from the provider's cache.
         is_estimated: some are estimates.
         auxiliary_requests: what chat products have asked for themselves; no runs, and part of the tokens.
+        cache_misses: the runs that have missed the provider's cache, by the commonest reason that it told in each.
     """
 
     day: int
@@ -52,6 +56,7 @@ class DayUsage:
     by_kind: TokenUsage
     is_estimated: bool
     auxiliary_requests: int = 0
+    cache_misses: Mapping[str, int] = field(default_factory=dict)
 
 
 class UsageTable(Part):
@@ -100,6 +105,7 @@ def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
         **{name: run.c[name] for name in ("turns", "tokens_used", *KINDS)},
         "estimated": case((run.c.tokens_estimated, 1), else_=0),
         "auxiliary_requests": zero,
+        **{reason: case((run.c.cache_miss == reason, 1), else_=0) for reason in _MISSES},
     }
     counted = _own.input_tokens + _own.cache_creation_tokens + _own.output_tokens
     own = dict.fromkeys(of_run, zero) | dict(_own) | {"tokens_used": counted, "auxiliary_requests": _own.requests}
@@ -111,7 +117,7 @@ def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
         select(_own.day, *(own[name] for name in of_run)).where(_own.day.between(first, last), of_user[1]),
     ).subquery()
     key = (used.c.day, used.c.user_id, used.c.model)
-    sums = [cast(func.coalesce(func.sum(used.c[name]), 0), sa.BigInteger).label(name) for name in _SUMS]
+    sums = [cast(func.coalesce(func.sum(used.c[name]), 0), sa.BigInteger).label(name) for name in _SUMS + _MISSES]
     query = select(*key, *sums, func.max(used.c.estimated).label("estimated"))
     return query.group_by(*key).order_by(used.c.day.desc(), used.c.user_id, used.c.model)
 
@@ -119,4 +125,5 @@ def _query(first: int, last: int, user_id: str | None) -> Select[Any]:
 def _read(row: Mapping[Any, Any]) -> DayUsage:
     by_kind = TokenUsage(**{name: row[name] for name in KINDS})
     plain = {name: row[name] for name in ("day", "user_id", "model", *_SUMS) if name not in KINDS}
-    return DayUsage(**plain, by_kind=by_kind, is_estimated=bool(row["estimated"]))
+    misses = {reason: row[reason] for reason in _MISSES if row[reason]}
+    return DayUsage(**plain, by_kind=by_kind, is_estimated=bool(row["estimated"]), cache_misses=misses)

@@ -16,7 +16,7 @@ from oracle.cli.run_sources.protocol import ListedRun
 from oracle.cli.run_view.listing import run_table
 from oracle.cli.run_view.page import Sections, deciding_tick, run_page, sentence_of, tick_line
 from oracle.cli.run_view.screen import Page, Screen
-from oracle.cli.run_view.words import safe, shortened
+from oracle.cli.run_view.words import cache_use, safe, shortened
 from oracle.replay.histories.model import (
     DecisionFacts,
     EndFacts,
@@ -25,6 +25,7 @@ from oracle.replay.histories.model import (
     NoticeFacts,
     OperandFacts,
     SeamFacts,
+    TurnFacts,
     UnderWayFacts,
 )
 from oracle.runs.storage.records import RunSummary, Span
@@ -264,3 +265,31 @@ def test_the_tick_that_decided_the_end_says_what_came_in_and_the_end_where_that_
     tick = replace(history.ticks[-1], headline=headline)
     history.end = EndFacts("stuck", tick.tick, None, sentence)
     assert sentence_of(history, tick) == shown
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({}, ""),
+        (
+            {"input_tokens": 9_320, "cache_read_tokens": 8_900, "cache_creation_tokens": 300},
+            "input 8.9k cached, 300 written, 120 fresh",
+        ),
+        (
+            {"input_tokens": 500, "cache_creation_tokens": 500, "cache_miss": "tools_changed"},
+            "input 0 cached, 500 written, 0 fresh · cache missed: the tools changed",
+        ),
+        ({"input_tokens": 500, "cache_miss": "model_changed"}, "cache missed: another model was asked"),
+    ],
+    ids=["nothing", "read", "missed", "not-cached"],
+)
+def test_a_turn_says_what_the_cache_had_of_its_input_and_why_it_was_missed(facts, words):
+    assert cache_use(TurnFacts(1, 1, 1, 2, 0.0, 1.0, **facts)) == words
+
+
+def test_the_line_of_a_turn_says_it():
+    history = made.stuck_once()
+    history.turns[4] = replace(history.turns[4], input_tokens=900, cache_read_tokens=800, cache_miss="messages_changed")
+    assert "input 800 cached, 0 written, 100 fresh · cache missed: earlier messages" in text_of(
+        page_of(history, 13, 200).parts, 200
+    )

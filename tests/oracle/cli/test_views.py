@@ -19,6 +19,7 @@ from oracle.core.chunks import (
     SourceFound,
     SystemNotice,
     Thinking,
+    TokenUsage,
     ToolCall,
     ToolCalled,
     ToolReturned,
@@ -150,6 +151,10 @@ def test_a_query_without_text_prints_nothing_on_standard_output():
 
 def test_the_last_line_uses_the_singular_for_one():
     assert ending(done("user_cancelled"), elapsed_s=0.04) == "cancelled · 1 turn · 1 token · m · 0.0 s"
+    cached = replace(DONE, usage=TokenUsage(100, 40, 860, 1094))
+    assert ending(cached, elapsed_s=1.25) == (
+        "completed · 3 turns · 1,234 tokens (estimated) · 86 % of the input cached · m · 1.2 s"
+    )
 
 
 LIMIT = Closing("Stopped: time limit reached (10 s).", "timeout")

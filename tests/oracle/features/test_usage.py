@@ -15,7 +15,7 @@ from oracle.testing import ScriptedTurn
 from tests.oracle.server.api.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS, Service
 
 PRICE = Price(input=1.0, output=5.0, cache_creation=2.0, cache_read=0.5)
-USAGE = Usage(100, cache_creation_tokens=10, cache_read_tokens=1000, output_tokens=20)
+USAGE = Usage(100, cache_creation_tokens=10, cache_read_tokens=1000, output_tokens=20, cache_miss="tools_changed")
 TURNS = [ScriptedTurn(text="Yes.", usage=USAGE, model=model) for model in ("m-1", "m-1", "new", "m-1")]
 ASKING = (ALICE, ALICE, BOB, OLGA)
 
@@ -54,6 +54,14 @@ async def test_users_read_their_own_and_operators_everybodys(service) -> None:
     assert kinds == [200, 20, 2000, 40]
     assert [row["user_id"] for row in (await read(service, OLGA))["rows"]] == ["alice", "bob", "olga"]
     assert [row["user_id"] for row in (await read(service, OLGA, user="bob"))["rows"]] == ["bob"]
+
+
+async def test_the_commonest_reason_of_a_missed_cache_is_told_of_each_run(service) -> None:
+    report = await read(service, OLGA)
+    assert [row["cache_misses"]["tools_changed"] for row in report["rows"]] == [2, 1, 1]
+    assert report["totals"]["cache_misses"] == {"tools_changed": 4}
+    table = (await service.client.get("/api/usage?format=csv", headers=ALICE)).text
+    assert [row["cache_misses"] for row in csv.DictReader(StringIO(table))] == ["tools_changed 2"]
 
 
 async def test_another_users_figures_do_not_exist(service) -> None:

@@ -36,6 +36,7 @@ class Request:
         has_web_search: whether the organisation has enabled the provider's web search.
         facts: about the requested model.
         has_system_messages: whether a gateway in front of the provider knows system messages in a conversation.
+        has_diagnostics: whether it knows cache diagnostics.
     """
 
     body: Body
@@ -44,6 +45,7 @@ class Request:
     has_web_search: bool
     facts: ModelFacts
     has_system_messages: bool = True
+    has_diagnostics: bool = True
 
     @property
     def takes_system_messages(self) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from oracle.features.claude.facts import BINDING_BETA, MIN_THINKING_TOKENS, model_facts
 from oracle.llm.blocks import THINKING
 from tests.support.provider import messages, tools
+from tests.support.provider.diagnostics import diagnostics_form
 from tests.support.provider.request import (
     EMPTY_TEXT,
     Body,
@@ -67,6 +68,7 @@ def complaint(
     known_betas: frozenset[str] = KNOWN_BETAS,
     has_web_search: bool = True,
     has_system_messages: bool = True,
+    has_diagnostics: bool = True,
 ) -> str | None:
     """The message with which the provider would answer 400, or `None` if it would accept the request.
 
@@ -76,10 +78,11 @@ def complaint(
         known_betas: the accepted values of that header.
         has_web_search: whether the organisation has enabled the provider's web search.
         has_system_messages: whether a gateway knows system messages in a conversation.
+        has_diagnostics: whether it knows cache diagnostics.
     """
     named = frozenset(name.strip() for name in betas.split(",") if name.strip())
     facts = model_facts(str(body.get("model")))
-    request = Request(body, named, known_betas, has_web_search, facts, has_system_messages)
+    request = Request(body, named, known_betas, has_web_search, facts, has_system_messages, has_diagnostics)
     for rule in RULES:
         for found in rule.find(request):
             return found
@@ -231,6 +234,7 @@ RULES: tuple[Rule, ...] = (
     Rule("final message", "Errors: prefill not supported; Messages: trailing white space", messages.final_message),
     Rule("thinking first", "Extended thinking: preserving thinking blocks (manual mode)", messages.thinking_first),
     Rule("signatures", "Preserved thinking: prefix checks; anthropic.types.ThinkingBlockParam", messages.signatures),
+    Rule("diagnostics", "Cache diagnostics; anthropic.types.DiagnosticsParam", diagnostics_form),
     Rule("cache marks", "Prompt caching: limits; 1-hour cache duration; automatic caching", _cache_marks),
 )
 """All rules, in the order in which they are checked; the provider reports the first violation."""

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 from oracle.llm.scripted import ScriptedTurn
 from tests.support.provider.cache import CacheUse, PromptCache
+from tests.support.provider.diagnostics import Diagnostics
 from tests.support.provider.rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
 from tests.support.provider.signatures import Signer
 from tests.support.provider.wire import Disturbed, HttpError, Reply, as_disturbed, message_events, message_id, sse
@@ -64,6 +65,7 @@ class StandInProvider:
         betas: the accepted values of the `anthropic-beta` header; a gateway may know none.
         has_web_search: whether the organisation has enabled the provider's web search.
         has_system_messages: whether system messages are known within a conversation; a gateway may know none.
+        has_diagnostics: whether it says why its cache was missed; a gateway may not know the question.
         cache: the prompt cache; with it, turns without a usage report their cache use.
     """
 
@@ -77,6 +79,7 @@ class StandInProvider:
         betas: Collection[str] = KNOWN_BETAS,
         has_web_search: bool = True,
         has_system_messages: bool = True,
+        has_diagnostics: bool = True,
         cache: PromptCache | None = None,
     ) -> None:
         self._turns: Iterator[Reply] = iter(turns)
@@ -84,6 +87,8 @@ class StandInProvider:
         self._betas = frozenset(betas)
         self._has_web_search = has_web_search
         self._has_system_messages = has_system_messages
+        self._has_diagnostics = has_diagnostics
+        self._diagnostics = Diagnostics()
         self._cache = cache
         self._played = 0
         self._server: asyncio.Server | None = None
@@ -192,6 +197,7 @@ class StandInProvider:
             known_betas=self._betas,
             has_web_search=self._has_web_search,
             has_system_messages=self._has_system_messages,
+            has_diagnostics=self._has_diagnostics,
         )
 
     def _use_cache(self, request: RecordedRequest) -> None:
@@ -256,8 +262,9 @@ class StandInProvider:
     def frames(self, turn: ScriptedTurn, request: RecordedRequest, *, number: int) -> tuple[list[bytes], list[bytes]]:
         """The server-sent events of a turn: those up to the end of its content, and those after it."""
         model = str(request.body.get("model"))
+        found = self._diagnostics.compare(request.body, message_id=message_id(number))
         content, end = message_events(
-            turn, number=number, model=model, sign=Signer(request.body).sign, cached=request.cached
+            turn, number=number, model=model, sign=Signer(request.body).sign, cached=request.cached, diagnostics=found
         )
         return [sse(event) for event in content], [sse(event) for event in end]
 

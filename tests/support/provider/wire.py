@@ -95,7 +95,13 @@ def as_disturbed(turn: ScriptedTurn) -> ScriptedTurn | HttpError | Disturbed:
 
 
 def message_events(
-    turn: ScriptedTurn, *, number: int, model: str, sign: Callable[[str], str], cached: CacheUse | None = None
+    turn: ScriptedTurn,
+    *,
+    number: int,
+    model: str,
+    sign: Callable[[str], str],
+    cached: CacheUse | None = None,
+    diagnostics: Mapping[str, Any] | None = None,
 ) -> tuple[list[Event], list[Event]]:
     """The events of a message: those up to the end of its content, and those after it.
 
@@ -105,10 +111,13 @@ def message_events(
         model: the requested model.
         sign: returns the signature of a text of thinking.
         cached: the cache use, for a turn without a usage.
+        diagnostics: what it says of the cache, where the script says nothing; `None`: nothing.
     """
+    if turn.usage is not None and turn.usage.cache_miss:
+        diagnostics = {"cache_miss_reason": {"type": turn.usage.cache_miss}}
     started, output_tokens = _usage(turn, cached)
     message: dict[str, Any] = {
-        "id": f"msg_{number}",
+        "id": message_id(number),
         "type": "message",
         "role": "assistant",
         "model": turn.model or model,
@@ -116,6 +125,7 @@ def message_events(
         "stop_reason": None,
         "stop_sequence": None,
         "usage": started,
+        "diagnostics": diagnostics,
     }
     content: list[Event] = [
         {"type": "message_start", "message": message},

@@ -110,7 +110,9 @@ def hostile(history: History) -> History:
     return history_from_json(json.dumps(data))
 
 
-_NAMES = frozenset({"status", "cause", "type", "id", "severity", "setting", "caller", "kind", "tone", "marks"})
+_NAMES = frozenset(
+    {"status", "cause", "type", "id", "severity", "setting", "caller", "kind", "tone", "marks", "cache_miss"}
+)
 
 
 def _poisoned(data: Any, *, below: str = "") -> Any:

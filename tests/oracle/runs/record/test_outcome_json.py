@@ -1,9 +1,11 @@
 """Outcomes survive the way into a log and back."""
 
+from dataclasses import replace
 import pytest
 
 from bt_runtime import Outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.core.encoding import from_json
 from oracle.decision import ToolAction
 from oracle.llm.protocol import ModelFault, ToolUse
 from oracle.runs.record.outcome_json import decode_outcome, encode_outcome, outcome_kind
@@ -50,6 +52,13 @@ TURN = TurnOutcome(
 def test_an_outcome_is_the_same_after_the_way_into_json_and_back(outcome, kind):
     assert outcome_kind(outcome) == kind
     assert decode_outcome(encode_outcome(outcome)) == outcome
+
+
+def test_what_only_some_providers_say_is_absent_where_it_was_not_said():
+    plain = from_json(encode_outcome(Outcome("a@1", "done", TURN)))["value"]
+    assert not {"cache_miss", "message_id"} & plain.keys()
+    missed = Outcome("a@1", "done", replace(TURN, cache_miss="tools_changed", message_id="msg_1"))
+    assert decode_outcome(encode_outcome(missed)) == missed
 
 
 def test_a_lone_surrogate_in_what_a_model_said_does_not_stop_the_log():

@@ -24,11 +24,13 @@ async def used(
     usage: TokenUsage = USAGE,
     *,
     model: str = "m",
+    cache_miss: str | None = None,
     **more: str,
 ) -> str:
     """A run that has ended at a time."""
     record, log = await begun(store, **more)
-    await log.finish(DONE, RunEnd("completed", "", 2, usage.counted, False, model, usage=usage))
+    end = RunEnd("completed", "", 2, usage.counted, False, model, usage=usage, cache_miss=cache_miss)
+    await log.finish(DONE, end)
     await change(store, record.id, finished_at=at)
     return record.id
 
@@ -52,6 +54,14 @@ async def test_runs_are_added_up_by_day_user_and_model(store: Store) -> None:
     assert (rows[0].turns, rows[0].tokens_used, rows[0].is_estimated) == (4, 320, False)
     assert {row.user_id for row in await store.usage.by_day(10, 10, user_id="bob", limit=10)} == {"bob"}
     assert len(await store.usage.by_day(10, 10, user_id=None, limit=2)) == 2
+
+
+async def test_runs_that_missed_the_cache_are_counted_by_their_reason(store: Store) -> None:
+    for reason in ("tools_changed", "tools_changed", "unavailable", None):
+        await used(store, 0.0, cache_miss=reason)
+    await used(store, 0.0, model="n")
+    rows = await store.usage.by_day(0, 0, user_id=None, limit=5)
+    assert [row.cache_misses for row in rows] == [{"tools_changed": 2, "unavailable": 1}, {}]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { Badge } from "@/parts/Badge";
 import { duration, number, plural } from "@/parts/format";
 import { ChevronLeftIcon } from "@/parts/icons";
+import { cachedShare, inputOf } from "@/run/cache";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
 import { serviceTime } from "@/store/clock";
@@ -37,6 +38,7 @@ export function RunHead(props: RunHeadProps) {
   const isLive = !model.isComplete && isLinked; // an exported page shows the moment of its export
   const now = useNow(1_000, isLive);
   const used = usedBy(model);
+  const input = inputOf(model.turns);
   const seconds = isLive ? serviceTime(now) / 1_000 - run.created_at : used.seconds;
   const tree = `${run.tree}${run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}`;
   return (
@@ -79,6 +81,9 @@ export function RunHead(props: RunHeadProps) {
           unit="tokens"
           label="Tokens"
         />
+        {input.read > 0 && (
+          <Figure value={cachedShare(input)} unit="cached" label="Input read from the provider’s cache" />
+        )}
         {seconds !== null && <Figure value={duration(seconds)} unit="" label="Time" />}
         {isWide && run.model !== null && <Figure code value="" unit={run.model} label="Model" />}
         {run.tree !== "" && (

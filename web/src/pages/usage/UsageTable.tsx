@@ -1,5 +1,6 @@
 import { number, plural } from "@/parts/format";
-import { costWords, sumsBy, type By, type Figures, type Report } from "./figures";
+import { cachedShare, commonestMiss } from "@/run/cache";
+import { costWords, inputOf, sumsBy, type By, type Figures, type Report } from "./figures";
 
 const MOST_ROWS = 500;
 const HEADS = { day: "Day", user_id: "User", model: "Model" } as const;
@@ -28,6 +29,7 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
   const sums = sumsBy(by, rows);
   const most = Math.max(1, ...sums.map(([, sum]) => sum.tokens_used));
   const left = sums.length - MOST_ROWS;
+  const hasMisses = commonestMiss(totals.cache_misses) !== "";
   const figures = (sum: Figures, share: number) => (
     <>
       <td>{number(sum.runs)}</td>
@@ -44,6 +46,8 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
           {number(sum[name])}
         </td>
       ))}
+      <td>{cachedShare(inputOf(sum))}</td>
+      {hasMisses && <td className="max-narrow:hidden">{commonestMiss(sum.cache_misses)}</td>}
       {currency !== null && <td>{costWords(sum, currency)}</td>}
     </>
   );
@@ -63,6 +67,12 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
               {label}
             </th>
           ))}
+          <th scope="col">Cached</th>
+          {hasMisses && (
+            <th scope="col" className="max-narrow:hidden">
+              Cache missed because
+            </th>
+          )}
           {currency !== null && <th scope="col">Cost</th>}
         </tr>
       </thead>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { costWords, sumsBy, type Report } from "./figures";
+import { cachedShare } from "@/run/cache";
+import { costWords, inputOf, sumsBy, type Report } from "./figures";
 
 const row = (day: string, model: string, tokens: number, cost: number | null): Report["rows"][number] => ({
   day,
@@ -13,6 +14,7 @@ const row = (day: string, model: string, tokens: number, cost: number | null): R
   cache_read_tokens: 5,
   output_tokens: 0,
   auxiliary_requests: 0,
+  cache_misses: model === "m" ? { tools_changed: 1 } : {},
   is_estimated: cost === null,
   cost,
 });
@@ -32,6 +34,10 @@ describe("the sums of what was used", () => {
       ["m", 4],
       ["new", 2],
     ]);
+  });
+  it("count the runs that have missed the cache by their reasons", () => {
+    expect(sumsBy("model", rows).map(([, sum]) => sum.cache_misses)).toEqual([{ tools_changed: 2 }, {}]);
+    expect(sumsBy("day", rows).map(([, sum]) => cachedShare(inputOf(sum)))).toEqual(["25 %", "50 %"]);
   });
   it("have a cost only where that of all rows is known", () => {
     const [[, newer], [, older]] = sumsBy("day", rows) as [

@@ -21,8 +21,16 @@ const SUMMED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 export function sumsBy(by: By, rows: Report["rows"]): (readonly [name: string, sum: Figures])[] {
   const sums = new Map<string, Figures>();
   for (const row of rows) {
-    const sum = sums.get(row[by]) ?? { ...NOTHING, is_estimated: false, cost: 0, known_cost: 0 };
+    const sum = sums.get(row[by]) ?? {
+      ...NOTHING,
+      cache_misses: {},
+      is_estimated: false,
+      cost: 0,
+      known_cost: 0,
+    };
     for (const name of SUMMED) sum[name] += row[name];
+    for (const [reason, runs] of Object.entries(row.cache_misses))
+      sum.cache_misses[reason] = (sum.cache_misses[reason] ?? 0) + runs;
     sum.is_estimated ||= row.is_estimated;
     sum.known_cost += row.cost ?? 0;
     sum.cost = sum.cost === null || row.cost === null ? null : sum.known_cost;
@@ -31,6 +39,12 @@ export function sumsBy(by: By, rows: Report["rows"]): (readonly [name: string, s
   const all = [...sums];
   return by === "day" ? all : all.sort(([, a], [, b]) => b.tokens_used - a.tokens_used);
 }
+
+/** The input of these tokens, for its share from the cache. */
+export const inputOf = (sum: Figures) => ({
+  whole: sum.input_tokens + sum.cache_creation_tokens + sum.cache_read_tokens,
+  read: sum.cache_read_tokens,
+});
 
 const FEW = 0.1;
 

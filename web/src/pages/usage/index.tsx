@@ -14,6 +14,7 @@ import { save } from "@/parts/save";
 import { Segmented } from "@/parts/Segmented";
 import { Skeleton } from "@/parts/Skeleton";
 import { toast } from "@/parts/Toast";
+import { commonestMiss } from "@/run/cache";
 import { serviceTime } from "@/store/clock";
 import { useTitle } from "@/store/title";
 import type { By, Report } from "./figures";
@@ -124,11 +125,14 @@ export default function Usage() {
 
 /** How the figures are meant, and what is missing. */
 function Notes({ report: { currency, totals } }: { report: Report }) {
+  const missed = commonestMiss(totals.cache_misses);
   return (
     <p className="max-w-[90ch] pt-2 text-ink-3 text-sm">
-      A run counts on the day on which it has ended, by UTC. Tokens are as budgets count them: those that were
-      read from the cache are not among them.
-      {totals.is_estimated && " ≈: some are estimates, of turns that were broken off."}
+      A run counts on the day it ended, in UTC. Tokens are counted as for limits: without those read from the
+      cache. Cached is the share of the input read from the cache.
+      {missed !== "" && ` The cache was missed most often because ${missed}.`}
+      {totals.is_estimated &&
+        " ≈: partly estimated, for turns that were interrupted or whose usage the provider did not report."}
       {totals.auxiliary_requests > 0 &&
         ` Among the tokens are those of what chat products ask for titles and the like: ${plural(totals.auxiliary_requests, "request")}, which no run counts.`}
       {currency === null

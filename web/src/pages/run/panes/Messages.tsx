@@ -5,6 +5,7 @@ import { number, plural } from "@/parts/format";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
 import type { SignalFacts, TurnFacts } from "@/run/facts";
+import { cacheUse } from "@/run/cache";
 import { hasSamePrompt, newMessages, turnBefore, turnShownAt } from "@/run/messages";
 import type { RunModel } from "@/run/model";
 import { FOLD, LongText } from "./LongText";
@@ -31,6 +32,7 @@ export const Messages = memo(function Messages({ model, at }: MessagesProps) {
         <h2 className="text-ink text-md">Request of turn {turn.n}</h2>
         {turn.input_tokens ? <span>{number(turn.input_tokens)} tokens in</span> : null}
       </header>
+      <Cached turn={turn} />
       <Request turn={turn} before={turnBefore(model, turn)} />
       {hasEnded ? (
         <Response turn={turn} />
@@ -45,6 +47,18 @@ export const Messages = memo(function Messages({ model, at }: MessagesProps) {
     </div>
   );
 });
+
+/** What the provider's cache had of the input, and why it was missed; nothing where that is not known. */
+function Cached({ turn }: { turn: TurnFacts }) {
+  const { used, missed } = cacheUse(turn);
+  if (used === "" && missed === "") return null;
+  return (
+    <p className={PART}>
+      <b>cache</b> {used !== "" && <span>{used}</span>}
+      {missed !== "" && <Badge tone="warn">missed: {missed}</Badge>}
+    </p>
+  );
+}
 
 function Request({ turn, before }: { turn: TurnFacts; before: TurnFacts | undefined }) {
   const { request } = turn;
