@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,8 @@ from bt_runtime.text.yaml_reader import YAML_ENDINGS
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.core.features import features
+from oracle.core.loading import imported
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import tree_library
 from oracle.server.wiring.domains import domain_of
@@ -232,6 +235,11 @@ def check(*, paths: tuple[Path, ...], strict: bool, explain: str | None) -> int:
     report = check_files(
         library, paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
     )
+    for feature in features(settings.features):
+        if feature.warnings is not None:
+            worded: Callable[[Mistake], Mistake] = imported(feature.warnings)(settings)
+            files = (replace(file, warnings=tuple(map(worded, file.warnings))) for file in report.files)
+            report = replace(report, files=tuple(files))
     click.echo(str(report))
     further = "" if paths else _mistakes_in_place(library, report.mistakes)
     if further:

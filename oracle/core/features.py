@@ -100,6 +100,8 @@ class Feature:
         kinds: what plugins name by `oracle.kinds`.
         models: called with the settings; returns the `ProviderModels` (`oracle.llm.routing`) that they can name.
         actions: called with the tools that trees may name, by name, and the settings; returns those with its own.
+        warnings: called with the settings; returns a function that is given each warning of `oracle trees check`, and
+            returns it, perhaps with more words.
         prepares: called with the settings and the `Fittings` of an Oracle before that is made, in a service or for a
             command; returns an async context manager that is left when the Oracle is no longer used.
         opens: called with the `ServiceParts` of a service before its runs begin; returns an async context manager that
@@ -121,6 +123,7 @@ class Feature:
     kinds: str | None = None
     models: str | None = None
     actions: str | None = None
+    warnings: str | None = None
     prepares: str | None = None
     opens: str | None = None
     when: str = ""

@@ -24,9 +24,9 @@ from bt_runtime.analysis.states import Known
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from oracle.agent.nodes.board import AGENT_KEYS
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
-from oracle.authoring.checks import endings, limits, people, rounds, turns
+from oracle.authoring.checks import caching, endings, limits, people, rounds, turns
 
-_MODULES = (turns, endings, limits, rounds, people)
+_MODULES = (turns, endings, limits, rounds, caching, people)
 _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")
 
 _MOST_TURNS = 50

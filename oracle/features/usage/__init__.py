@@ -7,5 +7,6 @@ FEATURE = Feature(
     summary="Tells tokens and costs by day, user and model.",
     settings=(Setting("prices", "A file of what models cost; without it nothing says what was spent.", kind="folder"),),
     calls=("oracle.features.usage.calls:router",),
+    warnings="oracle.features.usage.missed:priced",
     opens="oracle.features.usage.prices:open_prices",
 )

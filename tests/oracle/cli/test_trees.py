@@ -157,3 +157,45 @@ def test_a_closed_pipe_is_no_error_when_a_tree_is_shown():
 
 def _with_scripts():
     return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+TWO_MODELS = """\
+tree: two
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget, token_budget, deadline]
+        child:
+          sequence:
+            - llm_turn
+            - selector: [subtree: use_tools, subtree: follow_signal]
+            - llm_turn: { model: other }
+            - selector: [subtree: use_tools, subtree: follow_signal]
+"""
+PRICES = """\
+currency: EUR
+models:
+  "claude-*": { input: 3, output: 15, cache_creation: 3.75, cache_read: 0.3 }
+"""
+
+
+def test_a_warning_of_a_missed_cache_says_what_it_costs_where_prices_are_known(oracle, monkeypatch, tmp_path):
+    (tmp_path / "two.yaml").write_text(TWO_MODELS)
+    (tmp_path / "prices.yaml").write_text(PRICES)
+    words = "warning cache-missed: each round asks another model here than at 'llm_turn' on line 11"
+    plain = oracle("trees", "check", "two.yaml").out
+    assert f"two.yaml:13:15: {words}" in plain
+    assert "some 8,000 tokens are written to it each time in place of read\n" in plain
+    monkeypatch.setenv("ORACLE_PRICES", str(tmp_path / "prices.yaml"))
+    priced = oracle("trees", "check", "two.yaml").out
+    assert "in place of read, which is 27.60 EUR for 1,000 such turns of claude-sonnet-5-5\n" in priced
+    monkeypatch.setenv("ORACLE_FEATURES", "-usage")
+    assert "EUR" not in oracle("trees", "check", "two.yaml").out
+    (tmp_path / "prices.yaml").write_text("currency: Euro\n")
+    monkeypatch.delenv("ORACLE_FEATURES")
+    wrong = oracle("trees", "check", "two.yaml")
+    assert wrong.code != 0
+    assert "the file has no 'models'" in wrong.err

@@ -89,6 +89,10 @@ def test_a_fix_removes_its_warning(name: str, tmp_path: Path) -> None:
     assert warning.message not in [other.message for other in left.warnings]
 
 
+ROUNDS = (
+    "loop: { until: termination_reason, guards: [cancelled, turn_budget, deadline], child: { sequence: "
+    "[llm_turn, STEP, selector: [subtree: use_tools, subtree: follow_signal]] } }"
+)
 VARIANTS = {
     "a set that counts hides the model": (
         "selector: [set: { rounds: rounds + 1 }, llm_turn: { tools: false }]",
@@ -137,6 +141,16 @@ VARIANTS = {
         "retry: { attempts: 3, child: { selector: [llm_turn: { tools: false }, say: No.] } }",
         "retry-without-failure",
     ),
+    **{
+        f"in each round {what}": (ROUNDS.replace("STEP", step), "cache-missed")
+        for what, step in {
+            "another model": "llm_turn: { model: other }",
+            "a turn without tools": "llm_turn: { tools: false }",
+            "a turn beside the answer": "llm_turn: { visible: false, into: plan }",
+            "that one in a sequence": "sequence: [llm_turn: { visible: false, into: plan }, set: { hint: plan }]",
+            "further tools": "force_success: { offer_tools: [vault_write] }",
+        }.items()
+    },
     "nine hundred attempts": (
         "selector: [retry: { attempts: 900, backoff_s: 1, child: { llm_turn: { tools: false } } }, say: No.]",
         "retry-without-limit",
@@ -156,3 +170,25 @@ def test_other_trees_of_that_sort_are_found_as_well(name: str, tmp_path: Path) -
     found = check(path)
     assert found.mistakes == ()
     assert code in [warning.code for warning in found.warnings]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "force_success: { sequence: [condition: turn == 3, llm_turn: { visible: false, into: plan }] }",
+        "if: { when: turn == 3, then: { llm_turn: { model: other } } }",
+        "selector: [condition: turn < 3, llm_turn: { tools: false }]",
+        "once: { offer_tools: [vault_write] }",
+        "force_success: { sequence: [condition: nothing_found, offer_all_reading_tools] }",
+    ],
+)
+def test_what_comes_on_a_condition_misses_no_cache_in_each_round(step: str, tmp_path: Path) -> None:
+    path = tmp_path / "variant.yaml"
+    path.write_text(
+        "tree: variant\nblackboard: { plan: { type: str, default: '' } }\n"
+        f"root:\n  sequence:\n    - classify_query\n    - compose_prompt\n    - {ROUNDS.replace('STEP', step)}\n",
+        encoding="utf-8",
+    )
+    found = check(path)
+    assert found.mistakes == ()
+    assert "cache-missed" not in [warning.code for warning in found.warnings]
