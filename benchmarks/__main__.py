@@ -2,6 +2,7 @@
 
 from benchmarks import (
     bench_adapters,
+    bench_cache,
     bench_check,
     bench_classify,
     bench_debugging,
@@ -40,6 +41,7 @@ _ALL = (
     bench_mutants,
     bench_turns,
     bench_traces,
+    bench_cache,
     bench_check,
     bench_verify,
     bench_editing,

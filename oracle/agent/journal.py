@@ -117,6 +117,10 @@ class QueryJournal(bt_runtime.Journal, Protocol):
         """A tool that writes is about to be called, for the first time at `at`; must not wait, but `flush` follows."""
         ...
 
+    def with_end(self, work: Callable[[Any], object]) -> bool:
+        """Offer to add the answer to its conversation (`KeptWithRuns`) with the run's end; whether that is done."""
+        ...
+
     def signal(self, record: SignalRecord) -> None:
         """A signal of the model, and what the control did about it; must not wait."""
         ...

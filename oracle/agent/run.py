@@ -203,6 +203,7 @@ class AgentRun:
         # Its notes stay in the transcript: taking them back would void the provider's cache.
         self.note = None
         self.transcript.add_notes(outcome.notes)
+        self.transcript.offered = self.transcript.offers(self.offered, self.usable(tools=not outcome.without_tools))
         self.transcript.mark_sent()
         self.gathering.begin_turn(self.query.question)
         if outcome.is_broken:

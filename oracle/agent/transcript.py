@@ -19,7 +19,7 @@ from typing import Any
 from bt_runtime.text.data import dataclass
 from oracle.agent.planning import content_characters
 from oracle.core.encoding import held_frozen, to_json
-from oracle.llm.protocol import CONTINUE, Message, ToolUse
+from oracle.llm.protocol import CONTINUE, Message, Offer, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
 """The result of a call that has none when the next message comes."""
@@ -62,7 +62,11 @@ class _Digest:
 
 @dataclass(slots=True)
 class Transcript:
-    """History, question, and what this query has added; sizes are counted as messages are added."""
+    """History, question, and what this query has added; sizes are counted as messages are added.
+
+    Args:
+        offered: which tools the model may call, as `ModelRequest.offers` has it; empty before the first request.
+    """
 
     _messages: list[Message] = field(default_factory=list)
     _call_ids: set[str] = field(default_factory=set)
@@ -72,6 +76,7 @@ class Transcript:
     _sent_messages: int = 0
     _sent_characters: int = 0
     _digested: "_Digest" = field(default_factory=_Digest, repr=False)
+    offered: tuple[Offer, ...] = ()
 
     @classmethod
     def of(cls, history: Sequence[Message], question: str) -> "Transcript":
@@ -116,6 +121,17 @@ class Transcript:
         digest.add(self._messages, most=blocks)
         return digest.text()
 
+    def offers(self, listed: tuple[str, ...], usable: tuple[str, ...]) -> tuple[Offer, ...]:
+        """`offered`, with what a request of these messages changes.
+
+        Args:
+            listed: the tools of the request.
+            usable: those that the model may call.
+        """
+        known, last = self.offered or ((0, 0, listed),), self._messages[-1]
+        notes = len(last["content"]) if last["role"] == "system" else 0
+        return known if known[-1][2] == usable else (*known, (len(self._messages) - bool(notes), notes, usable))
+
     def reserve_calls(self, ids: Iterable[str]) -> None:
         """No call gets one of these ids any more."""
         self._call_ids.update(ids)
@@ -133,7 +149,7 @@ class Transcript:
         self._digested = self._digested.copy()
         self._digested.add(self._messages[self._digested.messages : -1])
         messages, ids, sent = list(self._messages), set(self._call_ids), (self._sent_messages, self._sent_characters)
-        copy = Transcript(messages, ids, self._open, self._characters, *sent, self._digested.copy())
+        copy = Transcript(messages, ids, self._open, self._characters, *sent, self._digested.copy(), self.offered)
         copy._answer_open_calls(_NOT_RUN_YET)
         copy.add_notes(notes)
         return copy

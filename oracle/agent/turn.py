@@ -352,6 +352,7 @@ class OpenTurn:
             time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
             previous_message=run.turn.outcome.message_id if run.turn.outcome else "",
             retries=self._retries,
+            offers=asked.offers(run.offered, run.usable(tools=tools)),
         )
 
     def record(self, request: ModelRequest, *, step: str) -> RequestRecord:

@@ -49,6 +49,10 @@ class ToolDefinition:
     input_schema: Mapping[str, Any]
 
 
+Offer = tuple[int, int, tuple[str, ...]]
+"""The tools that the model may call behind so many messages, and so many blocks of the note behind those, by name."""
+
+
 @held_frozen
 class ModelRequest:
     """The request for one turn.
@@ -69,6 +73,11 @@ class ModelRequest:
         model: the provider's name for the model; `None` means the adapter's default.
         output_schema: JSON schema of the answer, for providers that can hold the model to it; `None`: it is free text.
         time_left_s: seconds until the query's deadline, which bounds the retries; `None` if there is no deadline.
+        offers: which of the tools the model may call: first those of the query's first request, then what has changed.
+            Models that take no such changes are offered all `tools`.
+        previous_message: the provider's id of the response before, which a missed cache is explained by; empty if
+            there was none.
+        retries: whether it is sent again where it fails before an answer begins; not where another model stands in.
     """
 
     system: str
@@ -85,6 +94,7 @@ class ModelRequest:
     time_left_s: float | None = None
     previous_message: str = ""
     retries: bool = True
+    offers: tuple[Offer, ...] = ()
 
 
 @held_frozen

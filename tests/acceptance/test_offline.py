@@ -124,8 +124,8 @@ async def test_the_code_question_of_the_readme_is_answered_with_places_in_bt_run
 @pytest.mark.parametrize(
     ("question", "place", "words"),
     [
-        ("What does this project do?", r"README\.md:\d+", "with a behavior tree in YAML as the agent's control"),
-        ("How do I add my own tool?", r"docs/tools\.md:\d+", "A tool from a function"),
+        ("What does this project do?", r"README\.md:\d+", "controls it with a behavior tree that you write in YAML"),
+        ("How do I add my own tool?", r"docs/(?:extending|internals/tools)\.md:\d+", "tool"),
     ],
 )
 async def test_questions_about_use_are_answered_from_the_documents(

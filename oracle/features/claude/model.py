@@ -22,6 +22,7 @@ from oracle.core.traces import trace_headers
 from oracle.features.claude.facts import UNKNOWN, ThinkingSettings, model_facts, thinking_settings
 from oracle.features.claude.refusals import Refusals, refuses_schema, refuses_thinking
 from oracle.features.claude.request import drop_cache_marks, request_body, without_thinking
+from oracle.features.claude.tool_changes import TOOL_CHANGES_BETA, change_tools
 from oracle.features.claude.turn import ProviderTurn
 from oracle.llm.attempts import AttemptFailedError, Attempts, RetryPolicy, retry_after_s
 from oracle.llm.blocks import without_thinking_blocks
@@ -145,7 +146,11 @@ class AnthropicModel:
             body["diagnostics"] = {"previous_message_id": turn.message_id or None}
         if turn.goes_without_thinking:
             body = without_thinking(body) or body
-        return body, {"anthropic-beta": ",".join(thinking.betas)} if thinking.betas else None
+        betas = thinking.betas
+        turn.changes_tools = known.has_tool_changes and change_tools(body, request.offers)
+        if turn.changes_tools:
+            betas = (*betas, TOOL_CHANGES_BETA)
+        return body, {"anthropic-beta": ",".join(betas)} if betas else None
 
     async def _read_message(self, request: ModelRequest, turn: ProviderTurn) -> AsyncGenerator[ModelEvent, None]:
         """The events of one message, with retries until an answer begins."""
@@ -174,7 +179,9 @@ class AnthropicModel:
             return False
         if self._known_refusals(turn.model).learn(error):
             return True
-        if error.refuses_thinking and not turn.goes_without_thinking and without_thinking(body) is not None:
+        if self._known_refusals(turn.model).learn(error, changes_tools=turn.changes_tools):
+            return True
+        if refuses_thinking(error) and not turn.goes_without_thinking and without_thinking(body) is not None:
             turn.goes_without_thinking = True
             return True
         return False

@@ -23,6 +23,8 @@ class ProviderTurn:
         spent: the usage of the paused messages.
         goes_without_thinking: the provider has rejected thinking of earlier turns.
         request_ids: the provider's ids of the requests that it has answered.
+        changes_tools: the last request had changes of tools in its messages.
+        message_id: the provider's id of its last response; before one, that of the turn before.
     """
 
     model: str
@@ -33,6 +35,8 @@ class ProviderTurn:
     spent: Usage = field(default_factory=Usage)
     goes_without_thinking: bool = False
     request_ids: tuple[str, ...] = ()
+    message_id: str = ""
+    changes_tools: bool = False
 
     def __post_init__(self) -> None:
         self.reader = MessageReader(model=self.model)

@@ -140,3 +140,19 @@ def test_adding_changes_no_message_that_was_sent_before() -> None:
     sent = transcript.messages
     transcript.add_notes(["Look closer."])
     assert sent[0]["content"] == [{"type": "text", "text": "A?"}]
+
+
+def test_what_changes_of_the_tools_stands_behind_what_was_sent_before() -> None:
+    """The first request lists its tools; a later one says where in the messages the model may call others."""
+    both, first = ("search", "read"), (0, 0, ("search", "read"))
+    transcript = Transcript.of((), "Why?")
+    assert transcript.offers(both, both) == (first,)
+    assert transcript.offers(both, ()) == (first, (1, 0, ()))
+    transcript.add_notes(["Answer now."])
+    transcript.offered = transcript.offers(both, ())
+    assert transcript.offered == (first, (1, 1, ()))
+    transcript.add_turn([{"type": "text", "text": "So."}])
+    asked = transcript.beside(["And now?"])
+    assert asked.offers(both, ()) == transcript.offered
+    assert asked.offers(both, ("read",)) == (*transcript.offered, (4, 1, ("read",)))
+    assert transcript.offered == (first, (1, 1, ())), "a request that is not applied leaves nothing"

@@ -26,6 +26,7 @@ from oracle.llm.blocks import THINKING
 from tests.support.provider.request import (
     Body,
     blocks_of,
+    deferred_tools,
     last_cacheable,
     message_blocks,
     request_blocks,
@@ -133,11 +134,15 @@ def _positions(body: Body, workspace: str) -> Iterator[_Position]:
     last = last_cacheable(body) if automatic is not None else None
     prefix, tokens = _chained("", [workspace, body.get("model")]), 0
     level: Level | None = None
+    later = deferred_tools(body)
     for at, place, block in _leveled(body):
+        if place.startswith("tools.") and block.get("name") in later:
+            continue
+        added = later.pop(block["tool"]["name"], None) if block.get("type") == "tool_addition" else None
         if at != level:
             prefix, level = _chained(prefix, _switches(body, at)), at
-        prefix = _chained(prefix, unmarked(block))
-        tokens += estimated_tokens(block)
+        prefix = _chained(prefix, [unmarked(block), unmarked(added)])
+        tokens += estimated_tokens(block) + (0 if added is None else estimated_tokens(added))
         control = block.get("cache_control") or (automatic if place == last else None)
         yield _Position(prefix, tokens, None if control is None else str(control.get("ttl", "5m")))
 

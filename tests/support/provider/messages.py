@@ -1,11 +1,13 @@
 """What the Messages API rejects in the messages of a request; `provider_rules.RULES` names the sources."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 
 from oracle.llm.blocks import THINKING
 from tests.support.provider.request import EMPTY_TEXT, Body, Request, blocks_of, message_blocks, unknown_fields
 from tests.support.provider.signatures import misplaced, misread
+from tests.support.provider.tool_changes import CHANGES
 
 _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})
@@ -37,7 +39,8 @@ def content(request: Request) -> Iterator[str]:
         yield from unknown_fields(place, block)
         yield from _block(place, block)
     for index, message in enumerate(request.messages):
-        if message.get("role") == "system" and any(block.get("type") != "text" for block in blocks_of(message)):
+        kinds = {block.get("type") for block in blocks_of(message)}
+        if message.get("role") == "system" and not kinds <= {"text", *CHANGES}:
             yield f"messages.{index}.content: Input should be text"
 
 

@@ -21,6 +21,8 @@ _BLOCK_PARAMS: Mapping[str, str] = {
     "tool_result": "ToolResultBlockParam",
     "server_tool_use": "ServerToolUseBlockParam",
     "web_search_tool_result": "WebSearchToolResultBlockParam",
+    "tool_addition": "beta.BetaRequestToolAdditionBlockParam",
+    "tool_removal": "beta.BetaRequestToolRemovalBlockParam",
 }
 """The blocks that the product sends, with their types in `anthropic.types`."""
 
@@ -117,6 +119,11 @@ def cache_marks(body: Body) -> Iterator[Mark]:
         control = block.get("cache_control")
         if control is not None:
             yield Mark(place, block, control)
+
+
+def deferred_tools(body: Body) -> dict[str, Body]:
+    """The tools that are no part of the prefix before a message names them, by name."""
+    return {str(tool.get("name")): tool for tool in body.get("tools") or () if tool.get("defer_loading")}
 
 
 def last_cacheable(body: Body) -> str | None:

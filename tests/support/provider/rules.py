@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from oracle.features.claude.facts import BINDING_BETA, MIN_THINKING_TOKENS, model_facts
 from oracle.llm.blocks import THINKING
-from tests.support.provider import messages, tools
+from tests.support.provider import messages, tool_changes, tools
 from tests.support.provider.diagnostics import diagnostics_form
 from tests.support.provider.request import (
     EMPTY_TEXT,
@@ -30,7 +30,7 @@ MAX_MESSAGES = 100_000
 MAX_REQUEST_BYTES = 32 * 1024 * 1024
 """The provider answers larger requests with 413 (platform.claude.com, "Errors", "Request size limits")."""
 
-KNOWN_BETAS = frozenset({BINDING_BETA})
+KNOWN_BETAS = frozenset({BINDING_BETA, tool_changes.TOOL_CHANGES_BETA})
 """The values of the `anthropic-beta` header that the double accepts by default."""
 
 _HEADERS = frozenset({"user_profile_id", "workspace_id"})
@@ -223,10 +223,12 @@ RULES: tuple[Rule, ...] = (
     Rule("output_config", "Effort: levels by model; anthropic.types.OutputConfigParam", _output_config),
     Rule("thinking", "Thinking: types by model; anthropic.types.ThinkingConfigParam", _thinking),
     Rule("tools", "Define tools; anthropic.types.ToolParam", tools.tool_form),
+    Rule("deferred tools", "Tool search: deferred tools; anthropic.types.ToolParam", tool_changes.deferred),
     Rule("web search", "Web search tool: an administrator enables it", tools.web_search),
     Rule("tool_choice", "Define tools: forcing tool use; Thinking: with tool use", tools.tool_choice),
     Rule("roles", "Messages: turns (stricter, see above); Mid-conversation system messages: placement", messages.roles),
     Rule("content", "Messages: content; anthropic.types.ContentBlockParam", messages.content),
+    Rule("tool changes", "Mid-conversation system messages: tool changes", tool_changes.tool_changes),
     Rule("trailing thinking", "Errors: the final block cannot be thinking", messages.trailing_thinking),
     Rule("tool calls", "Handle tool calls: each use has its result next", messages.tool_calls),
     Rule("results first", "Handle tool calls: results come first", messages.results_first),

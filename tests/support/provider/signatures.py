@@ -73,7 +73,8 @@ def _thinking(messages: Sequence[Body]) -> Iterator[tuple[str, Body]]:
 def _prefix(body: Body, messages: Sequence[Body]) -> str:
     """A digest of the system prompt, the tools and the messages without thinking, which has its own chain."""
     said = [{**message, "content": list(without_thinking_blocks(blocks_of(message)))} for message in messages]
-    return _digest([body.get("system"), body.get("tools"), said], 16)
+    tools = [tool for tool in body.get("tools") or () if not tool.get("defer_loading")] or None
+    return _digest([body.get("system"), tools, said], 16)
 
 
 def _digest(value: object, characters: int) -> str:

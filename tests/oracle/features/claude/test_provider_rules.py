@@ -6,6 +6,7 @@ from oracle.features.claude.facts import BINDING_BETA, model_facts
 from tests.support.provider.request import Request
 from tests.support.provider.rules import KNOWN_BETAS, RULES, complaint
 from tests.support.provider.signatures import Signer
+from tests.support.provider.tool_changes import TOOL_CHANGES_BETA
 
 USER = {"role": "user", "content": "Hi"}
 GOOD = {"model": "claude-sonnet-5-5", "max_tokens": 4096, "messages": [USER]}
@@ -30,6 +31,10 @@ def says(*blocks):
 
 def asks(*blocks):
     return {"role": "user", "content": list(blocks)}
+
+
+def notes(*blocks):
+    return {"role": "system", "content": list(blocks)}
 
 
 def thought(words="Hm", body=GOOD, messages=(USER,)):
@@ -329,6 +334,30 @@ CASES = {
         "bound to a different conversation",
         {**messages(says(thought(body={**GOOD, "tools": [TOOL]}), USE), asks(RESULT)), "tools": [TOOL]},
     ),
+    "all-deferred": (
+        "deferred tools",
+        tools({**TOOL, "defer_loading": True}),
+        "At least one tool must be non-deferred",
+        tools(TOOL, {**TOOL, "name": "read_file", "defer_loading": True}),
+    ),
+    "mark-on-deferred": (
+        "deferred tools",
+        tools(TOOL, {**TOOL, "name": "read_file", "defer_loading": True, "cache_control": MARK}),
+        "cannot have both",
+        tools({**TOOL, "cache_control": MARK}, {**TOOL, "name": "read_file", "defer_loading": True}),
+    ),
+    "diagnostics-field": (
+        "diagnostics",
+        {"diagnostics": {"previous_message": "msg_1"}},
+        "diagnostics.previous_message: Extra inputs",
+        {"diagnostics": {"previous_message_id": "msg_1"}},
+    ),
+    "diagnostics-number": (
+        "diagnostics",
+        {"diagnostics": {"previous_message_id": 1}},
+        "valid string",
+        {"diagnostics": {"previous_message_id": None}},
+    ),
     "five-marks": (
         "cache marks",
         {"system": [text(cache_control=MARK)] * 5},
@@ -399,6 +428,39 @@ def test_unknown_betas_are_rejected_by_name_and_a_gateway_may_know_none():
     assert f"`{BINDING_BETA}` for the `anthropic-beta` header" in refusal(
         {}, betas=BINDING_BETA, known_betas=frozenset()
     )
+
+
+def change(kind, name="search_code", **tool):
+    return {"type": kind, "tool": {"type": "tool_reference", "name": name, **tool}}
+
+
+LISTED = tools(TOOL, {**TOOL, "name": "read_file", "defer_loading": True})
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"messages": [USER, notes(change("tool_removal"))]}, None),
+        ({"messages": [USER, notes(change("tool_addition", "read_file"), text())]}, None),
+        ({"messages": [USER, notes(change("tool_removal"), change("tool_addition"))]}, None),
+        ({"messages": [notes(change("tool_removal")), USER]}, "must follow a user message"),
+        ({"messages": [asks(change("tool_removal"))]}, "only allowed in messages of the role 'system'"),
+        ({"messages": [USER, notes(change("tool_removal", "web"))]}, "'web' is not declared in `tools`"),
+        ({"messages": [USER, notes(change("tool_addition"))]}, "'search_code' is already available"),
+        ({"messages": [USER, notes(change("tool_removal", "read_file"))]}, "'read_file' is not available"),
+        ({"messages": [USER, notes(change("tool_removal", type="tool"))]}, "should be a tool_reference"),
+        ({"messages": [USER, notes(change("tool_removal"))], "model": "claude-sonnet-5"}, "not supported"),
+    ],
+)
+def test_tool_changes_name_tools_that_are_listed_and_change_something(body, words):
+    found = refusal({**LISTED, **body}, betas=TOOL_CHANGES_BETA)
+    assert found is None if words is None else words in found
+
+
+def test_tool_changes_are_a_beta():
+    body = {**LISTED, "messages": [USER, notes(change("tool_removal"))]}
+    assert "Input tag 'tool_removal'" in refusal(body)
+    assert TOOL_CHANGES_BETA in refusal(body, betas=TOOL_CHANGES_BETA, known_betas=frozenset())
 
 
 def test_an_organisation_without_web_search_cannot_use_it():
