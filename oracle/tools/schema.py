@@ -39,6 +39,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
     description: str | None = None,
     writes: bool = False,
     takes_key: bool = False,
+    needs_approval: bool = False,
     timeout_s: float = 30.0,
     workers: Workers | None = None,
     query_types: Sequence[str] | Literal["always"] | None = None,
@@ -53,6 +54,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         description: for the model; the first paragraph of the docstring by default.
         writes: whether a call changes data outside the query.
         takes_key: whether a call with the same `oracle.tools.call_key()` does nothing twice.
+        needs_approval: whether a person must approve each call of the model, whatever the tree says.
         timeout_s: time limit of a call in seconds.
         workers: the threads for a synchronous function; new ones by default.
         query_types: the types of queries that are offered the tool, `always` for all; by default its group decides, and
@@ -82,6 +84,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
             group=group,
             writes=writes,
             takes_key=takes_key,
+            needs_approval=needs_approval,
             timeout_s=timeout_s,
             query_types=offered,
             examples=tuple(examples),

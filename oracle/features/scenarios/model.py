@@ -345,12 +345,13 @@ class ToolScript:
 
     group: ToolGroup | None = None
     writes: Flag = False
+    approve: Flag = False
     answers: tuple[Annotated[ToolAnswer, short_for("result")], ...] = ()
 
 
 def _tool(written: Json) -> Json:
     """A tool may be written as its answers, or as its only answer."""
-    if isinstance(written, dict) and written.keys() & {"group", "writes", "answers"}:
+    if isinstance(written, dict) and written.keys() & {"group", "writes", "approve", "answers"}:
         return written
     return {"answers": written if isinstance(written, list) else [written]}
 

@@ -55,7 +55,8 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
     scripts = _tool_answers(run, outcomes)
     tools = {name: ToolScript(answers=tuple(answers)) for name, answers in scripts.items() if name not in own_tools}
     for name, tool in own_tools.items():
-        tools[name] = ToolScript(answers=tuple(scripts.get(name, ())), group=tool.group, writes=tool.writes)
+        answers = tuple(scripts.get(name, ()))
+        tools[name] = ToolScript(answers=answers, group=tool.group, writes=tool.writes, approve=tool.needs_approval)
     return Scenario(
         name=_name(run),
         question=str(run.record.input["question"]),

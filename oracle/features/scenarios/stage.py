@@ -226,7 +226,8 @@ class StagedTools:
     def _own(self, name: str, script: ToolScript) -> Tool:
         schema = {"type": "object", "properties": {}, "additionalProperties": True}
         call = self._call_of(name, script)
-        return Tool(name, f"{name}, as scripted.", "Always.", schema, call, script.group or "code", script.writes)
+        made = Tool(name, f"{name}, as scripted.", "Always.", schema, call, script.group or "code", script.writes)
+        return replace(made, needs_approval=script.approve)
 
     def _call_of(self, name: str, script: ToolScript) -> Callable[[Mapping[str, Any]], Awaitable[ToolResult]]:
         numbers = count()

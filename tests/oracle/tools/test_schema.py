@@ -180,3 +180,12 @@ async def test_a_return_value_of_another_type_is_a_definition_error() -> None:
 
     with pytest.raises(ToolDefinitionError, match="returned int"):
         await tool(group="code", when_to_use="Never.")(wrong).call({})
+
+
+def test_a_tool_of_a_function_can_need_a_person() -> None:
+    @tool(group="orders", when_to_use="To pay back.", writes=True, needs_approval=True)
+    def refund(number: int) -> str:
+        """Pay an order back."""
+        return str(number)
+
+    assert refund.needs_approval

@@ -105,7 +105,7 @@ FULL = Scenario(
                 ToolAnswer(empty=True, sources=(("code", "a.py"),)),
             )
         ),
-        "probe": ToolScript(group="vault", writes=True, answers=(ToolAnswer(hang=True),)),
+        "probe": ToolScript(group="vault", writes=True, approve=True, answers=(ToolAnswer(hang=True),)),
     },
     model=(
         Turn(text="A plain one.\nOf two lines.\n"),
