@@ -29,6 +29,7 @@ from oracle.agent.tracing import NO_TRACES, NOT_TRACED, RunTrace, TracedEnd, Tra
 from oracle.classify.protocol import Encoder
 from oracle.classify.types import QueryClassification, QueryShares
 from oracle.core.chunks import Chunk
+from oracle.core.errors import UserError
 from oracle.core.loading import imported
 from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.llm.protocol import Model, ModelFault
@@ -87,6 +88,8 @@ class Ask:
         is_detached: its run needs no reader: it is not cancelled when the last one has left.
         client_tools: those that the client runs itself.
         headers: of the request, for tools that hand them on; `None`: they are not known.
+        attachments: files beside the question, each a block (`oracle.llm.protocol`) of which the bytes are kept.
+        output_schema: JSON schema of the answer, checked; `None`: it is free text.
     """
 
     question: str
@@ -102,6 +105,8 @@ class Ask:
     is_detached: bool = False
     client_tools: BroughtTools | None = None
     headers: Mapping[str, str] | None = field(default=None, repr=False)
+    attachments: tuple[Mapping[str, Any], ...] = ()
+    output_schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +342,11 @@ class Oracle:
         return self._equipment.encoder
 
     @property
+    def equipment(self) -> Equipment:
+        """What its queries work with."""
+        return self._equipment
+
+    @property
     def model_name(self) -> str:
         """The model that answers where a query names none."""
         return self._equipment.model.name
@@ -410,6 +420,12 @@ class Oracle:
         question = checked_question(ask.question)
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
         control = self._controls.choose(ask.tree, config)
+        if (tokens := sum(each["tokens"] for each in ask.attachments)) > config.token_budget:
+            raise UserError(
+                f"the attachments take some {tokens:,} tokens, and this run may use {config.token_budget:,}: "
+                "attach less, or raise `token_budget`",
+                loc=("body", "attachments"),
+            )
         if ask.client_tools:
             taken, can_wait = self.tools_for(ask.user_id).names, isinstance(control, TreeDefinition)
             ask.client_tools.check(taken=taken, tree=ask.tree, can_wait=can_wait)
@@ -579,7 +595,12 @@ def _query(
     room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
     if (window := equipment.context_tokens(ask.model)) is not None:
         room = min(room, window // 3)
-    history = equipment.history(conversation.messages, most_tokens=room, earlier=conversation.earlier)
+    history = equipment.history(
+        conversation.messages,
+        most_tokens=room,
+        earlier=conversation.earlier,
+        can_attach=equipment.hooks.complete is not None,
+    )
     return Query(
         run_id=run_id,
         question=checked.question,
@@ -597,4 +618,6 @@ def _query(
         encoded=encoded,
         grants=conversation.grants,
         headers=ask.headers,
+        attachments=ask.attachments,
+        output_schema=ask.output_schema,
     )

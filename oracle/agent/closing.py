@@ -1,5 +1,7 @@
 """The end of a query, for every kind of control: explain why it stopped, save the exchange, send `Done`."""
 
+from collections.abc import Mapping
+from typing import Any
 
 import structlog
 
@@ -134,6 +136,14 @@ def _obstacle(run: AgentRun) -> str:
     return "the model asked for another turn" if last.has_text else "the model's last response was empty"
 
 
+def _kept_files(run: AgentRun) -> tuple[Mapping[str, Any], ...]:
+    """The files of the question; marked if the provider refused the question, which a file may have caused."""
+    is_refused = run.fault is not None and run.fault.kind in ("bad_request", "context_too_large")
+    if is_refused and run.state.termination_reason == "error":
+        return tuple({**each, "is_refused": True} for each in run.query.attachments)
+    return run.query.attachments
+
+
 @dataclass(frozen=True, slots=True)
 class Closer:
     """Ends queries, and keeps the exchange of each in its conversation."""
@@ -190,6 +200,7 @@ class Closer:
             steps=tuple(run.output.steps),
             classification=run.classification,
             had_tool_errors=bool(run.state.last_error),
+            attachments=_kept_files(run),
             error_type=run.fault.error_type if run.fault and run.state.termination_reason == "error" else None,
         )
         user_id, context_id = run.query.user_id, run.query.context_id

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any
 
 from bt_runtime.text.data import dataclass
 from oracle.classify.types import QueryClassification, QueryShares
+from oracle.core.encoding import to_json
 from oracle.core.errors import UserError
 from oracle.decision import AgentConfig
 from oracle.llm.protocol import Message
@@ -28,6 +30,8 @@ class Query:
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
         grants: names of the tools that a person has allowed for the conversation.
+        attachments: the files beside the question, each a block (`oracle.llm.protocol`).
+        output_schema: JSON schema of the answer, which is JSON alone then; `None`: it is free text.
         headers: of the user's request, for tools that hand them on; `None`: they are not known (`oracle.tools.keys`).
     """
 
@@ -46,7 +50,14 @@ class Query:
     previous_errors: bool = False
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
+    attachments: tuple[Mapping[str, Any], ...] = ()
+    output_schema: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def beside(self) -> tuple[Mapping[str, Any], ...]:
+        """The blocks in front of the question: the files."""
+        return self.attachments
 
 
 def checked_question(text: str) -> str:

@@ -16,6 +16,7 @@ from dataclasses import field, fields
 from hashlib import sha256
 from typing import Any
 
+from bt_runtime.text import CHARACTERS_PER_TOKEN
 from bt_runtime.text.data import dataclass
 from oracle.agent.planning import content_characters
 from oracle.core.encoding import held_frozen, to_json
@@ -79,13 +80,24 @@ class Transcript:
     offered: tuple[Offer, ...] = ()
 
     @classmethod
-    def of(cls, history: Sequence[Message], question: str) -> "Transcript":
-        """Begin with a conversation's history and a new question."""
+    def of(
+        cls, history: Sequence[Message], question: str, attachments: Sequence[Mapping[str, Any]] = ()
+    ) -> "Transcript":
+        """Begin with a conversation's history and a new question, the files beside it first."""
         transcript = cls()
-        for message in history:
+        for message in (*history, {"role": "user", "content": [*attachments, _text(question)]}):
             transcript._add(message["role"], message["content"])
-        transcript._add("user", [_text(question)])
+            attached = [each for each in _blocks(message["content"]) if each["type"] == "attachment"]
+            transcript._characters += CHARACTERS_PER_TOKEN * sum(each["tokens"] for each in attached)
         return transcript
+
+    def begin_anew(
+        self, history: Sequence[Message], question: str, attachments: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Restart with another history and question, as if nothing had been added or sent."""
+        begun = Transcript.of(history, question, attachments)
+        for each in fields(self):
+            setattr(self, each.name, getattr(begun, each.name))
 
     @property
     def messages(self) -> tuple[Message, ...]:

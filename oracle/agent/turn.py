@@ -19,6 +19,7 @@ import structlog
 
 from bt_runtime.text import estimate_tokens
 from bt_runtime.text.data import dataclass
+from oracle.agent.equipment import Equipment
 from oracle.agent.journal import RequestRecord, digest_of
 from oracle.agent.last_turn import LostTurn
 from oracle.agent.notes import GO_ON, limit_note, stronger
@@ -32,7 +33,6 @@ from oracle.core import chunks
 from oracle.core.chunks import ToolCalled, ToolReturned
 from oracle.decision.repeated_text import LOOP_CHARS, Echo, goes_round
 from oracle.llm.protocol import (
-    Model,
     ModelError,
     ModelEvent,
     ModelFault,
@@ -333,6 +333,10 @@ class OpenTurn:
         echo = Echo(output.answer if can_repeat else "")
         self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now, echo)
         output.begin_turn()
+        has_schema = visible and run.query.output_schema is not None
+        self._check = run.equipment.hooks.check_answer if has_schema else None
+        if self._check is not None:  # the answer is shown once it is valid
+            self.progress.show, self.progress.echo = lambda _text: None, Echo("")
         self._started_s = now()
 
     def request(self) -> ModelRequest:
@@ -479,7 +483,7 @@ async def run_turn(
 async def _stream(run: AgentRun, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
     """Read the response to its end, or until this is cancelled: what went wrong, and whether it was cancelled."""
     ended = asyncio.get_running_loop().create_future()
-    reading = asyncio.create_task(_read(run.equipment.model, request, progress, ended), name="model")
+    reading = asyncio.create_task(_read(run.equipment, request, progress, ended), name="model")
     interrupted = False
     try:
         await ended
@@ -493,14 +497,16 @@ async def _stream(run: AgentRun, request: ModelRequest, progress: _Progress) -> 
 
 
 async def _read(
-    model: Model, request: ModelRequest, progress: _Progress, ended: "asyncio.Future[None]"
+    equipment: Equipment, request: ModelRequest, progress: _Progress, ended: "asyncio.Future[None]"
 ) -> ModelFault | None:
     """Take each event; returns what went wrong at the provider.
 
     `ended` is set within the task: a callback on the task would run one iteration of the event loop later.
     """
     try:
-        async with aclosing(model.stream(request)) as events:
+        if equipment.hooks.complete is not None:
+            request = await equipment.hooks.complete(request)
+        async with aclosing(equipment.model.stream(request)) as events:
             async for event in events:
                 if progress.is_over:
                     break

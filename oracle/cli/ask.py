@@ -22,9 +22,17 @@ _FOLDER = click.Path(path_type=Path)
     metavar="NAME=VALUE",
     help=f"A limit for this query; may be repeated. Names: {', '.join(AgentConfig.model_fields)}.",
 )
-@click.option("--model", metavar="NAME", help="The provider's model that answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print the chunks as JSON, one object a line, and nothing else.")
-@click.option("--detach", is_flag=True, help="Ask a running service, and print the id of the run.")
+@click.option("--model", metavar="NAME", help="The model that answers.")
+@click.option(
+    "--attach",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A picture, PDF or text file; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print only the chunks as JSON, one object per line.")
+@click.option("--detach", is_flag=True, help="Ask a running service and print the id of the run.")
 @click.option(
     "--url",
     metavar="URL",
@@ -38,6 +46,7 @@ def ask(  # noqa: PLR0913  one for each option
     tree: str,
     limits: tuple[str, ...],
     model: str | None,
+    files: tuple[Path, ...],
     as_json: bool,
     detach: bool,
     url: str | None,
@@ -63,11 +72,15 @@ def ask(  # noqa: PLR0913  one for each option
     """  # noqa: D301  click's mark for lines that are not rewrapped
     given = {"tree": tree, "limits": limits, "model": model, "as_json": as_json}
     if not detach and url is not None:
-        raise click.UsageError("--url names the service that --detach asks; give both, or neither")
-    if detach and (project or vault):
-        raise click.UsageError("--project and --vault are not for --detach: a service has its own folders")
+        raise click.UsageError("--url names the service for --detach; give both or neither")
+    if detach and (project or vault or files):
+        raise click.UsageError(
+            "--project, --vault and --attach cannot be combined with --detach: the service has its own files"
+        )
     return int(
         imported("oracle.cli.asking:detach")(" ".join(question) or None, url=url, **given)
         if detach
-        else imported("oracle.cli.asking:ask")(" ".join(question) or None, project=project, vault=vault, **given)
+        else imported("oracle.cli.asking:ask")(
+            " ".join(question) or None, project=project, vault=vault, files=files, **given
+        )
     )

@@ -2,8 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,11 +22,15 @@ from oracle.cli.setup import settings_for
 from oracle.cli.views import QueryStage
 from oracle.core.chunks import Chunk
 from oracle.core.encoding import to_json
+from oracle.core.features import features
+from oracle.core.loading import imported
 from oracle.core.logs import configure_logging, is_interactive
 from oracle.decision import AgentConfig
 from oracle.server.settings.fields import Settings, ceiling_name, variable_of
 from oracle.server.wiring.agent import note_of_window, open_oracle, uses_provider
 
+_ATTACHED = "oracle.features.attachments.asking:attached"
+"""What reads the files of a question; imported for the first that has any."""
 _MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
 """UTF-8 has at most four bytes per character; the rest is room for surrounding white space."""
 _LONGEST_NUMBER = 18
@@ -99,6 +104,7 @@ def ask(
     limits: tuple[str, ...],
     model: str | None,
     as_json: bool,
+    files: Sequence[Path] = (),
 ) -> int:
     """Answer one question, and return the exit code.
 
@@ -110,6 +116,7 @@ def ask(
         limits: `NAME=VALUE` each.
         model: the provider's model; `None`: as the settings say.
         as_json: print the chunks as JSON, and nothing else.
+        files: attached to the question.
     """
     with Interrupts() as interrupts:
         settings = settings_for(project_dir=project, vault_dir=vault)
@@ -120,11 +127,17 @@ def ask(
             tree=tree,
             limits=_checked_limits(limits, settings),
         )
-        return asyncio.run(_answer(settings, asked, interrupts=interrupts, as_json=as_json))
+        return asyncio.run(_answer(settings, asked, interrupts=interrupts, as_json=as_json, files=files))
 
 
-async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
+async def _answer(
+    settings: Settings, asked: Ask, *, interrupts: Interrupts, as_json: bool, files: Sequence[Path]
+) -> int:
     async with open_oracle(settings) as oracle:
+        if files:
+            if "attachments" not in {each.name for each in features(settings.features)}:
+                raise CommandError("--attach needs the feature 'attachments', which is not installed or left out")
+            asked = replace(asked, attachments=imported(_ATTACHED)(oracle, files))
         return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
 
 

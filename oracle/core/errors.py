@@ -4,6 +4,7 @@
 OracleError
 ├── UserError               the user, or the client: ask for something else, or ask later
 │   ├── ClientToolError         a tool that a client brings cannot be offered
+│   ├── FileError               a file cannot be attached to a question
 │   ├── ConfigError             a limit is unknown or out of bounds
 │   ├── UnauthorizedError       no valid bearer token
 │   ├── BadTokenError           a token that names a user is not valid

@@ -31,6 +31,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.debugging",
     "oracle.features.feedback",
     "oracle.features.usage",
+    "oracle.features.attachments",
     "oracle.server.connect.openai",
     "oracle.server.connect.ai_sdk",
     "oracle.server.connect.ag_ui",
@@ -94,6 +95,9 @@ class Feature:
         calls: FastAPI routers below `/api/`, imported when the first request is for one of them.
         adapters: by the path below which a protocol of clients is served, the module of its calls
             (`oracle.server.api.adapters`).
+        bodies: by the path of a call of its own, the most bytes that a body of it may have, where that is more than
+            other calls take.
+        fields: by a field of a question's body, what reads it (`oracle.server.api.fields`).
         tables: what it keeps in the database, each a `Keeping` (`oracle.runs.storage.parts`).
         commands: by what is typed behind `oracle`, such as `trees judge`: where the command is, and its summary.
         tools: what plugins name by `oracle.tools`.
@@ -117,6 +121,8 @@ class Feature:
     checks: str | None = None
     calls: tuple[str, ...] = ()
     adapters: Mapping[str, str] = field(default_factory=dict)
+    bodies: Mapping[str, int] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tools: str | None = None

@@ -157,6 +157,7 @@ class _Query:
         terms: its significant words.
         results: the tools called for it, with the text of the result and whether that is an error.
         answers: what this model has answered in earlier turns of the query.
+        attached: the names of the files beside the question.
         calls_before: the number of tool calls in the conversation.
     """
 
@@ -164,6 +165,7 @@ class _Query:
     terms: tuple[str, ...]
     results: Mapping[str, tuple[str, bool]]
     answers: str
+    attached: str
     calls_before: int
 
 
@@ -211,6 +213,8 @@ class OfflineModel:
         if isinstance(chosen, _Answer):
             max_chars = request.max_tokens * CHARACTERS_PER_TOKEN
             text = chosen.render(max_chars=max_chars, is_first=not query.answers)
+            if query.attached and not query.answers:
+                text = f"I cannot see what is attached ({query.attached}): I only search texts. {_HOW_TO}\n\n{text}"
             for line in text[:max_chars].splitlines(keepends=True):
                 yield TextDelta(line)
             content = ({"type": "text", "text": text[:max_chars]},)
@@ -347,7 +351,9 @@ def _read_query(messages: Sequence[Message]) -> _Query:
             elif block.get("type") == "tool_result" and (name := names.get(block.get("tool_use_id"))) is not None:
                 results[name] = (_text_of(block), bool(block.get("is_error")))
     calls_before = sum(block.get("type") == "tool_use" for message in messages for block in _blocks(message))
-    return _Query(question, key_terms(question), results, "\n".join(answers).strip(), calls_before)
+    blocks = _blocks(messages[start]) if start >= 0 else ()
+    attached = ", ".join(str(each["name"]) for each in blocks if each.get("type") == "attachment")
+    return _Query(question, key_terms(question), results, "\n".join(answers).strip(), attached, calls_before)
 
 
 def _is_question(message: Message) -> bool:

@@ -6,6 +6,8 @@ Rules:
   (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
 - A note of the control is a message of the role `system` right behind a user's. `oracle.llm.anthropic_request` has
   another form, for models that take no such messages.
+- A file beside a question is a block of the type `attachment` with `id`, `name`, `media_type`, `size` and `tokens`, in
+  the place of its bytes. `Hooks.complete` puts the provider's blocks there; the embedded model gets it as it is.
 - `stream` yields events as they arrive and ends with exactly one `TurnEnded`, or raises `ModelError`.
 - Closing the iterator, or cancelling the task that reads it, closes the provider's connection immediately.
 """

@@ -187,6 +187,8 @@ class Continuation:
             model=asked.get("model"),
             tree=run.tree,
             run_id=run.id,
+            attachments=tuple(asked.get("attachments", ())),
+            output_schema=asked.get("output_schema"),
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
         tools = kept_tools(asked).behind(self.oracle.tools_for(run.user_id, also_gone=True))

@@ -447,6 +447,8 @@ class RunManager:
             tree=run.tree,
             is_detached=bool(asked.get("detached")),
             client_tools=kept_tools(asked),
+            attachments=tuple(asked.get("attachments", ())),
+            output_schema=asked.get("output_schema"),
         )
         try:
             checked = replace(self._oracle.check(ask), config=AgentConfig(**run.limits))

@@ -289,6 +289,12 @@ class Harness:
         assert self.provider is not None, "this harness was made with wire=False"
         return self.provider
 
+    def _bodies(self, since: int, since_request: int) -> list[dict[str, Any]]:
+        """What the provider has got, in Claude's format; empty without the wire."""
+        if self.provider is None or self.scripted is None:
+            return self.provider.bodies[since:] if self.provider else []
+        return [dict(as_body(request)) for request in self.scripted.requests[since_request:]]
+
     def write_tree(self, name: str, text: str) -> Path:
         """Put a tree into the operator's folder, which is searched first."""
         path = self.trees / f"{name}.yaml"
@@ -360,7 +366,7 @@ class Harness:
                 agent=query.agent,
                 conversation=self.conversations.now(user_id, query.agent.query.context_id),
                 recording=recording,
-                bodies=self.provider.bodies[bodies_before:] if self.provider else [],
+                bodies=self._bodies(bodies_before, requests_before),
                 complaints=[
                     request.complaint
                     for request in (self.provider.requests[bodies_before:] if self.provider else ())

@@ -292,8 +292,8 @@ async def test_a_question_that_is_asked_anew_or_edited_goes_on_in_a_fork(node: N
 async def test_a_refused_question_is_told_and_the_chat_goes_on(node: Node, stage: Stage) -> None:
     stage.desk.play(answers("Yes."))
     refused, said = await chat(node, stage, ["file", "What is this?"], ["send", "Is it without?"], chat="file")
-    assert refused["error"]["status"] == 400
-    assert refused["error"]["message"].endswith("of text alone: files cannot be read")
+    assert refused["error"]["status"] == 415
+    assert refused["error"]["message"].endswith("PDF, and UTF-8 text are taken")
     assert text_of(said["messages"][-1]).strip() == "Yes."
 
 

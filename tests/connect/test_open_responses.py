@@ -61,7 +61,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 }
 IMAGE = [
     {"type": "input_text", "text": "What do you see in this image? Answer in one sentence."},
-    {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    {"type": "input_image", "image_url": "https://example.com/cat.png"},
 ]
 
 
@@ -103,7 +103,7 @@ async def test_a_request_of_the_suite_is_answered_by_its_schemas(stage: Stage, n
         assert arguments == ["response.function_call_arguments.delta", "response.function_call_arguments.done"]
 
 
-async def test_an_image_is_refused_with_its_place(stage: Stage) -> None:
+async def test_an_image_at_an_address_is_refused_with_its_place(stage: Stage) -> None:
     answer = await asked(stage, input=[message("user", IMAGE)])
     error = answer.json()["error"]
     assert (answer.status_code, error["type"], error["param"]) == (400, "invalid_request_error", "input[0].content[1]")

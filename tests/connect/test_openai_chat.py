@@ -103,9 +103,10 @@ async def test_a_whole_answer_is_the_native_one(stage: Stage) -> None:
     await check_usage(stage, run_id, completion.usage.model_dump())
 
 
-async def test_the_page_about_connecting_works_as_it_is_written(stage: Stage) -> None:
-    page = Path(__file__).parents[2] / "docs" / "connecting.md"
-    code, *_ = re.findall(r"```python\n(.+?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+async def test_the_page_about_chats_works_as_it_is_written(stage: Stage) -> None:
+    page = Path(__file__).parents[2] / "docs" / "chat.md"
+    blocks = re.findall(r"```python\n(.+?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    [code] = (block for block in blocks if block.startswith("from openai"))
     stage.desk.play(ANSWER)
     code = code.replace("https://oracle.example.com", stage.url).replace("the key", token("alice"))
     ended = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
@@ -156,7 +157,7 @@ REFUSED: dict[str, tuple[Refused, type[openai.APIStatusError], str | None, str |
         lambda sdk: sdk.chat.completions.create(
             model="oracle",
             messages=[
-                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]}
+                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]}
             ],
         ),
         openai.BadRequestError,

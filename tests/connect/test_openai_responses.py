@@ -281,7 +281,7 @@ IMAGE: Any = [
         "role": "user",
         "content": [
             {"type": "input_text", "text": "What do you see?"},
-            {"type": "input_image", "image_url": "data:image/png;base64,AA", "detail": "auto"},
+            {"type": "input_image", "image_url": "https://example.com/a.png", "detail": "auto"},
         ],
     }
 ]

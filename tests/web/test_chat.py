@@ -365,9 +365,10 @@ async def test_code_that_is_wider_than_the_answer_has_a_shade_at_its_edge(tab, d
     assert attachments.startswith("local, local, scroll, scroll")
 
 
-@pytest.mark.parametrize("size", [PHONE])
+@pytest.mark.parametrize("size", [PHONE, (320, 640)])
 async def test_on_a_phone_the_choices_of_a_question_are_not_cut(tab) -> None:
     await tab.go("/")
+    await expect(tab.page.get_by_role("button", name="Attach files")).to_be_visible()
     chips = tab.page.locator(".composer-row .chip")
     await expect(chips).to_have_count(3)
     await expect(chips.last).to_have_text("Limits", use_inner_text=True)

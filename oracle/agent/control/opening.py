@@ -109,7 +109,7 @@ def open_query(
         ),
         signals=SignalLog(query.run_id, journal),
         gathering=equipment.gathering(),
-        transcript=Transcript.of(query.history, query.question),
+        transcript=Transcript.of(query.history, query.question, query.beside),
         journal=journal,
         trace=trace,
     )

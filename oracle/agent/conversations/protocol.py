@@ -195,6 +195,7 @@ class Exchange:
         steps: system notifications, tool calls and their results, in order.
         had_tool_errors: whether a tool failed.
         error_type: of the error that ended it; `None` if none did.
+        attachments: the files beside the question, each a block (`oracle.llm.protocol`).
     """
 
     question: str
@@ -208,6 +209,7 @@ class Exchange:
     classification: QueryClassification | None = None
     had_tool_errors: bool = False
     error_type: ErrorType | None = None
+    attachments: tuple[Mapping[str, Any], ...] = ()
 
     def messages(self) -> tuple[ConversationMessage, ...]:
         """The question, the notifications, and the answer if there is one."""
@@ -219,6 +221,8 @@ class Exchange:
         }
         if calls:
             (answered if self.answer else asked)["tool_calls"] = calls
+        if self.attachments:
+            asked["attachments"] = list(self.attachments)
         messages = [ConversationMessage("user", self.question, self.asked_at, asked)]
         messages += [
             ConversationMessage("system", each.system_message, each.timestamp, each.to_wire())

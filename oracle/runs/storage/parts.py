@@ -4,7 +4,7 @@ A module holds the definitions of its tables and a `Keeping` of them, which is l
 or by a feature. Erasure and retention know tables only by that.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from sqlalchemy import Connection, Table, delete
@@ -25,12 +25,14 @@ class Keeping:
         tables: the tables.
         with_runs: takes from them what runs lose.
         with_conversation: deletes what they have of a conversation that is deleted; gets its id.
+        sizes: about how many bytes they have of runs, by their ids, where that is much.
         tidy: deletes what is not needed any more, whenever old texts are deleted; gets the time.
     """
 
     tables: tuple[Table, ...]
     with_runs: WithRuns
     with_conversation: Callable[[Connection, str], None] = lambda *_: None
+    sizes: Callable[[Connection, Collection[str]], Mapping[str, int]] = lambda *_: {}
     tidy: Callable[[Connection, float], None] = lambda *_: None
 
 

@@ -188,7 +188,8 @@ def _oldest(connection: Connection, dialect: Dialect, *, before: float | None) -
     size = cast(func.sum(dialect.text_bytes(event.c.data) + EVENT_BYTES), BigInteger)
     sizes = select(event.c.run_id, size).where(event.c.run_id.in_(run_ids))
     found = {name: int(bytes_) for name, bytes_ in connection.execute(sizes.group_by(event.c.run_id))}
-    return [_Old(run_id, found.get(run_id, 0)) for run_id in run_ids]
+    beside = [feature.sizes(connection, run_ids) for feature in FEATURES]
+    return [_Old(each, found.get(each, 0) + sum(sizes.get(each, 0) for sizes in beside)) for each in run_ids]
 
 
 def _as_many_as_needed(batch: Sequence[_Old], over: int) -> Sequence[_Old]:

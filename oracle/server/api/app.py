@@ -1,6 +1,6 @@
 """`build_app`: the calls, what stands in front of them, and how they are described."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from fastapi import Depends, FastAPI
@@ -57,7 +57,7 @@ def build_app(parts: ServiceParts, *, adapters: Sequence[Adapter] | None = None)
     adapters = adapters_of(used) if adapters is None else adapters
     app = _with_calls(used, has_auth=parts.authenticator.is_required, adapters=adapters)
     app.state.parts = parts
-    _put_guards_in_front(app, parts, adapters)
+    _put_guards_in_front(app, parts, adapters, {path: most for each in used for path, most in each.bodies.items()})
     return app
 
 
@@ -96,14 +96,20 @@ def _with_calls(used: Sequence[Feature], *, has_auth: bool, adapters: Sequence[A
     return app
 
 
-def _put_guards_in_front(app: FastAPI, parts: ServiceParts, adapters: Sequence[Adapter]) -> None:
+def _put_guards_in_front(
+    app: FastAPI, parts: ServiceParts, adapters: Sequence[Adapter], bodies: Mapping[str, int]
+) -> None:
     """The last one that is added stands outermost; `oracle.server.api.guards` says why in this order."""
     settings, per_minute = parts.settings, parts.settings.requests_per_minute
     limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock, buckets=parts.buckets)
-    most_bytes = settings.max_body_bytes
+
+    def most_bytes(path: str) -> int:
+        least = MOST_BODY_BYTES if adapter_of(path, adapters) else bodies.get(path, 0)
+        return max(settings.max_body_bytes, least)
+
     app.add_middleware(
         BodyLimit,
-        most_bytes=lambda path: max(most_bytes, MOST_BODY_BYTES) if adapter_of(path, adapters) else most_bytes,
+        most_bytes=most_bytes,
         most_s=parts.body_s,
     )
     app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit, adapters=adapters)

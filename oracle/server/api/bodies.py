@@ -29,6 +29,8 @@ from oracle.runs.storage.titles import one_line
 from oracle.tools.client_tools import MOST_TOOLS
 
 _LONGEST_NAME = 200
+MOST_ATTACHMENTS = 10
+_OF_FEATURES = ("attachments", "response_format")
 _MOST_UNKNOWN = 50  # fields of a request that are looked at one by one
 
 
@@ -103,6 +105,16 @@ class ClientToolBody(RequestBody):
     )
 
 
+class AttachmentBody(RequestBody):
+    """A file beside the question: one that was uploaded, or its bytes."""
+
+    id: Name | None = Field(default=None, description="The id of a file uploaded with `POST /api/attachments`.")
+    name: Name | None = Field(
+        default=None, description="The name that people and the model see. The type is detected from the content."
+    )
+    data: str | None = Field(default=None, description="The file's bytes in base64, instead of `id`.")
+
+
 class QueryRequest(RequestBody):
     """A question, and how it is to be answered."""
 
@@ -123,6 +135,18 @@ class QueryRequest(RequestBody):
         max_length=MOST_TOOLS,
         description="Tools that the client runs: a call of one is a `question` with `tool_call_id`.",
     )
+    attachments: list[AttachmentBody] = Field(
+        default_factory=list, max_length=MOST_ATTACHMENTS, description="Pictures, PDF and text files."
+    )
+    response_format: dict[str, Any] | None = Field(
+        default=None,
+        description='`{"type": "json_schema", "schema": {...}}`: the answer is only JSON that matches the schema.',
+    )
+
+    @property
+    def of_features(self) -> dict[str, Any]:
+        """The given fields that features read (`oracle.server.api.fields`)."""
+        return {name: value for name in _OF_FEATURES if (value := getattr(self, name))}
 
 
 Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]

@@ -79,7 +79,8 @@ _DESCRIPTIONS = {
     409: "The conversation is answering another query.",
     410: "The texts of the run have been deleted.",
     413: "The body is too large.",
-    429: "Too many requests or running queries; `Retry-After` says when to try again.",
+    415: "Files of this type are not accepted.",
+    429: "Too many requests or runs; `Retry-After` says when to try again.",
     500: "An internal error.",
     503: "The service is stopping, or its store is unavailable; `Retry-After` says when to try again.",
 }

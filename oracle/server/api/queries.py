@@ -35,6 +35,7 @@ from oracle.server.api.auth import Caller
 from oracle.server.api.bodies import KeyHeader, QueryRequest, key_of
 from oracle.server.api.described import DescribedRoute, event_stream, refusals
 from oracle.server.api.errors import json_answer
+from oracle.server.api.fields import with_fields
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.reading import AfterId, LastEventId, last_seen, open_stream, resume_stream, run_headers
 from oracle.server.api.replies import CancelAnswer, RunBody, WholeAnswer
@@ -209,7 +210,8 @@ async def _run_for(
             try:
                 async with parts.load.opening():
                     ask = replace(await _ask(body, request, parts, caller), is_detached=is_detached)
-                    return (await parts.runs.start(ask, claims=() if key is None else (key,))).record, False
+                    ask, claims = await with_fields(ask, body.of_features, parts)
+                    return (await parts.runs.start(ask, claims=(*claims, *([key] if key else [])))).record, False
             except AlreadyBegunError as error:
                 run_id = error.run_id
         run = await parts.runs.begun(run_id)

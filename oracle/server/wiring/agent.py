@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from oracle.agent.answering import Oracle
 from oracle.agent.control.choosing import Controls
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Conversations
-from oracle.agent.equipment import Equipment
+from oracle.agent.equipment import Equipment, Hooks
 from oracle.agent.nodes.tree_checks import names_of_turns
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.classify.protocol import NO_ENCODER, Encoder
@@ -54,6 +55,7 @@ class Fittings:
         changing: tools that come and go; `None`: there are none.
         traces: traces the queries.
         encoder: reads questions and responses in addition to the heuristics.
+        hooks: what features do within a query.
     """
 
     model: Model
@@ -61,6 +63,7 @@ class Fittings:
     changing: ChangingTools | None = None
     traces: Traces = NO_TRACES
     encoder: Encoder = NO_ENCODER
+    hooks: Hooks = field(default_factory=Hooks)
 
 
 @asynccontextmanager
@@ -141,6 +144,7 @@ def build_oracle(
         folders=toolbox.top_folders(settings.project_dir, private=own_data(settings)) if has_code else (),
         context_tokens=fittings.model.context_tokens if isinstance(fittings.model, RoutedModel) else lambda _: None,
         encoder=fittings.encoder,
+        hooks=fittings.hooks,
     )
     return Oracle(
         equipment=equipment,

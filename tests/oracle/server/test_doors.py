@@ -20,6 +20,7 @@ from pydantic import BaseModel, BeforeValidator, FailFast, TypeAdapter, Validati
 from oracle.core.errors import OracleError
 from oracle.core.features import features, routers
 from oracle.core.json_schemas import checked_schema, misfits
+from oracle.features.attachments.kinds import kind_of
 from oracle.features.mcp_client.connection import Connection, result_of
 from oracle.server.api.adapters import adapters_of
 from oracle.server.api.people import Deliveries
@@ -105,6 +106,19 @@ DOORS: Mapping[str, tuple[Callable[[int], Any], Callable[[Any], object]]] = {
     "/v1 chat completions in parts": (
         lambda n: {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}] * n}]},
         body_of(read_chat),
+    ),
+    "/v1 chat completions with files": (
+        lambda n: {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}] * n}]},
+        body_of(read_chat),
+    ),
+    "a PDF": (lambda n: b"%PDF-1.7\n" + b"/Type/Page /Type/Pages /Count 1 " * n, lambda data: kind_of(data, "a.pdf")),
+    "a PDF of packed objects": (
+        lambda n: b"%PDF-1.7\n/Type/Page " + b"/Type/ObjStm stream\n" * n,
+        lambda data: kind_of(data, "a.pdf"),
+    ),
+    "a picture of many segments": (
+        lambda n: b"\xff\xd8" + b"\xff\xe1\0\2" * n,
+        lambda data: kind_of(data, "a.jpg"),
     ),
     "/v1 responses": (lambda n: {"input": [HI] * n}, body_of(read_response)),
     "/v1 responses with tools": (
@@ -192,6 +206,7 @@ def test_every_reader_of_foreign_schemas_is_known_and_one_module_evaluates_them(
 
 def test_every_reader_of_a_raw_body_is_known():
     assert modules_with(r"\brequest\.(body|stream|json|form)\(") == {
+        "features/attachments/calls.py",  # a file, by its bytes
         "features/mcp_server/routes.py",
         "server/api/queries.py",  # a question, by its model; what it does not take, FastAPI reads
         "server/connect/openai/requests.py",

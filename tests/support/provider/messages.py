@@ -9,6 +9,14 @@ from tests.support.provider.request import EMPTY_TEXT, Body, Request, blocks_of,
 from tests.support.provider.signatures import misplaced, misread
 from tests.support.provider.tool_changes import CHANGES
 
+_MOST_PICTURE = 5 * 1024 * 1024
+_MAGIC = {
+    "image/png": b"\x89PNG\r\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+    "application/pdf": b"%PDF-",
+}
 _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})
 
@@ -42,18 +50,44 @@ def content(request: Request) -> Iterator[str]:
         kinds = {block.get("type") for block in blocks_of(message)}
         if message.get("role") == "system" and not kinds <= {"text", *CHANGES}:
             yield f"messages.{index}.content: Input should be text"
+        if message.get("role") != "user" and any(
+            block.get("type") in ("image", "document") for block in blocks_of(message)
+        ):
+            yield f"messages.{index}.content: `image` and `document` blocks are only permitted in `user` messages"
 
 
 def _block(place: str, block: Body) -> Iterator[str]:
     kind = block.get("type")
     if kind == "text":
         yield from _text(place, block)
+    elif kind in ("image", "document"):
+        yield from _file(place, block)
     elif kind == "tool_use" and not isinstance(block.get("input"), Mapping):
         yield f"{place}.tool_use.input: Input should be a valid dictionary"
     elif kind == "tool_use" and not _TOOL_USE_ID.fullmatch(str(block.get("id", ""))):
         yield f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
     elif kind == "tool_result":
         yield from _tool_result(place, block)
+
+
+def _file(place: str, block: Body) -> Iterator[str]:
+    """A file is what it says, and within the bounds of "Images and vision" and "PDF support"."""
+    source = block.get("source") or {}
+    if source.keys() != {"type", "media_type", "data"} or source["type"] != "base64":
+        yield f"{place}.{block['type']}.source: Input should be a base64 source"
+        return
+    try:
+        data = b64decode(source["data"], validate=True)
+    except ValueError:
+        yield f"{place}.{block['type']}.source.base64.data: Invalid base64"
+        return
+    magic = _MAGIC.get(source["media_type"])
+    if magic is None or (magic == b"%PDF-") != (block["type"] == "document"):
+        yield f"{place}.{block['type']}.source.base64.media_type: Input should be another one"
+    elif not data.startswith(magic):
+        yield f"{place}.{block['type']}.source.base64: The file does not appear to be {source['media_type']}"
+    if block["type"] == "image" and len(source["data"]) > _MOST_PICTURE:
+        yield f"{place}.image.source.base64: image exceeds 5 MB maximum: {len(source['data'])} bytes > {_MOST_PICTURE}"
 
 
 def _text(place: str, block: Body) -> Iterator[str]:

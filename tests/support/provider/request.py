@@ -17,6 +17,8 @@ _BLOCK_PARAMS: Mapping[str, str] = {
     "text": "TextBlockParam",
     "thinking": "ThinkingBlockParam",
     "redacted_thinking": "RedactedThinkingBlockParam",
+    "image": "ImageBlockParam",
+    "document": "DocumentBlockParam",
     "tool_use": "ToolUseBlockParam",
     "tool_result": "ToolResultBlockParam",
     "server_tool_use": "ServerToolUseBlockParam",

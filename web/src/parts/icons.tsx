@@ -52,6 +52,10 @@ export const StopIcon = icon(
   <rect x="4" y="4" width="8" height="8" rx="1" fill="currentColor" stroke="none" />,
 );
 export const FileIcon = icon("FileIcon", <path d="M4 1.5h5L12.5 5v9.5h-8.5zM9 1.5V5h3.5" />);
+export const PaperclipIcon = icon(
+  "PaperclipIcon",
+  <path d="m13 7.5-5.2 5.2a3 3 0 0 1-4.3-4.3l5.6-5.6a2 2 0 0 1 2.9 2.9L6.6 11a1 1 0 0 1-1.4-1.4L9.7 5" />,
+);
 export const CloseIcon = icon("CloseIcon", <path d="m4 4 8 8M12 4l-8 8" />);
 export const MoreIcon = icon("MoreIcon", <path d="M3 8h.01M8 8h.01M13 8h.01" strokeWidth="2.5" />);
 export const EditIcon = icon("EditIcon", <path d="M3 13v-2.5l7.5-7.5L13 5.5 5.5 13z" />);

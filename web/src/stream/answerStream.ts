@@ -17,8 +17,15 @@ import type { Chunk, NumberedChunk } from "./chunks";
 import { type Connection, Follower, RefusedError, statusOf, type StreamEvent } from "./follow";
 import { FrameQueue } from "@/store/frames";
 
+/** A file that was uploaded. */
+export interface AttachedFile {
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface AskedQuestion {
   readonly question: string;
+  readonly attachments?: readonly AttachedFile[];
   readonly context_id?: string;
   readonly project_id?: string;
   readonly tree?: string;
@@ -39,6 +46,8 @@ export interface AnswerService {
 
 export interface LiveAnswer {
   readonly question: string;
+  /** The files that it was asked with, as far as this page knows. */
+  readonly attachments: readonly AttachedFile[];
   /** Milliseconds, as `Date.now`. */
   readonly askedAt: number;
   readonly runId: string | null;
@@ -83,6 +92,7 @@ export class AnswerStream {
     this.#service = service;
     this.#view = {
       question: question.question,
+      attachments: question.attachments ?? [],
       askedAt: askedAt ?? Date.now(),
       runId: runId ?? null,
       answer: NO_ANSWER,

@@ -29,6 +29,7 @@ from oracle.server.api.reading import chunks_of
 from oracle.server.connect.ag_ui.events import AgUiEvents, Event, question_id, spoken_question
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientBody, ClientQuestion, Items, Said
+from oracle.server.connect.base.files import KINDS, files_of
 from oracle.server.connect.base.placing import deliver, delivery, latest_run, result_of_call
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.tools.client_tools import read_tools
@@ -107,9 +108,10 @@ class RunAgentInput(ClientBody):
         """
         last = self.question
         if last is None:
-            raise UserError("the last message is the user's, or gives results", loc=("body", "messages"))
-        if isinstance(last.content, list) and any(_type_of(part) != "text" for part in last.content):
-            raise UserError("files cannot be read; ask with text alone", loc=("body", "messages"))
+            raise UserError("the last message must be the user's or a tool result", loc=("body", "messages"))
+        files = files_of(last.content, "messages", len(self.messages) - 1, "content")
+        if isinstance(last.content, list) and any(_type_of(part) not in ("text", *KINDS) for part in last.content):
+            raise UserError("parts of a message must be text, pictures or files", loc=("body", "messages"))
         props = self.forwardedProps or Forwarded()
         before = self.messages[:-1]
         system = [each.text for each in before if each.role in ("system", "developer")]
@@ -124,6 +126,7 @@ class RunAgentInput(ClientBody):
             conversation=self.threadId,
             tree=props.tree,
             model=props.model,
+            of_features={"attachments": files} if files else {},
             tools=read_tools([each.model_dump() | {"input_schema": each.input_schema or {}} for each in self.tools]),
             instructions="\n".join(system) or None,
             is_whole=bool(said),  # a page that was loaded anew goes on in its thread

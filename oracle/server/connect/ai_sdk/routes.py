@@ -24,6 +24,7 @@ from oracle.server.api.reading import AfterId, LastEventId, last_seen
 from oracle.server.connect.ai_sdk.parts import UIMessageStream, shown_call
 from oracle.server.connect.base.asking import begin
 from oracle.server.connect.base.chain import ClientBody, ClientQuestion, Items, Said
+from oracle.server.connect.base.files import files_of
 from oracle.server.connect.base.placing import deliver, delivery, latest_run, result_of_call
 from oracle.server.connect.base.streaming import adapted_stream
 from oracle.tools.client_tools import read_tools
@@ -77,9 +78,9 @@ class ChatBody(ClientBody):
             ClientToolError: a tool cannot be offered.
         """
         *before, last = self.messages
-        if last.role != "user" or any(part.get("type") == "file" for part in last.parts):
-            problem = "the last message is to be the user's, of text alone: files cannot be read"
-            raise UserError(problem, loc=("body", "messages"))
+        if last.role != "user":
+            raise UserError("the last message must be the user's", loc=("body", "messages"))
+        files = files_of(last.parts, "messages", len(before), "parts")
         return ClientQuestion(
             last.text,
             tuple(Said(each.role, each.text) for each in before if each.role != "system"),
@@ -87,6 +88,7 @@ class ChatBody(ClientBody):
             tree=self.tree,
             model=self.model,
             limits=self.limits.given,
+            of_features={"attachments": files} if files else {},
             tools=read_tools([each.model_dump() for each in self.tools]),
             instructions="\n".join(each.text for each in before if each.role == "system") or None,
         )

@@ -24,6 +24,7 @@ from oracle.runs.storage.errors import ConversationBusyError, ConversationMovedE
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import config_of, with_texts
 from oracle.server.api.auth import Caller
+from oracle.server.api.fields import with_fields
 from oracle.server.api.parts import ServiceParts
 from oracle.server.api.queries import checked_model, headers_of, trace_of
 from oracle.server.connect.base.chain import Chain, ClientQuestion, chain_of
@@ -75,13 +76,13 @@ async def begin(
             return Begun(with_texts(run), is_earlier=True)
         seen = known.last_n if seen is None else seen
         async with parts.load.opening():
-            ask = await _ask(asked, request, parts, caller)
+            ask, further = await with_fields(await _ask(asked, request, parts, caller), asked.of_features, parts)
             place = await placing.place(known)
             n = known.last_n + 1 if is_one else None
             origin = Origin(chain.key, n, chain.said)
             try:
                 live = await parts.runs.start(
-                    replace(ask, context_id=place.context_id), claims=(origin,), metadata=asked.metadata
+                    replace(ask, context_id=place.context_id), claims=(origin, *further), metadata=asked.metadata
                 )
                 return Begun(live.record, is_earlier=False)
             except Exception as error:

@@ -85,6 +85,7 @@ class ClientQuestion:
         model: the provider's model; `None`: the configured one.
         limits: `AgentConfig` fields for this question.
         tools: those that the client runs.
+        of_features: by the names of the service's own fields, what features read (`oracle.server.api.fields`).
         metadata: kept with the run (`input["metadata"]`), at most 16 names of 64 characters with texts of 512.
         instructions: what the client's system messages say; ignored.
         is_detached: its run needs no reader.
@@ -102,6 +103,7 @@ class ClientQuestion:
     model: str | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     tools: ClientTools = field(default_factory=ClientTools)
+    of_features: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
     instructions: str | None = None
     is_detached: bool = False

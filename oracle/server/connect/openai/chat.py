@@ -69,7 +69,13 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
     instructions = "\n\n".join(talk.instructions) or None
     return ChatRequest(
         body.get("model"),
-        ClientQuestion(talk.question, tuple(talk.said[:-1]), metadata=metadata_of(body), instructions=instructions),
+        ClientQuestion(
+            talk.question,
+            tuple(talk.said[:-1]),
+            of_features=talk.features(form),
+            metadata=metadata_of(body),
+            instructions=instructions,
+        ),
         streams=typed(body, "stream", bool),
         with_usage=bool(typed(body, "stream_options", dict).get("include_usage")),
         response_format="" if form.get("type", "text") == "text" else to_json(form).decode(),

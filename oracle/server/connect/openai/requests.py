@@ -18,9 +18,11 @@ from oracle.core.encoding import from_json
 from oracle.core.errors import UserError
 from oracle.runs.storage.records import RunRecord
 from oracle.server.api.access import Parts
+from oracle.server.api.bodies import AttachmentBody
 from oracle.server.api.errors import bounded, json_answer
 from oracle.server.api.parts import ServiceParts
 from oracle.server.connect.base.chain import ClientQuestion, Said, check_amount
+from oracle.server.connect.base.files import KINDS, files_of
 
 log = structlog.get_logger(__name__)
 
@@ -115,16 +117,23 @@ class Talk:
     Args:
         said: by the user and the assistant, oldest first.
         instructions: the texts of system messages, oldest first.
+        files: of the last message.
     """
 
     said: list[Said] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
+    files: list[AttachmentBody] = field(default_factory=list)
 
     @property
     def question(self) -> str:
         """The last text, if it is the user's and not blank; else empty."""
         is_asked = bool(self.said) and self.said[-1].role == "user" and self.said[-1].text.strip() != ""
         return self.said[-1].text if is_asked else ""
+
+    def features(self, form: Mapping[str, Any]) -> dict[str, Any]:
+        """What features read: the files, and the form of the answer, where that is no text."""
+        forms = {"response_format": form} if form.get("type", "text") != "text" else {}
+        return {**({"attachments": self.files} if self.files else {}), **forms}
 
     def add(self, message: Mapping[str, Any], *place: str | int, text: str) -> None:
         """Add a message.
@@ -133,6 +142,7 @@ class Talk:
             UserError: there is no such role.
         """
         role = message.get("role")
+        self.files = files_of(message.get("content"), *place, "content") if role == "user" else []
         if role in ("system", "developer"):
             self.instructions.append(text)
         elif role in ("user", "assistant"):
@@ -195,7 +205,7 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
     texts = []
     for at, part in enumerate(content):
         kind = part.get("type") if isinstance(part, dict) else None
-        if kind in left_out:
+        if kind in left_out or kind in KINDS:
             continue
         text = part[fields[kind]] if isinstance(kind, str) and fields.get(kind) in part else None
         if not isinstance(text, str):

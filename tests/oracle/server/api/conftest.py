@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -18,9 +18,9 @@ import uvicorn
 from starlette.routing import BaseRoute
 
 import trees
-from bt_runtime import Clock, SystemClock, TreeLibrary
+from bt_runtime import Clock, Registry, SystemClock, TreeLibrary
 from oracle.agent.answering import Oracle
-from oracle.agent.equipment import Equipment
+from oracle.agent.equipment import Equipment, Hooks
 from oracle.agent.nodes import REGISTRY
 from oracle.agent.tracing import NO_TRACES, Traces
 from oracle.authoring.editor import TreeEditor
@@ -133,10 +133,13 @@ async def running_service(
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     prices: Prices | None = None,
+    hooks: Hooks | None = None,
     changing: ChangingTools | None = None,
     tools: Iterable[Tool] = (),
     adapters: tuple[Adapter, ...] = adapters_of(features()),
     timestamp: Callable[[], str] = lambda: TIMESTAMP,
+    registry: Registry = REGISTRY,
+    opens: Iterable[Callable[[ServiceParts], AbstractAsyncContextManager[None]]] = (),
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -151,7 +154,7 @@ async def running_service(
             url = f"sqlite:///{file}" if file.exists() else sqlite_url(file)
         store = await stack.enter_async_context(open_store(url, worker=worker))
         metrics = Metrics()
-        library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
+        library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=registry)
         served = shipped.Trees(library, closed=[trees_folder or folder])
         editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
         await editor.start()
@@ -163,6 +166,7 @@ async def running_service(
                 clock=clock or SystemClock(),
                 timestamp=timestamp,
                 encoder=encoder,
+                hooks=hooks or Hooks(),
             ),
             trees=served,
             conversations=store.conversations,
@@ -176,9 +180,9 @@ async def running_service(
         runs = RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id)
         if chosen.debug:
             lease_s, timer = chosen.debug_lease_s, clock or SystemClock()
-            runs.debugger = Debugger(store, registry=REGISTRY, lease_s=lease_s, clock=timer)
+            runs.debugger = Debugger(store, registry=registry, lease_s=lease_s, clock=timer)
         await stack.enter_async_context(runs)
-        passes = Passes(store, registry=lambda: REGISTRY, **(explaining or {}))
+        passes = Passes(store, registry=lambda: registry, **(explaining or {}))
         stack.callback(passes.close)
         environment = {"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}
         parts = ServiceParts(
@@ -201,6 +205,8 @@ async def running_service(
         )
         parts.add(prices or Prices())
         metrics.costs_of = (prices or Prices()).costs
+        for each in opens:
+            await stack.enter_async_context(each(parts))
         port = await stack.enter_async_context(_listening(parts, adapters))
         client = await stack.enter_async_context(
             httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)

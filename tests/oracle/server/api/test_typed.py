@@ -27,6 +27,13 @@ from tests.oracle.server.api.conftest import in_shared_loop
 
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
+    "read_own_spending",
+    "read_spending",
+    "set_spending",
+    "clear_spending",
+    "upload_attachment",
+    "download_attachment",
+    "delete_attachment",
     "answer_run",
     "begin_run",
     "list_grants",

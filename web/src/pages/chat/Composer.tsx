@@ -2,8 +2,10 @@ import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "re
 import { useMe } from "@/api/queries";
 import { Button } from "@/parts/Button";
 import { Chip } from "@/parts/Chip";
-import { ArrowUpIcon, StopIcon, TreeIcon } from "@/parts/icons";
+import { ArrowUpIcon, PaperclipIcon, StopIcon, TreeIcon } from "@/parts/icons";
 import { Menu, type MenuItem } from "@/parts/Menu";
+import { AttachmentChips } from "./AttachmentChips";
+import { ACCEPTED, type Attachments } from "./attachments";
 import { LimitsDialog } from "./LimitsDialog";
 import { ModelDialog } from "./ModelDialog";
 import { limitsText, type OwnLimits } from "./limits";
@@ -25,6 +27,8 @@ interface ComposerProps {
   choices: Choices;
   onChoices: (choices: Choices) => void;
   onSend: () => void;
+  /** The files of the question; null where the service takes none. */
+  attachments: Attachments | null;
   /** An answer is coming: it can be stopped, and the next question waits. */
   live: { isStopping: boolean; onStop: () => void } | null;
   /** A number that changes when the text is to be typed in. */
@@ -32,7 +36,17 @@ interface ComposerProps {
 }
 
 /** Where a question is typed, and what it is asked with. */
-export function Composer({ text, onText, choices, onChoices, onSend, live, focusKey }: ComposerProps) {
+export function Composer({
+  text,
+  onText,
+  choices,
+  onChoices,
+  onSend,
+  attachments,
+  live,
+  focusKey,
+}: ComposerProps) {
+  const chooser = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   // With what is drawn: later, it would take the focus from what the first key chose.
   useLayoutEffect(() => {
@@ -45,7 +59,7 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
     area.style.height = `${area.scrollHeight}px`;
   }, [text]);
   const send = () => {
-    if (live !== null) return;
+    if (live !== null || attachments?.isUploading) return;
     if (text.trim() !== "") onSend();
     else field.current?.focus();
   };
@@ -58,6 +72,7 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
         send();
       }}
     >
+      {attachments && <AttachmentChips files={attachments.files} onRemove={attachments.remove} />}
       <textarea
         ref={field}
         className="block w-full max-h-[min(40vh,320px)] p-0 border-0 outline-none bg-transparent text-lg leading-5 resize-none placeholder:text-ink-3 @max-[460px]/chat:placeholder:whitespace-nowrap"
@@ -67,13 +82,51 @@ export function Composer({ text, onText, choices, onChoices, onSend, live, focus
         aria-label="Question"
         placeholder={live ? "Write your next question…" : invitation}
         onChange={(event) => onText(event.target.value)}
+        onDragOver={(event) => {
+          if (attachments && event.dataTransfer.types.includes("Files")) event.preventDefault();
+        }}
+        onDrop={(event) => {
+          if (!attachments || event.dataTransfer.files.length === 0) return;
+          event.preventDefault();
+          attachments.add([...event.dataTransfer.files]);
+        }}
+        onPaste={(event) => {
+          if (!attachments || event.clipboardData.files.length === 0) return;
+          event.preventDefault();
+          attachments.add([...event.clipboardData.files]);
+        }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
           event.preventDefault();
           send();
         }}
       />
-      <div className="composer-row flex items-center gap-1.5 mt-2 @max-[460px]/chat:gap-1 [&>.menu]:min-w-0 [&>.button]:flex-none [&_.chip]:flex-initial [&_.chip]:min-w-0 [&_.chip]:max-w-60 @max-[460px]/chat:[&_.chip]:px-1.75">
+      <div className="composer-row flex flex-wrap items-center gap-1.5 mt-2 @max-[460px]/chat:gap-1 [&>.menu]:min-w-0 [&>.button]:flex-none [&_.chip]:flex-initial [&_.chip]:min-w-0 [&_.chip]:max-w-60 @max-[460px]/chat:[&_.chip]:px-1.25">
+        {attachments && (
+          <>
+            <input
+              ref={chooser}
+              type="file"
+              multiple
+              hidden
+              accept={ACCEPTED}
+              aria-label="Files to attach"
+              onChange={({ target }) => {
+                attachments.add([...(target.files ?? [])]);
+                target.value = "";
+              }}
+            />
+            <Button
+              variant="ghost"
+              size="small"
+              className="@max-[460px]/chat:pointer-coarse:-ml-3.5"
+              icon={<PaperclipIcon size={14} />}
+              aria-label="Attach files"
+              title="Attach pictures, PDF or text files"
+              onClick={() => chooser.current?.click()}
+            />
+          </>
+        )}
         <TreeChoice choices={choices} onChoices={onChoices} />
         <ModelChoice choices={choices} onChoices={onChoices} />
         <LimitsChoice choices={choices} onChoices={onChoices} isLive={live !== null} />

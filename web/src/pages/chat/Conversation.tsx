@@ -6,7 +6,7 @@ import { Button, LinkButton } from "@/parts/Button";
 import { EmptyState } from "@/parts/EmptyState";
 import { Skeleton } from "@/parts/Skeleton";
 import { useTitle } from "@/store/title";
-import type { LiveAnswer } from "@/stream/answerStream";
+import type { AttachedFile, LiveAnswer } from "@/stream/answerStream";
 import type { Source } from "@/stream/chunks";
 import { attach, hasEnded } from "./asking";
 import { exchangesOf } from "./exchanges";
@@ -25,7 +25,7 @@ interface ConversationProps {
   beganAt: number;
   progress: Progress;
   canAsk: boolean;
-  onAsk: (question: string) => void;
+  onAsk: (question: string, attachments?: readonly AttachedFile[]) => void;
   /** Edit a question; `isFirst`: nothing was said before it. */
   onEdit: (question: string, runId: string, isFirst: boolean) => void;
   onRaise: (limit: LimitField) => void;

@@ -46,7 +46,7 @@ export function LiveExchange({ live, beganAt, turn, onSource }: LiveExchangeProp
   const waiting = isLive && isConnected ? waitingFor(answer, turn) : null;
   return (
     <article className="group not-first-of-type:mt-7" data-run={runId ?? undefined}>
-      <Question text={live.question} actions={null} />
+      <Question text={live.question} files={live.attachments.map(({ name }) => name)} actions={null} />
       <AnswerView
         answer={answer}
         askedAt={beganAt}

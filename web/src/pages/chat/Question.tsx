@@ -1,5 +1,6 @@
 import { Button } from "@/parts/Button";
 import { EditIcon, RetryIcon } from "@/parts/icons";
+import { AttachedNames } from "./AttachmentChips";
 
 interface QuestionProps {
   text: string;
@@ -31,9 +32,12 @@ export function Question({ text, actions }: QuestionProps) {
         </span>
       )}
       <h2 className="visually-hidden">Question</h2>
-      <p className="max-w-[85%] py-1.75 px-3.5 rounded-lg rounded-br-sm bg-surface-2 text-lg leading-read wrap-anywhere whitespace-pre-wrap">
-        {text}
-      </p>
+      <div className="grid justify-items-end gap-1.5 max-w-[85%]">
+        <AttachedNames names={files} />
+        <p className="max-w-full py-1.75 px-3.5 rounded-lg rounded-br-sm bg-surface-2 text-lg leading-read wrap-anywhere whitespace-pre-wrap">
+          {text}
+        </p>
+      </div>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { memo, useCallback } from "react";
 import { Rating } from "@/parts/Rating";
+import type { AttachedFile } from "@/stream/answerStream";
 import type { Source } from "@/stream/chunks";
 import { AnswerView } from "./AnswerView";
 import { EndLine } from "./EndLine";
@@ -21,7 +22,7 @@ interface SavedExchangeProps {
   /** It is the first that the offline model has answered, and that model would answer again. */
   isFirstOffline: boolean;
   canAsk: boolean;
-  onAsk: (question: string) => void;
+  onAsk: (question: string, attachments?: readonly AttachedFile[]) => void;
   onEdit: (question: string, runId: string, isFirst: boolean) => void;
   onRaise: (limit: LimitField) => void;
   onSource: (runId: string, source: Source) => void;
@@ -40,7 +41,7 @@ export const SavedExchange = memo(function SavedExchange({
   onRaise,
   onSource,
 }: SavedExchangeProps) {
-  const { runId, question, kept, reason } = exchange;
+  const { runId, question, attachments, kept, reason } = exchange;
   const [ref, wasSeen] = useSeen();
   const { data } = useQuery({ ...answerQuery(runId), enabled: wasSeen });
   const answer = data?.done ? data : kept;
@@ -51,9 +52,13 @@ export const SavedExchange = memo(function SavedExchange({
     <article ref={ref} className="group not-first-of-type:mt-7" data-run={runId}>
       <Question
         text={question}
+        files={attachments.map(({ name }) => name)}
         actions={
           canAsk
-            ? { onEdit: () => onEdit(question, runId, isFirst), onAskAgain: () => onAsk(question) }
+            ? {
+                onEdit: () => onEdit(question, runId, isFirst),
+                onAskAgain: () => onAsk(question, attachments),
+              }
             : null
         }
       />
@@ -74,7 +79,11 @@ export const SavedExchange = memo(function SavedExchange({
           durationS={run?.duration_s ?? null}
           actions={
             isLast && canAsk
-              ? { onGoOn: () => onAsk("Please go on."), onRaise, onAskAgain: () => onAsk(question) }
+              ? {
+                  onGoOn: () => onAsk("Please go on."),
+                  onRaise,
+                  onAskAgain: () => onAsk(question, attachments),
+                }
               : null
           }
         >

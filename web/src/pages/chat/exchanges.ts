@@ -1,6 +1,7 @@
 /** A saved conversation as questions with their answers. */
 import type { components } from "@/api/schema";
 import type { Answer, CallPart, Part } from "@/stream/answer";
+import type { AttachedFile } from "@/stream/answerStream";
 import type { TerminationReason } from "@/stream/chunks";
 
 type Schemas = components["schemas"];
@@ -10,6 +11,7 @@ type ToolUse = Schemas["ToolUse"];
 export interface Exchange {
   readonly runId: string;
   readonly question: string;
+  readonly attachments: readonly AttachedFile[];
   /** Milliseconds, as `Date.now`. */
   readonly askedAt: number;
   /**
@@ -43,6 +45,7 @@ function exchangeOf(runId: string, messages: readonly Message[]): Exchange {
   return {
     runId,
     question: question?.content ?? "",
+    attachments: (question?.metadata.attachments ?? []) as readonly AttachedFile[],
     askedAt: Date.parse((question ?? messages[0])?.at ?? ""),
     kept: {
       lastId: 0,

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useState } from "react";
 import { useLocation } from "wouter";
-import { useSettings } from "@/api/queries";
+import { useHasFeature, useSettings } from "@/api/queries";
 import { Button, LinkButton } from "@/parts/Button";
 import { ChevronDownIcon, MenuIcon, PlusIcon, TreeIcon } from "@/parts/icons";
 import { toast } from "@/parts/Toast";
@@ -12,15 +12,17 @@ import { useMedia } from "@/store/media";
 import { usePreferences } from "@/store/preferences";
 import { Announcer } from "./Announcer";
 import { openInterrupts } from "@/stream/answer";
+import type { AttachedFile } from "@/stream/answerStream";
 import { liveAnswers, useLiveAnswer } from "@/stream/useAnswer";
 import { ask as askQuestion, hasEnded } from "./asking";
+import { namedIn, useAttachments } from "./attachments";
 import { Composer, NO_CHOICES } from "./Composer";
 import { Conversation } from "./Conversation";
 import { ConversationList } from "./ConversationList";
 import { ConversationSheet } from "./ConversationSheet";
 import { Empty } from "./Empty";
 import { greatest, LimitsDialog } from "./LimitsDialog";
-import { type LimitField, raised } from "./limits";
+import { type LimitField, type OwnLimits, raised } from "./limits";
 import { Meters } from "./Meters";
 import { forkBefore, runQuery, runsOfQuery } from "./queries";
 import { ReconnectStrip } from "./ReconnectStrip";
@@ -44,6 +46,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
   const [raising, setRaising] = useState<LimitField | null>(null);
   const { scroller, content, isAtEnd, toEnd } = useStickToEnd();
   const { data: settings } = useSettings();
+  const canAttach = useHasFeature("attachments");
 
   const stream = useLive(contextId);
   const live = useLiveAnswer(stream);
@@ -82,7 +85,14 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
     setFocusKey((key) => key + 1);
   }, []);
 
-  const ask = async (question: string, limits = choices.limits) => {
+  const attachments = useAttachments();
+  const ask = async (
+    question: string,
+    {
+      limits = choices.limits,
+      files = [],
+    }: { limits?: OwnLimits; files?: readonly AttachedFile[] | undefined } = {},
+  ): Promise<boolean> => {
     const asked = question.trim();
     setText("");
     setEdited(null);
@@ -102,6 +112,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
     const isTaken = await askQuestion(
       {
         question: asked,
+        ...(files.length > 0 && { attachments: files.map(({ id, name }) => ({ id, name })) }),
         ...(within !== null && { context_id: within }),
         ...(choices.tree !== null && { tree: choices.tree }),
         ...(choices.model !== null && { model: choices.model }),
@@ -112,6 +123,11 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
       },
     );
     if (!isTaken) setText((typed) => typed || asked);
+    return isTaken;
+  };
+  const send = async () => {
+    const taken = attachments.take();
+    if (!(await ask(text, { files: namedIn(taken) }))) attachments.restore(taken);
   };
 
   const newQuestion = () => {
@@ -135,7 +151,8 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
       onText={setText}
       choices={choices}
       onChoices={setChoices}
-      onSend={() => void ask(text)}
+      onSend={() => void send()}
+      attachments={canAttach ? attachments : null}
       live={isAnswering && stream ? { isStopping: live.isStopping, onStop: stream.cancel } : null}
       focusKey={focusKey}
     />

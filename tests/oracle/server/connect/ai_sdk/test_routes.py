@@ -133,7 +133,7 @@ ODD = {
     "the last one of the system": body(user(), user(role="system")),
     "nothing asked": body(user("")),
     "text that is none": body(user(parts=[{"type": "text", "text": {"a": 1}}])),
-    "an image": body(user(parts=[{"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AA"}])),
+    "an image": body(user(parts=[{"type": "file", "mediaType": "image/png", "url": "https://example.com/a.png"}])),
     "a name that is none": body() | {"id": 5},
     "an unknown tree": body(tree="nowhere"),
     "a limit that is none": body(limits={"max_iterations": 0}),

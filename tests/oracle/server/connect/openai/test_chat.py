@@ -20,7 +20,7 @@ from tests.oracle.server.connect.openai.conftest import (
 ANSWERS = [ScriptedTurn(text=f"Answer {n}.") for n in range(1, 9)]
 HELLO = user("hello?")
 ASKED = {"model": "oracle", "messages": [HELLO]}
-PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+PICTURE = {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}}
 
 
 def error_of(response):

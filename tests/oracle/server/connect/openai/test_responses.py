@@ -319,7 +319,10 @@ async def test_parameters_without_a_meaning_are_accepted(serve):
     assert (response["temperature"], response["store"]) == (1.0, True)
 
 
-IMAGE = [{"type": "input_text", "text": "What is it?"}, {"type": "input_image", "image_url": "data:image/png;base64,x"}]
+IMAGE = [
+    {"type": "input_text", "text": "What is it?"},
+    {"type": "input_image", "image_url": "https://example.com/a.png"},
+]
 
 
 @pytest.mark.parametrize(
