@@ -11,6 +11,7 @@ from oracle.agent.conversations.protocol import Conversations, Exchange, KeptWit
 from oracle.agent.ending import control_failed
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import Done, Failed, TerminationReason
+from oracle.core.encoding import from_json
 from oracle.decision import rules
 from oracle.llm.protocol import ModelFault
 
@@ -76,6 +77,8 @@ def settle_reason(run: AgentRun) -> TerminationReason:
     the provider in the last turn, or the control itself.
     """
     reason, blame = _verdict(run)
+    if reason == "completed" and run.query.output_schema is not None and not _has_output(run):
+        reason, blame = "error", "it ended without an answer that fits the schema, or with other text beside it"
     if reason == "error" and run.fault is None:
         run.ending.fault = control_failed(run.query.tree, blame)
     run.stop(reason)
@@ -110,6 +113,12 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
 def _wrote_nothing(run: AgentRun) -> bool:
     """Whether the model has had its turn, the answer has no text, and nothing else went wrong."""
     return run.turn.outcome is not None and not _has_failed(run) and not run.output.answer.strip()
+
+
+def _has_output(run: AgentRun) -> bool:
+    """Whether the answer is what the query's schema asks for, and nothing else."""
+    last = run.turn.outcome
+    return last is not None and last.is_answer and run.output.answer == last.text
 
 
 def _is_left_without_a_turn(run: AgentRun) -> bool:
@@ -185,6 +194,9 @@ class Closer:
             run_id=run.query.run_id,
             turns=run.state.turn,
             usage=run.usage.or_none(),
+            output=from_json(run.output.answer)
+            if run.query.output_schema is not None and run.state.termination_reason == "completed"
+            else None,
         )
         run.output.finish(done)
 

@@ -13,6 +13,11 @@ from oracle.llm.protocol import Message
 
 LONGEST_QUESTION = 20_000
 """Characters (the HTTP contract)."""
+AS_JSON = (
+    "Answer the following question with JSON alone, by this JSON Schema: no text around it or beside tool calls, and "
+    "no signal, which is the one exception to the rule that every reply ends with one. Tools may be called before.\n\n"
+)
+"""In front of the schema of an answer, for the model."""
 _LOC = ("body", "question")
 
 
@@ -56,8 +61,10 @@ class Query:
 
     @property
     def beside(self) -> tuple[Mapping[str, Any], ...]:
-        """The blocks in front of the question: the files."""
-        return self.attachments
+        """The blocks in front of the question: the files, and the schema of the answer."""
+        if self.output_schema is None:
+            return self.attachments
+        return (*self.attachments, {"type": "text", "text": AS_JSON + to_json(self.output_schema).decode()})
 
 
 def checked_question(text: str) -> str:

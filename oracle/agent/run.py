@@ -31,6 +31,7 @@ from oracle.core.chunks import TerminationReason, TokenUsage
 from oracle.decision import AgentState, rules
 from oracle.llm.protocol import ModelFault
 from prompts import ComposedPrompt
+from signals import NeedTurn
 
 LOST_CALL = "Not run: the turn that asked for it was lost, and did not ask for it again."
 """The result of a call whose turn has begun anew in another process."""
@@ -62,7 +63,9 @@ class AgentRun:
         now_s: the time of the tick, where a tree reads keys that depend on it.
         lost: what another process has left of the work that was under way; `None`: nothing.
         usage: the tokens of `state.tokens_used` by kind, with those that were read from the cache.
-        call_notes: what the results of calls say first, by their ids.
+        call_notes: texts that precede the results of calls, by their ids.
+        repairs: how many answers did not fit the schema of the query.
+        unfinished: the text so far of an answer by a schema, from responses that were cut off.
         parts: what features keep of the query, by what has made it.
     """
 
@@ -90,6 +93,8 @@ class AgentRun:
     lost: LostWork | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     call_notes: dict[str, str] = field(default_factory=dict)
+    repairs: int = 0
+    unfinished: str = ""
     parts: dict[Callable[["AgentRun"], object], Any] = field(default_factory=dict)
 
     def part(self, make: Callable[["AgentRun"], P]) -> P:
@@ -172,6 +177,11 @@ class AgentRun:
             reserved_tokens=self.cost.reserved_tokens,
         )
 
+    def usable(self, *, tools: bool) -> tuple[str, ...]:
+        """The tools that the model may call in a turn: none in one without tools, and in one that repairs an answer."""
+        can_call = tools and not self.repairs
+        return tuple(name for name in self.offered if name not in self.withheld) if can_call else ()
+
     def _results_room(self) -> int:
         """The characters that the results of the last turn's tools may have; whatever the time is, the same."""
         unsent, prompt = self.transcript.unsent_characters, len(self.prompt.text) if self.prompt else 0
@@ -228,6 +238,12 @@ class AgentRun:
             empty=outcome.is_empty,
             repeats=outcome.repeats,
         )
+        if self.query.output_schema is not None:
+            texts = [block["text"] for block in outcome.content if block["type"] == "text"]
+            self.unfinished = self.unfinished + "".join(texts) if outcome.cut_off else ""
+            if isinstance(outcome.signal, NeedTurn) and not outcome.signal.raw_xml:  # the model has not sent it
+                self.repairs += 1
+                self.add_note(outcome.signal.reason, "ending")
         if outcome.server_tools:
             tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]
             self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])

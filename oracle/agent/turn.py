@@ -297,6 +297,7 @@ class OpenTurn:
         tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
         hint: an instruction for this turn.
         model: the provider's model that answers; `None`: the query's.
+        retries: as in `ModelRequest`.
         lost: the same turn as a process has left it that died; its request is sent once more as it was, and its cost
             counts with that of this one.
     """
@@ -346,13 +347,14 @@ class OpenTurn:
             system=run.prompt.text if run.prompt else "",
             messages=asked.messages,
             tools=run.equipment.tools.definitions(run.offered),
-            tool_choice="auto" if tools else "none",
+            tool_choice="auto" if tools and not run.repairs else "none",
             wrap_up=plan.wrap_up,
             max_tokens=plan.max_tokens,
             thinking_tokens=plan.thinking_tokens,
             web_search="web_search" in run.offered,
             look_first=run.look_first,
             model=self._model or run.query.model,
+            output_schema=run.query.output_schema if self._visible else None,
             time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
             previous_message=run.turn.outcome.message_id if run.turn.outcome else "",
             retries=self._retries,
@@ -437,6 +439,9 @@ class OpenTurn:
         )
         if self._before:
             outcome = replace(outcome, goes_on_from=self._before)
+        if self._check is not None:
+            outcome = self._check(self._run, outcome)
+            progress.output.say(outcome.text)
         if self._lost is None:
             return outcome
         tokens, output_tokens = _spent(self._lost, self._plan)

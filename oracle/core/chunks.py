@@ -43,6 +43,7 @@ ErrorType = Literal[
     "provider_failed",
     "provider_refused",
     "context_too_large",
+    "answer_invalid",
     "tree_failed",
     "service_stopping",
     "interrupted",
@@ -303,6 +304,9 @@ class Done(_Wire):
     turns: Annotated[int, Field(description="Finished LLM turns.")]
     usage: Annotated[
         TokenUsage | None, Field(description="Of all turns; left out where there was none, or where it is not known.")
+    ] = None
+    output: Annotated[
+        Any | None, Field(description="The answer to a question with `response_format`, as data; left out without one.")
     ] = None
 
 

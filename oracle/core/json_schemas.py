@@ -274,8 +274,10 @@ def _check_keywords(schema: Mapping[str, Any]) -> None:
     draft = schema.get("$schema", _DRAFTS[-1])
     if not isinstance(draft, str) or draft.removesuffix("#") not in _DRAFTS:
         raise ValueError(f"there is no JSON schema of the kind {clipped(str(draft))!r}; {_DRAFTS[-1]!r} is one")
-    for part in _objects(schema):
-        moving = ("$id", "id", "$schema", "$dynamicRef", "$recursiveRef")
+    for part in objects_in(schema):
+        if name := next((each for each in _DYNAMIC if isinstance(part.get(each), str)), None):
+            raise ValueError(f"a schema refers to its parts by '$ref', not by {name!r}")
+        moving = ("$id", "id", "$schema")
         if part is not schema and (name := next((each for each in moving if isinstance(part.get(each), str)), None)):
             raise ValueError(f"parts of a schema have no {name!r} of their own")
         reference = part.get("$ref", "#")
@@ -287,7 +289,7 @@ def _check_keywords(schema: Mapping[str, Any]) -> None:
 
 def _check_patterns(schema: Mapping[str, Any]) -> None:
     steps = 0
-    for part in _objects(schema):
+    for part in objects_in(schema):
         named = part.get("patternProperties")
         for pattern in (part.get("pattern"), *(named if isinstance(named, Mapping) else ())):
             if isinstance(pattern, str):
@@ -309,12 +311,12 @@ def _regex() -> Any:  # noqa: ANN401  a type of the library
     return jsonschema_rs.validator_for({"format": "regex"}, validate_formats=True)
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401
+def objects_in(value: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401
     """The value, if it is an object, and all objects in it."""
     if isinstance(value, Mapping):
         yield value
     for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
-        yield from _objects(each)
+        yield from objects_in(each)
 
 
 def _sizes(value: Any) -> tuple[int, int, int]:  # noqa: ANN401

@@ -188,4 +188,5 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         previous_errors=opened.previous_errors,
         encoded=opened.encoded,
         grants=opened.grants,
+        output_schema=record.input.get("output_schema"),
     )

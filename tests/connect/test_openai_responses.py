@@ -305,10 +305,10 @@ REFUSED: dict[str, tuple[Refused, type[openai.APIStatusError], str | None]] = {
         lambda sdk: sdk.responses.create(
             model="oracle",
             input=QUESTION,
-            text={"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}},
+            text={"format": {"type": "json_schema", "name": "n", "schema": {"type": "strin"}}},
         ),
         openai.BadRequestError,
-        "text.format",
+        "response_format",
     ),
     "a tool of somebody else": (
         lambda sdk: sdk.responses.create(model="oracle", input=QUESTION, tools=[{"type": "web_search"}]),

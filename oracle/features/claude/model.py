@@ -17,7 +17,9 @@ import anthropic
 import httpx2
 import structlog
 
+from oracle.core.encoding import from_json, to_json
 from oracle.core.errors import UpstreamError
+from oracle.core.json_schemas import objects_in
 from oracle.core.traces import trace_headers
 from oracle.features.claude.facts import UNKNOWN, ThinkingSettings, model_facts, thinking_settings
 from oracle.features.claude.refusals import Refusals, refuses_schema, refuses_thinking
@@ -140,6 +142,10 @@ class AnthropicModel:
         body = request_body(
             request, model=turn.model, max_tokens=left, thinking=thinking, paused=paused, resumed=resumed
         )
+        has_form = "output_format" not in known.parts and not turn.goes_without_form
+        schema = request.output_schema if has_form else None
+        if schema is not None and (form := _output_format(schema)) is not None:
+            body["output_config"] = {**body.get("output_config", {}), "format": form}
         if "cache_control" in known.parts:
             drop_cache_marks(body)
         elif "diagnostics" not in known.parts and model_facts(turn.model) is not UNKNOWN:
@@ -177,7 +183,8 @@ class AnthropicModel:
         """Whether the next request will differ, so that the provider may accept it."""
         if error is None:
             return False
-        if self._known_refusals(turn.model).learn(error):
+        if refuses_schema(error) and not turn.goes_without_form and "format" in body.get("output_config", {}):
+            turn.goes_without_form = True
             return True
         if self._known_refusals(turn.model).learn(error, changes_tools=turn.changes_tools):
             return True
@@ -277,20 +284,25 @@ class AnthropicModel:
         )
 
 
-class _AttemptFailedError(Exception):
-    """One attempt failed.
+def _output_format(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema in the provider's subset (platform.claude.com, "Structured outputs"); `None`: it does not fit there.
 
     Args:
         fault: is raised if this was the last attempt.
         error: the provider's error; `None` if it did not answer.
         is_retryable: whether the same request may succeed later.
     """
+    if any(part.get("type") == "object" and _is_open(part) for part in objects_in(schema)):
+        return None
+    try:
+        return {"type": "json_schema", "schema": anthropic.transform_schema(from_json(to_json(schema)))}
+    except Exception as error:  # noqa: BLE001  it asserts, and raises errors of several kinds
+        log.debug("schema.not_sent", problem=str(error)[:200])
+        return None
 
-    def __init__(self, fault: ModelFault, *, error: ProviderError | None = None, is_retryable: bool = False) -> None:
-        super().__init__(fault.cause)
-        self.fault = fault
-        self.error = error
-        self.is_retryable = is_retryable
+
+def _is_open(part: Mapping[str, Any]) -> bool:
+    return not part.get("properties") or part.get("additionalProperties", False) is not False
 
 
 def _new_client(*, api_key: str | None, base_url: str | None, silence_s: float) -> anthropic.AsyncAnthropic:

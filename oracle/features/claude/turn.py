@@ -22,6 +22,7 @@ class ProviderTurn:
         resumed: the number of those blocks that were already sent back.
         spent: the usage of the paused messages.
         goes_without_thinking: the provider has rejected thinking of earlier turns.
+        goes_without_form: the provider has rejected the schema of this answer.
         request_ids: the provider's ids of the requests that it has answered.
         changes_tools: the last request had changes of tools in its messages.
         message_id: the provider's id of its last response; before one, that of the turn before.
@@ -34,6 +35,7 @@ class ProviderTurn:
     resumed: int = 0
     spent: Usage = field(default_factory=Usage)
     goes_without_thinking: bool = False
+    goes_without_form: bool = False
     request_ids: tuple[str, ...] = ()
     message_id: str = ""
     changes_tools: bool = False

@@ -194,6 +194,8 @@ def test_every_reader_of_foreign_schemas_is_known_and_one_module_evaluates_them(
         "agent/nodes/people.py",  # what trees ask people
         "cli/people.py",  # what people answer at the terminal
         "features/mcp_client/connection.py",  # tools of MCP servers
+        "features/structured_answers/asking.py",  # what a question says of its answer
+        "features/structured_answers/checking.py",  # the answer
         "runs/storage/interrupts.py",  # what they answer else, and arguments that they edit
         "tools/client_tools.py",  # tools of clients
         "tools/foreign.py",

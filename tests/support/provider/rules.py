@@ -150,6 +150,22 @@ def _message_count(request: Request) -> Iterator[str]:
         yield "messages: Input should be a valid dictionary"
 
 
+def _format(form: Body) -> Iterator[str]:
+    """The schemas that the provider takes: objects are closed, and bounds of numbers and texts are unknown."""
+    if form.keys() != {"type", "schema"} or form["type"] != "json_schema":
+        yield "output_config.format: Input should be a JSON schema"
+        return
+    parts = [form["schema"]]
+    for part in parts:
+        if part.get("type") == "object" and part.get("additionalProperties") is not False:
+            yield "output_config.format.schema: For 'object' type, 'additionalProperties' must be set to false"
+        for name in ("minimum", "maximum", "minLength", "maxLength", "pattern", "maxItems", "if", "not", "oneOf"):
+            if name in part:
+                yield f"output_config.format.schema: property '{name}' is not supported"
+        inner = [*part.get("properties", {}).values(), *part.get("$defs", {}).values(), *part.get("anyOf", ())]
+        parts += [*inner, *([part["items"]] if "items" in part else [])]
+
+
 def _output_config(request: Request) -> Iterator[str]:
     config = request.body.get("output_config")
     if config is None:
@@ -157,6 +173,8 @@ def _output_config(request: Request) -> Iterator[str]:
     for name in config:
         if name not in ("effort", "format"):
             yield f"output_config.{name}: Extra inputs are not permitted"
+    if (form := config.get("format")) is not None:
+        yield from _format(form)
     effort = config.get("effort")
     if effort is not None and effort not in request.facts.efforts:
         yield f"output_config.effort: {effort!r} is not supported by this model"

@@ -109,8 +109,6 @@ async def complete_chat(request: Request, parts: Parts, caller: CallerNow) -> Re
     asked = placed(wanted.asked, wanted.model, request, parts)
     if (own := _auxiliary(request, parts, wanted)) is not None:
         return await _answer_auxiliary(own, parts, wanted, user_id=caller.user_id)
-    if wanted.response_format:
-        raise wrong("answers are text as the tree writes it; `response_format` may only be text", "response_format")
     run = (await begin(asked, request, parts, caller, protocol="openai")).run
     activity = parts.settings["openai_activity"]
     completion = CompletionFrames.of_run(run, tells_activity=activity, with_usage=wanted.with_usage)

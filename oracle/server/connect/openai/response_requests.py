@@ -117,8 +117,8 @@ def read_response(body: Mapping[str, Any]) -> ResponseRequest:
     if body.get("prompt") is not None:
         raise wrong("there are no stored prompts; say it in `input`", "prompt")
     form = typed(body, "text", dict).get("format") or {"type": "text"}
-    if not isinstance(form, dict) or form.get("type") != "text":
-        raise wrong("answers are text as the tree writes it; the format may only be text", "text", "format")
+    if not isinstance(form, dict):
+        raise wrong("this must be an object", "text", "format")
     found = _Input(instructions=[*filter(None, [typed(body, "instructions", str)])])
     _read_input(found, body.get("input"))
     if not found.question and not found.given:

@@ -77,7 +77,7 @@ REFUSED = {
     "two answers": ({"n": 2}, "n"),
     "no answer": ({"n": 0}, "n"),
     "a schema": ({"response_format": {"type": "json_schema", "json_schema": {}}}, "response_format"),
-    "an object": ({"response_format": {"type": "json_object"}}, "response_format"),
+    "a form that there is not": ({"response_format": {"type": "xml"}}, "response_format"),
     "a format that is none": ({"response_format": "text"}, "response_format"),
     "a voice": ({"modalities": ["text", "audio"]}, "modalities"),
     "a stream of another kind": ({"stream": "yes"}, "stream"),
