@@ -203,7 +203,8 @@ class CallResult:
         began: the tool was started, also if the call was cancelled then.
         started_s: when the tool was started, in seconds of the run's clock; `None` if it was not.
         duration_ms: of the call; 0 if it was not run.
-        sources: the paths of what the result rests on.
+        sources: the paths of the result's sources.
+        offers: names of the tools that the text mentions; they are offered from now on.
     """
 
     call: ToolUse
@@ -217,6 +218,7 @@ class CallResult:
     started_s: float | None = None
     duration_ms: int = 0
     sources: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
 
     @property
     def is_unknown(self) -> bool:

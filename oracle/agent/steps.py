@@ -59,7 +59,7 @@ def environment(run: AgentRun) -> Environment:
         today=datetime.fromisoformat(equipment.timestamp()).date(),
         project=equipment.project,
         folders=equipment.folders,
-        sources=tuple(dict.fromkeys(tool.group for tool in equipment.tools.tools if not tool.is_client_side)),
+        sources=tuple(dict.fromkeys(t.group for t in equipment.tools.tools if not (t.is_client_side or t.on_demand))),
         calls_per_turn=run.state.config.max_tool_calls_per_turn,
     )
 

@@ -15,6 +15,7 @@ from oracle.decision import ToolAction, canonical_arguments
 from oracle.llm.protocol import ToolUse
 from oracle.tools import CallKey, ToolResult
 from oracle.tools.keys import handing, keyed
+from oracle.tools.text import KEPT_CHARS, OUTPUT_CHARS
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
 NOT_RUN = "Not run: "
@@ -199,8 +200,13 @@ async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
             moment = datetime.fromisoformat(at)
             is_repeat = begun_at is not None
             key = CallKey(run.query.run_id, call.id, moment, is_repeat, run.journal.flush)
-    with run.trace.tool(call) as note_result, keyed(key), handing(run.query.headers):
-        result = await run.equipment.tools.call(call.name, call.arguments, grace_s=run.cancel_grace_s)
+    with run.trace.tool(call) as note_result, keyed(key), handing(run.query.headers, run):
+        keep = run.equipment.hooks.keep_result
+        most = OUTPUT_CHARS if keep is None else KEPT_CHARS
+        tools = run.equipment.tools
+        result = await tools.call(call.name, call.arguments, grace_s=run.cancel_grace_s, most_chars=most)
+        if keep is not None and len(result.text) > OUTPUT_CHARS:
+            result = await keep(run.query.run_id, call.id, result)
         note_result(result)
         return result
 
@@ -269,4 +275,5 @@ def _result(run: AgentRun, call: ToolUse, result: ToolResult, *, counts: bool, b
         action=ToolAction.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
         began=began,
         sources=tuple(dict.fromkeys(source.path for source in result.sources)),
+        offers=result.offers,
     )

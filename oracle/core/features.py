@@ -32,6 +32,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.feedback",
     "oracle.features.usage",
     "oracle.features.attachments",
+    "oracle.features.large_results",
     "oracle.features.structured_answers",
     "oracle.server.connect.openai",
     "oracle.server.connect.ai_sdk",

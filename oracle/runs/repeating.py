@@ -122,6 +122,7 @@ def stand_in(known: KnownTool) -> Tool:
         writes=known.writes,
         query_types=known.query_types,
         needs_approval=known.needs_approval,
+        on_demand=known.on_demand,
     )
 
 

@@ -111,11 +111,24 @@ def user_headers() -> Mapping[str, str] | None:
     return _HEADERS.get()
 
 
+_QUERY: ContextVar[list[Any] | None] = ContextVar("oracle_query", default=None)
+"""A list of one, emptied when the call is over: a timer that it has left keeps the context, and no run with it."""
+
+
+def calling_query() -> Any:  # noqa: ANN401  tools know nothing of the agent
+    """The `AgentRun` that the call of this context works for, for tools of features; `None` outside of one."""
+    held = _QUERY.get()
+    return held[0] if held else None
+
+
 @contextmanager
-def handing(headers: Mapping[str, str] | None) -> Iterator[None]:
-    """Calls in this context may hand on these headers."""
-    token = _HEADERS.set(headers)
+def handing(headers: Mapping[str, str] | None, query: object = None) -> Iterator[None]:
+    """Calls in this context work for this query, and may hand on these headers."""
+    held = [query]
+    token, of_query = _HEADERS.set(headers), _QUERY.set(held)
     try:
         yield
     finally:
         _HEADERS.reset(token)
+        _QUERY.reset(of_query)
+        held.clear()

@@ -36,12 +36,14 @@ class ToolResult:
         is_error: the call failed; the text says why and what would be correct.
         sources: the sources of the text.
         is_empty: the call succeeded but found nothing.
+        offers: names of the tools that the text speaks of, which are offered from now on; set by the control alone.
     """
 
     text: str
     is_error: bool = False
     sources: tuple[Source, ...] = ()
     is_empty: bool = False
+    offers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class Tool:
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
         is_client_side: the client that has asked runs it, and the query waits for the result; never called here.
         needs_approval: a person must approve each call of the model, whatever the tree says.
+        on_demand: it is offered by the control alone, where it is of use, and no source of information by itself.
     """
 
     name: str
@@ -115,6 +118,7 @@ class Tool:
     takes_key: bool = False
     is_client_side: bool = False
     needs_approval: bool = False
+    on_demand: bool = False
 
     @cached_property
     def definition(self) -> ToolDefinition:

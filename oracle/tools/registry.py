@@ -20,7 +20,7 @@ from oracle.llm.protocol import ToolDefinition
 from oracle.tools.errors import ToolError
 from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
 from oracle.tools.suggest import did_you_mean
-from oracle.tools.text import bounded, clean, shorten
+from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
 
 _CANCEL_GRACE_S = 0.05
 """Time for a cancelled tool to clean up; a limit must take effect within 100 ms."""
@@ -116,6 +116,7 @@ class ToolRegistry:
         arguments: Any,  # noqa: ANN401 - a model may write anything
         *,
         grace_s: Callable[[], float] = lambda: _CANCEL_GRACE_S,
+        most_chars: int = OUTPUT_CHARS,
     ) -> ToolResult:
         """Run a tool; raises nothing but `CancelledError`.
 
@@ -123,6 +124,7 @@ class ToolRegistry:
             name: the tool that the model asked for; it may not exist.
             arguments: as written by the model, not validated; a mapping if they follow the schema.
             grace_s: how long the tool may take to clean up when this is cancelled, asked then.
+            most_chars: the limit of the result's text.
         """
         tool = self._tools.get(name)
         if tool is None:
@@ -135,7 +137,7 @@ class ToolRegistry:
             return _error(f"{name}: the arguments must be a JSON object, given {type(arguments).__name__}.")
         result = await self._run(tool, arguments, grace_s)
         sources = tuple(map(_clean_source, result.sources[:_MAX_SOURCES]))
-        return ToolResult(bounded(result.text), result.is_error, sources, result.is_empty)
+        return ToolResult(bounded(result.text, most=most_chars), result.is_error, sources, result.is_empty)
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any], grace_s: Callable[[], float]) -> ToolResult:
         loop = asyncio.get_running_loop()

@@ -118,8 +118,8 @@ def tools_for(
 
 
 def all_reading(registry: ToolRegistry) -> tuple[str, ...]:
-    """The names of all tools that do not write; offered after empty results, `stuck` or `need_capability`."""
-    return tuple(tool.name for tool in registry.tools if not tool.writes)
+    """The names of all tools that do not write, which are offered after empty results, `stuck` or `need_capability`."""
+    return tuple(tool.name for tool in registry.tools if not (tool.writes or tool.on_demand))
 
 
 def _within(needed: frozenset[str], registry: ToolRegistry) -> frozenset[str]:

@@ -18,6 +18,8 @@ MAX_READ_BYTES = 16_000_000
 """What is read of a file that is shown; the rest of a larger one cannot be seen."""
 OUTPUT_CHARS = 32_000
 """The registry's limit of a result: about 8,000 tokens, a sixth of the default token budget."""
+KEPT_CHARS = 2_000_000
+"""The limit of a result that is kept whole, where something keeps those above `OUTPUT_CHARS`."""
 READ_CHARS = 30_000
 """The limit of one page of a file; below `OUTPUT_CHARS`, so that the note on how to continue is never cut off."""
 READ_BYTES = 64_000
@@ -109,15 +111,15 @@ def numbered(lines: Iterable[tuple[int, str]], *, marked: Collection[int] = ()) 
     return [f"{'>' if number in marked else ' '} {number:>{width}} | {line}" for number, line in lines]
 
 
-def bounded(text: str) -> str:
-    """The text, clean and of at most `OUTPUT_CHARS` characters; if it is cut, the last line says so."""
-    if len(text) <= OUTPUT_CHARS:
+def bounded(text: str, *, most: int = OUTPUT_CHARS) -> str:
+    """The text, clean and of at most that many characters; if it is cut, the last line says so."""
+    if len(text) <= most:
         return clean(text)
     note = (
-        f"\n[Cut: the first {OUTPUT_CHARS:,} of {len(text):,} characters are shown. "
+        f"\n[Cut: the first {most:,} of {len(text):,} characters are shown. "
         "For the rest ask for less at a time: a narrower query, a smaller limit, or a range of lines.]"
     )
-    return clean(text[: OUTPUT_CHARS - len(note)]) + note
+    return clean(text[: most - len(note)]) + note
 
 
 def that_fit(lines: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from functools import lru_cache
 from math import floor
 from operator import attrgetter, is_not
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from bt_runtime import Blackboard, Key, TreeDefinition
 from bt_runtime.text.data import dataclass
@@ -20,6 +20,7 @@ from oracle.agent.steps import may_be_supplied
 from oracle.classify.types import SIGNALS
 from oracle.core.sources import QueryTypes, shipped_types
 from oracle.decision import find_repetition
+from oracle.llm.protocol import FaultKind
 
 ANSWERS: Final = "answers"
 """The key by which decisions of people come."""
@@ -261,6 +262,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         _GATHERED,
         "gathering.calls_before",
     ),
+    replace(_one_of(get_args(FaultKind), "model_fault", _MODEL_FAULT, _fault_kind), on_demand=True),
     AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
     AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
     AgentKey("time_limit", "float", 0.0, _TIME_LIMIT, least=0, read=lambda run: run.state.time_limit_s, on_demand=True),

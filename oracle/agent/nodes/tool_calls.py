@@ -18,6 +18,7 @@ from oracle.agent.nodes.flows import ANSWERING_CALLS, RUNNING_CALLS
 from oracle.agent.nodes.roles import HOLDS_BACK_CALLS, REFUSES_CALLS, RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.people import People, ask_client, client_result, edited
+from oracle.agent.steps import offer
 from oracle.agent.tool_calls import (
     CANCELLED,
     NO_TURN_LEFT,
@@ -264,9 +265,15 @@ class RunTools(AgentAction[RunToolsSettings]):
             wait_for_answer(self)
         if self._asked or self._parts:
             return Status.RUNNING
-        self.agent.apply_tools(self._take_results())
+        self._apply()
         self.publish()
         return Status.SUCCESS
+
+    def _apply(self) -> None:
+        outcome = self._take_results()
+        self.agent.apply_tools(outcome)
+        if offers := [name for result in outcome.results for name in result.offers]:
+            offer(self.agent, offers)
 
     def terminate(self, new_status: Status) -> None:
         super().terminate(new_status)
@@ -294,7 +301,7 @@ class RunTools(AgentAction[RunToolsSettings]):
             self._close()
 
     def _close(self) -> None:
-        self.agent.apply_tools(self._take_results())
+        self._apply()
         refuse_open(self.agent, CANCELLED)
         self.publish()
 

@@ -39,6 +39,7 @@ class KnownTool:
         query_types: the types of queries that it says it serves; `None`: it says nothing.
         words: those that place it; empty if its group does.
         needs_approval: a person must approve each call of the model.
+        on_demand: the control alone offers it (`oracle.tools.Tool`).
     """
 
     name: str
@@ -47,21 +48,25 @@ class KnownTool:
     query_types: tuple[str, ...] | None = None
     words: str = ""
     needs_approval: bool = False
+    on_demand: bool = False
 
     @classmethod
     def of(cls, tool: Tool) -> "KnownTool":
         """What the control sees of a tool."""
-        return cls(tool.name, tool.group, tool.writes, tool.query_types, placing_words(tool), tool.needs_approval)
+        words = placing_words(tool)
+        return cls(tool.name, tool.group, tool.writes, tool.query_types, words, tool.needs_approval, tool.on_demand)
 
     def to_list(self) -> list[Any]:
-        """Its fields for JSON."""
-        return [self.name, self.group, self.writes, self.query_types, self.words, self.needs_approval]
+        """Its fields for JSON; the last one stands there only if it is true."""
+        fields = [self.name, self.group, self.writes, self.query_types, self.words, self.needs_approval]
+        return [*fields, True] if self.on_demand else fields
 
     @classmethod
     def from_list(cls, fields: Sequence[Any]) -> "KnownTool":
-        """What `to_list` has made."""
-        name, group, writes, query_types, words, needs_approval = fields
-        return cls(name, group, writes, None if query_types is None else tuple(query_types), words, needs_approval)
+        """Read the output of `to_list`."""
+        name, group, writes, query_types, words, needs_approval, *rest = fields
+        types = None if query_types is None else tuple(query_types)
+        return cls(name, group, writes, types, words, needs_approval, on_demand=bool(rest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,12 @@ def encode_outcome(outcome: Outcome) -> bytes:
     """
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
+    if kind == "turn_end":
+        value = {name: each for name, each in value.items() if each or name not in _ABSENT_IF_EMPTY}
+        if value["fault"] is not None and value["fault"]["narrower"] is None:
+            del value["fault"]["narrower"]
+    elif kind == "tool_end":
+        value["results"] = [_without_empty_offers(each) for each in value["results"]]
     return to_json(
         {
             "kind": kind,
@@ -45,6 +51,13 @@ def encode_outcome(outcome: Outcome) -> bytes:
             "at_s": outcome.at_s,
         }
     )
+
+
+def _without_empty_offers(result: dict[str, Any]) -> dict[str, Any]:
+    """Few results have any."""
+    if not result["offers"]:
+        del result["offers"]
+    return result
 
 
 def decode_outcome(data: bytes | str) -> Outcome:

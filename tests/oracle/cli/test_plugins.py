@@ -195,4 +195,4 @@ def test_the_schema_has_the_kinds_of_plugins(oracle, plugin, tmp_path):
 
 def test_the_names_of_the_built_in_tools_are_complete(tmp_path):
     tools = build_tools(Settings(project_dir=tmp_path), has_web_search=True)
-    assert set(tools.names) == BUILT_IN_TOOLS
+    assert {tool.name for tool in tools.tools if not tool.on_demand} == BUILT_IN_TOOLS

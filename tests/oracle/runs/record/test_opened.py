@@ -1,8 +1,11 @@
 """What a run began with comes back from its log as it was written."""
 
+from dataclasses import replace
 from oracle.classify import QueryClassification
 from oracle.runs.record.events import KnownTool, Opened
-from oracle.tools import tool
+from oracle.runs.repeating import stand_in
+from oracle.tools import ToolRegistry, tool
+from oracle.tools.selection import all_reading
 
 
 def office(city: str) -> str:

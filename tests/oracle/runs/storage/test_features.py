@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import Boolean, Column, Connection, Double, Integer, Table, delete, insert, select
+from sqlalchemy import Boolean, Column, Connection, Double, Integer, LargeBinary, Table, delete, insert, select
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.features import FEATURES
@@ -35,6 +35,8 @@ def value_of(column: Column[Any], *, run_id: str, context_id: str) -> object:
             return 1
         case Column(type=EncodedJson()):
             return b'"Secret"'
+        case Column(type=LargeBinary()):
+            return b"Secret"
     return "Secret" if isinstance(column.type, Json) or not column.primary_key else "key"
 
 

@@ -9,7 +9,7 @@ from alembic import op
 from oracle.runs.storage import features  # noqa: F401  defines their tables
 from oracle.runs.storage.schema import metadata
 
-revision = "0022"
+revision = "0024"
 down_revision = None
 
 
