@@ -127,6 +127,7 @@ def compose(
     is_roomy = not is_small_window(context_tokens)
     situation = Situation(query_type, second_query_type, history_tokens, previous_errors, is_roomy)
     library = own_segments() if segments is None else segments
+    _check_inputs(library.query_types, query_type, second_query_type, history_tokens, max_tokens)
     candidates = _candidates(library, situation, tools, environment)
     bound = max_tokens if is_roomy else min(max_tokens, SHORT_PROMPT_TOKENS)
     kept, dropped = _fit([each for each in candidates if each.wanted], bound, max_tokens)

@@ -17,6 +17,7 @@ from bt_runtime.language.kind import KeyType
 from oracle.agent.gathering import REASONS
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
 from oracle.core.chunks import Topic
+from oracle.features.long_conversations.compacting import Compact
 from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player
@@ -29,7 +30,7 @@ BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 RIGHT = {match[1]: block for block in BLOCKS if (match := re.match(r"tree: (\w+)\n", block))}
 FRAGMENTS = [block.removeprefix("# a fragment\n") for block in BLOCKS if block.startswith("# a fragment\n")]
 RECIPES = dict(re.findall(r"^### (I want .+?)\n(.*?)(?=^###? |\Z)", PAGE, re.DOTALL | re.MULTILINE))
-FEATURES = REGISTRY
+FEATURES = REGISTRY.extended([Compact.kind])
 
 
 def test_every_block_is_a_whole_tree_or_marked_as_a_fragment() -> None:
@@ -197,6 +198,8 @@ PLAYS = {
         f"model: [{LOOK}, Done.], expect: {{ reason: completed, calls_run: [search_code] }}"
     ],
 }
+NEEDS_A_CONVERSATION = "I want long conversations summarized (1)"
+"""`tests/oracle/features/long_conversations` plays it."""
 
 
 def plays() -> Iterator[object]:
@@ -212,6 +215,14 @@ def test_it_does_what_is_said_of_it(name: str, scenario: str, library: TreeLibra
     (read,) = from_yaml(f"scenarios: [{{ name: A, tree: {tree}, {scenario} }}]")
     verdict = judge(read, Player(used).play(read))
     assert verdict.passed, verdict.report("")
+
+
+def test_each_recipe_and_each_tree_is_played() -> None:
+    internal = {name for name, text in RIGHT.items() if "internal: true" in text}
+    assert set(PLAYS) | {NEEDS_A_CONVERSATION} == VARIANTS.keys() | (RIGHT.keys() - internal)
+
+
+# --- the tables are complete
 
 
 def section(title: str) -> str:

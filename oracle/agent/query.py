@@ -31,6 +31,10 @@ class Query:
         history: earlier messages as the provider gets them: alternating, none empty.
         omitted_messages: how many earlier messages did not fit into `history`.
         is_history_shortened: texts of the newest exchange in `history` have lost their middle.
+        history_ends: for each question of `history`, as `ModelHistory.ends`.
+        history_tokens: of the history that the query began with; like the next ones, known to replays too.
+        history_room: the tokens that it could have had; 0: unknown.
+        is_history_partial: earlier messages were left out of it, or a summary stands for them.
         previous: how the previous query of the conversation was classified, for bare follow-ups.
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
@@ -51,6 +55,10 @@ class Query:
     history: tuple[Message, ...] = ()
     omitted_messages: int = 0
     is_history_shortened: bool = False
+    history_ends: tuple[int, ...] = ()
+    history_tokens: int = 0
+    history_room: int = 0
+    is_history_partial: bool = False
     previous: QueryClassification | None = field(default=None)
     previous_errors: bool = False
     encoded: QueryShares | None = None

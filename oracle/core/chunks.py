@@ -34,9 +34,10 @@ Topic = Literal[
     "notice",
 ]
 """What a notification of the control can be about; `notice`: anything else."""
-SystemType = Literal[Topic, "paused", "queued", "recovered"]
-"""What a notification can be about. The last three come from no control: `paused` from an operator who debugs the run,
-`queued` and `recovered` from the service, whose run waits for a place or goes on after its worker has died."""
+SystemType = Literal[Topic, "paused", "queued", "recovered", "summarized"]
+"""What a notification can be about. The last ones come from no control: `paused` from an operator who debugs the run,
+`queued` and `recovered` from the service, whose run waits for a place or goes on after its worker has died;
+`summarized` has the summary that stands for the beginning of the conversation from now on."""
 ErrorType = Literal[
     "provider_auth",
     "provider_overloaded",

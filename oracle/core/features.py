@@ -32,6 +32,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.feedback",
     "oracle.features.usage",
     "oracle.features.attachments",
+    "oracle.features.long_conversations",
     "oracle.features.large_results",
     "oracle.features.structured_answers",
     "oracle.server.connect.openai",

@@ -175,6 +175,7 @@ def rebuild_query(
 
 
 def _query(record: RunRecord, opened: Opened) -> Query:
+    tokens, room, is_partial = opened.history
     return Query(
         run_id=record.id,
         question=str(record.input["question"]),
@@ -188,5 +189,8 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         previous_errors=opened.previous_errors,
         encoded=opened.encoded,
         grants=opened.grants,
+        history_tokens=tokens,
+        history_room=room,
+        is_history_partial=is_partial,
         output_schema=record.input.get("output_schema"),
     )

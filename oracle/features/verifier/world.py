@@ -6,7 +6,7 @@ through the code that makes the outcomes of real turns and tool calls.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from bt_runtime import (
@@ -29,7 +29,6 @@ from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.agent.people import People
 from oracle.agent.query import Query
 from oracle.agent.tool_calls import answer_calls, calls_of, forbidden
-from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
 from oracle.core.chunks import Chunk
 from oracle.decision import AgentConfig, canonical_arguments
@@ -116,7 +115,12 @@ class World:
         self.read: set[str] = set()
         self.written: set[str] = set()
         opened = open_agent(
-            Query("run", question, "local", "conversation", config, tree=definition.name),
+            # As long a history as there can be: what is done about that is done.
+            replace(
+                Query("run", question, "local", "conversation", config, tree=definition.name),
+                history_tokens=config.token_budget // 2,
+                history_room=config.token_budget // 2,
+            ),
             definition,
             equipment=Equipment(
                 model=UnaskedModel(MODEL),
@@ -254,10 +258,9 @@ class World:
         """Put another question in place of the first one."""
         if question == self.question:
             return
-        agent, asked = self.agent, Transcript.of((), question)
+        agent = self.agent
         agent.query = replace(agent.query, question=question)
-        for each in fields(Transcript):
-            setattr(agent.transcript, each.name, getattr(asked, each.name))
+        agent.transcript.begin_anew((), question)
         for key, value in values_of(agent, demanded(self.definition)).items():
             self.tree.blackboard.set(key, value)
         self.tree.blackboard.take_writes()

@@ -81,6 +81,8 @@ class Opened:
         encoded: how the encoder read the question; `None` if it did not answer.
         grants: the names of the tools that a person had allowed for the conversation.
         versions: of this package and of those that add to it; if it is empty, the run cannot go on after its worker.
+        history: tokens of the history that went to the model, those that it could have had, and whether earlier
+            messages were left out of it, or a summary stood for them.
     """
 
     kind: ClassVar[EventKind] = "opened"
@@ -91,6 +93,7 @@ class Opened:
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
+    history: tuple[int, int, bool] = (0, 0, False)
 
     @classmethod
     def of(cls, run: AgentRun, *, versions: tuple[str, ...] = ()) -> "Opened":
@@ -105,6 +108,7 @@ class Opened:
             encoded=query.encoded,
             grants=query.grants,
             versions=versions,
+            history=(query.history_tokens, query.history_room, query.is_history_partial),
         )
 
     def to_json(self) -> bytes:
@@ -120,6 +124,7 @@ class Opened:
                 "encoded": self.encoded and dict(self.encoded),
                 "grants": self.grants,
                 "versions": self.versions,
+                **({"history": self.history} if any(self.history) else {}),  # older logs have none
             }
         )
 
@@ -141,9 +146,14 @@ class Opened:
                 encoded=_encoded(fields["encoded"]),
                 grants=tuple(fields["grants"]),
                 versions=tuple(fields["versions"]),
+                history=_history(*fields.get("history", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None
+
+
+def _history(tokens: int = 0, room: int = 0, is_partial: bool = False) -> tuple[int, int, bool]:  # noqa: FBT001, FBT002
+    return tokens, room, is_partial
 
 
 @dataclass(frozen=True, slots=True)

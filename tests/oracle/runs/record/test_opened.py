@@ -29,3 +29,10 @@ def test_a_tool_that_its_group_does_not_place_is_kept_with_its_types_and_words()
     known = KnownTool.of(OFFICE)
     assert known.query_types == ("research",)
     assert known.words == "office Find an office. For offices. Where do I sit?"
+
+
+def test_a_tool_that_the_control_alone_offers_is_no_reading_tool_where_the_run_is_repeated():
+    known = KnownTool.of(replace(PLAIN, on_demand=True))
+    assert KnownTool.from_list(known.to_list()) == known
+    again = ToolRegistry([stand_in(KnownTool.of(PLAIN)), replace(stand_in(known), name="recall")])
+    assert all_reading(again) == ("office",)

@@ -8,6 +8,7 @@ import { type Answer, type Block, blocksOf, type InterruptPart, openInterrupts }
 import type { Source } from "@/stream/chunks";
 import { sourceNamed } from "@/stream/sourceLinks";
 import { SourceChips } from "./SourceChips";
+import { Summary } from "./Summary";
 import { WorkCard } from "./WorkCard";
 
 interface AnswerViewProps {
@@ -61,9 +62,12 @@ export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource, decide
         );
       case "system":
         return (
-          <SystemRow at={sinceAsked(block.part.notice.timestamp, askedAt)} isPast={!isLive}>
-            {block.part.notice.system_message}
-          </SystemRow>
+          <>
+            <SystemRow at={sinceAsked(block.part.notice.timestamp, askedAt)} isPast={!isLive}>
+              {block.part.notice.system_message}
+            </SystemRow>
+            <Summary text={block.part.notice.metadata.summary} />
+          </>
         );
       case "interrupt":
         return (
