@@ -15,6 +15,7 @@ from bt_runtime import Outcome
 from bt_runtime.nodes.clock import Signal
 from oracle.agent import notices
 from oracle.agent.control.floor import Floor
+from oracle.agent.nodes.board import LIMIT_REACHED
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
@@ -40,6 +41,11 @@ class LoopControl:
         """Stop now; the running turn or tools are cancelled and awaited."""
         self._floor.cancel()
         self._wake.set()
+
+    def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  as `TreeControl.deliver`
+        """Take a value from outside: the limit that the user has reached is all that the loop heeds."""
+        if key == LIMIT_REACHED:
+            self._run.state = self._run.state.after_limit(value)
 
     async def drive(self) -> None:
         """Classify, compose, then turn by turn until the decision tree says stop.

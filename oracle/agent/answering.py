@@ -176,6 +176,10 @@ class Control(Protocol):
         """Ask it to stop."""
         ...
 
+    def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data
+        """Take a value from outside."""
+        ...
+
     async def drive(self) -> None:
         """Work until the query has a reason to stop."""
         ...

@@ -33,7 +33,7 @@ def explain_stop(run: AgentRun) -> None:
         _log_cause(run.fault, run)
     if not rules.is_true(reason, run.state):
         run.output.notify(notices.own_stop_notice(reason))
-        run.output.say_sentence(notices.OWN_STOP_SENTENCE, reason=reason)
+        run.output.say_sentence(notices.own_stop_sentence(reason), reason=reason)
         return
     notice = notices.stop_notice(reason, run.state)
     if notice is not None:

@@ -78,6 +78,9 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
     if reason == "max_iterations":
         message = f"Maximum iterations reached ({state.turn}/{state.turn_limit}). Saving partial response."
         return Notice("limit_reached", message, "error", _turn_numbers(state))
+    if reason == "token_budget" and state.limit_reached:
+        message = f"Ended because {state.limit_reached}. Saving partial response."
+        return Notice("limit_reached", message, "error")
     if reason == "token_budget":
         budget = state.config.token_budget
         message = f"Token budget reached ({state.tokens_used:,}/{budget:,} tokens). Saving partial response."
@@ -97,13 +100,15 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
     return None
 
 
-OWN_STOP_SENTENCE = "Stopped: the control of this query ended it for a reason of its own."
+def own_stop_sentence(reason: TerminationReason) -> str:
+    """The sentence that ends the answer when the control ended the run for a limit that has not been reached."""
+    return f"Stopped: the tree ended this run with the reason {reason}."
 
 
 def own_stop_notice(reason: TerminationReason) -> Notice:
     """The notification that the control ends the query for a limit that has not been reached; it has no numbers."""
     types: Mapping[str, SystemType] = {"no_progress": "no_progress", "error_limit": "error_limit"}
-    message = "The control of this query ended it for a reason of its own. Saving partial response."
+    message = f"The tree ended this run with the reason {reason}. Saving partial response."
     return Notice(types.get(reason, "limit_reached"), message, "info")
 
 
@@ -120,7 +125,8 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
             return f"Stopped: iteration limit reached ({state.turn}/{state.turn_limit})."
         case "token_budget":
             why = f": {detail}" if detail else ""
-            return f"Stopped: token budget reached ({state.tokens_used:,}/{state.config.token_budget:,} tokens){why}."
+            budget = f"token budget reached ({state.tokens_used:,}/{state.config.token_budget:,} tokens)"
+            return f"Stopped: {state.limit_reached or budget}{why}."
         case "timeout":
             return f"Stopped: time limit reached ({state.time_limit_s:g} s)."
         case "no_progress":

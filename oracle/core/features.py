@@ -34,6 +34,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.attachments",
     "oracle.features.long_conversations",
     "oracle.features.large_results",
+    "oracle.features.spending",
     "oracle.features.structured_answers",
     "oracle.server.connect.openai",
     "oracle.server.connect.ai_sdk",

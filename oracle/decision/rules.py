@@ -46,7 +46,7 @@ def tokens_are_used_up(state: AgentState) -> bool:
 
     A query starts with none used, so the first turn always runs.
     """
-    return state.budget_cut or state.tokens_used >= state.config.token_budget
+    return state.budget_cut or bool(state.limit_reached) or state.tokens_used >= state.config.token_budget
 
 
 def time_is_over(state: AgentState) -> bool:

@@ -39,6 +39,7 @@ class AgentState:
         error_streak_until: the turn of its latest error.
         last_error: text of the latest tool error.
         budget_cut: whether the token budget truncated the last response, or does not pay for another turn.
+        limit_reached: a limit beyond the query that the user has reached, in words; empty: none.
         answered: whether the last turn ended with text and without tool calls, and asks for no other turn.
         empty_turns: consecutive turns, up to now, that brought neither text nor tool calls.
         repeated_turns: consecutive turns, up to now, whose text only repeats what was said.
@@ -72,6 +73,7 @@ class AgentState:
     last_error: str = ""
     cancelled: bool = False
     budget_cut: bool = False
+    limit_reached: str = ""
     answered: bool = False
     empty_turns: int = 0
     repeated_turns: int = 0
@@ -215,6 +217,10 @@ class AgentState:
     def after_budget_cut(self) -> Self:
         """The token budget does not pay for the turn that the control wants next."""
         return self.changed(budget_cut=True)
+
+    def after_limit(self, words: str) -> Self:
+        """The user has reached a limit beyond the query; the same object without one, or with an earlier one."""
+        return self.changed(limit_reached=words) if words and not self.limit_reached else self
 
     def after_warnings(self, *, turn: bool, token: bool) -> Self:
         """Warnings have been sent; the same object if there were none."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import structlog
@@ -14,6 +15,7 @@ from oracle.core.chunks import Chunk, Done, Failed, TokenUsage, write_chunk
 from oracle.core.errors import InternalError
 from oracle.core.retry import Retry
 from oracle.llm.protocol import ModelFault
+from oracle.runs.metering import Meter
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StorageError, StoreUnavailableError
@@ -110,8 +112,15 @@ class LiveRun:
         """Its row is finished, or another worker has it."""
         self._ended.set()
 
-    async def see_through(self, query: ActiveQuery, recorder: RunRecorder) -> Done | None:
+    async def see_through(
+        self, query: ActiveQuery, recorder: RunRecorder, *, meter: Meter | None = None
+    ) -> Done | None:
         """Run the query to its end, and write the end. Call it once.
+
+        Args:
+            query: the run's.
+            recorder: writes it down.
+            meter: counts what it spends; `None`: nothing does.
 
         Returns:
             Its last chunk; `None` if the run was lost, or parked.
@@ -124,6 +133,8 @@ class LiveRun:
         recorder.log.on_lost = self.lose
         if recorder.answer.pending:  # asked by a worker before this one
             await self._deliver_answers()
+        if meter is not None and self.record.shadow_of is None:
+            await self._measure(query, recorder, meter)
         self._drive = asyncio.create_task(query.run(), name=f"query:{self.record.id}")
         self._drive.add_done_callback(lambda _: self._at_rest.set())
         if self._request is not None:
@@ -189,6 +200,13 @@ class LiveRun:
                 query.control.deliver(ANSWERS, new)
 
         await _UNREAD.call(deliver, clock=self._clock, when=StoreUnavailableError)
+
+    async def _measure(self, query: ActiveQuery, recorder: RunRecorder, meter: Meter) -> None:
+        """Have the run metered, and deliver the state of its user's limits before its next tick."""
+        opening = partial(meter.open, self.record, query.tree, is_new=not recorder.record.ticks)
+        recorder.meter = await _UNREAD.call(opening, clock=self._clock, when=StoreUnavailableError)
+        recorder.deliver = query.control.deliver
+        await recorder.look_at_meter()
 
     def _known(self) -> set[str]:
         """The interrupts whose answers are in the log, or about to be."""

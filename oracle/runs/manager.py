@@ -28,6 +28,7 @@ from oracle.llm.protocol import ModelFault
 from oracle.runs.continuing import OWN_VERSION, Continuation, Continued
 from oracle.runs.debugging.debugger import DEBUG_COMMANDS, Debugger
 from oracle.runs.live import LiveRun, ended_within, log_end
+from oracle.runs.metering import Meter
 from oracle.runs.opening import Opener
 from oracle.runs.options import Follower, NoFollower, RunOptions
 from oracle.runs.readers import Attendance, Readers
@@ -76,6 +77,8 @@ class RunManager:
         versions: tuple[str, ...] = (OWN_VERSION,),
     ) -> None:
         self.is_draining = False
+        self.meter: Meter | None = None
+        """Counts what runs spend, put there before the first one; `None`: nothing does."""
         self._follower: Follower = NoFollower()
         self._oracle = oracle
         self._now = now
@@ -182,6 +185,8 @@ class RunManager:
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
+        if self.meter is not None:
+            checked = await self.meter.admit(checked)
         trace = self._oracle.begin_trace(checked)
         new = self._opener.new_run(checked, claims=claims, metadata=metadata, trace=trace)
         # Shielded: the client may disconnect at any moment, and must not leave the row behind.
@@ -475,7 +480,7 @@ class RunManager:
         record, reason = live.record, "lost"
         structlog.contextvars.bind_contextvars(**record.log_fields)
         try:
-            done = await live.see_through(query, recorder)
+            done = await live.see_through(query, recorder, meter=self.meter)
             reason = live.left_as or reason
             if done is not None:
                 reason = done.termination_reason

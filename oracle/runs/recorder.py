@@ -28,7 +28,9 @@ from oracle.agent.journal import RequestRecord, RuleBreach
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.core.chunks import Answer, Answered, ApprovalRequested, Chunk, Content, Done, QuestionAsked
 from oracle.core.metrics import Metrics
+from oracle.core.retry import Retry
 from oracle.runs.joining import TextJoiner
+from oracle.runs.metering import RunMeter
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.events import (
     ChunkSent,
@@ -53,6 +55,7 @@ from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 
+_UNREAD = Retry(first_s=1.0, longest_s=1.0)
 _TRUSTED_S = 2.0
 """Seconds for which a worker relies on its last check that a run is its own; a silent worker keeps runs for longer."""
 
@@ -126,7 +129,10 @@ class RunRecorder:
         is_broken: a part of the run can never be written, so the run must be ended from its log.
         keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
         keep_interrupt: what is to be written with a chunk that says how an interrupt stands; `None`: nothing.
-        record: what the run has come to so far.
+        end_work: what is to be written with the end; `None`: nothing.
+        meter: counts what the run spends; `None`: nothing does.
+        deliver: delivers a value from outside to the control.
+        record: the state of the run so far.
         answer: what its chunks add up to so far.
     """
 
@@ -144,6 +150,9 @@ class RunRecorder:
     is_broken: bool = False
     keep_prompt: Callable[[str, str], None] = lambda _sha, _text: None
     keep_interrupt: Callable[[Mapping[str, Any]], Work] | None = None
+    end_work: Work | None = None
+    meter: RunMeter | None = None
+    deliver: Callable[[str, Any], None] = lambda _key, _value: None
     record: Record = field(default_factory=Record)
     answer: Answer = field(init=False)
     _joiner: TextJoiner = field(init=False)
@@ -198,11 +207,27 @@ class RunRecorder:
         kept = [outcome for outcome in outcomes if is_kept_apart(outcome) and not self.record.has_kept(outcome)]
         if self.is_closed or not kept:
             return
+        meter, counts = self.meter, False
         for outcome in kept:
-            self._keep(outcome)
+            if meter is None or not isinstance(outcome.value, TurnOutcome):
+                self._keep(outcome)
+            else:
+                self.log.hold()
+                self._keep(outcome)
+                self.log.with_commit(meter.counting(outcome.key, outcome.value))
+                self.log.release()
+                counts |= outcome.state == "done"  # halted work is not waited for
             self._measure(outcome)
-        if self.answer.done is None:
-            await self._flush()
+        if counts:
+            await self.flush()
+            await self.look_at_meter()
+
+    async def look_at_meter(self) -> None:
+        """Deliver what the run and the user's other runs have spent to the control, if that changes anything."""
+        if self.meter is not None and self.answer.done is None:
+            changed = await _UNREAD.call(self.meter.changed, clock=self.clock, when=StoreUnavailableError)
+            for key, value in changed.items():
+                self.deliver(key, value)
 
     def begin_tick(self) -> None:
         """What comes until `end_tick` is one entry of the log (`bt_runtime.Journal`)."""

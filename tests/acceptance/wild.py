@@ -479,7 +479,7 @@ def check_reason(ended: Ended, limits: Mapping[str, int]) -> None:
         assert answered.answer.strip()
     elif reason == "user_cancelled":
         assert ended.cancelled
-    elif answered.last_sentence == OWN_STOP:
+    elif answered.last_sentence == OWN_STOP.format(reason=reason):
         assert not rules.is_true(reason, state)
     elif reason == "max_iterations":
         assert limits["max_iterations"] >= answered.done.turns >= state.turn_limit

@@ -17,6 +17,7 @@ from typing import Literal
 from bt_runtime import Blackboard, HotLoopError, Request, Standing
 from bt_runtime.language.kind import CALLS_HOST
 from oracle.agent.ending import control_failed
+from oracle.agent.nodes.board import LIMIT_REACHED
 from oracle.agent.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.agent.run import AgentRun
 from oracle.core.chunks import TerminationReason
@@ -98,6 +99,7 @@ class TreeFloor(Floor):
         """
         if self._board["cancel_requested"]:
             self.cancel()
+        self._run.state = self._run.state.after_limit(self._board[LIMIT_REACHED])
         now_s, posted = standing.now_s, standing.posted
         self.is_late = self.is_late or now_s >= self.ends_at_s
         if self._lingers(standing):

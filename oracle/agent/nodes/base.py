@@ -10,7 +10,7 @@ import structlog
 from bt_runtime import Action, Guard, Node, NodeSettings, Status
 from bt_runtime.text.data import dataclass
 from oracle.agent.closing import Closer
-from oracle.agent.nodes.board import Readers, publish
+from oracle.agent.nodes.board import LIMIT_REACHED, Readers, publish
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED, OWN_CALL, call_tool
@@ -113,6 +113,7 @@ class AgentNode(Node[SettingsT]):
     def publish(self) -> None:
         """Bring the blackboard up to date after a change of the query."""
         host: AgentHost = self.run.host
+        host.agent.state = host.agent.state.after_limit(self.run.blackboard[LIMIT_REACHED])
         publish(host.agent, self.run.blackboard, host.demanded, now_s=self.run.now_s)
 
     def stop_run(self, reason: TerminationReason) -> None:

@@ -24,6 +24,8 @@ from oracle.llm.protocol import FaultKind
 
 ANSWERS: Final = "answers"
 """The key by which decisions of people come."""
+LIMIT_REACHED: Final = "limit_reached"
+"""The key by which a limit comes that other queries of the user count against as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,17 +140,18 @@ _REPETITIONS = (
 _ERRORS_IN_A_ROW = "Consecutive tool errors, up to now."
 _UNTRIED = "Names of the offered tools that were not called yet."
 _FAILED_TOOLS = "Names of the tools whose last call failed."
-_EMPTY_SEARCHES = "What was searched for and not found, in the model's words."
-_STRATEGIES = "The strategies of the fallback that were tried, in order."
-_SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallback; without one, all."
-_PENDING_CALLS = "The tool calls of the last turn without a result: maps with the `tool` and its `arguments`."
-_PENDING_WRITES = "Names of the tools among them that change something."
-_TIME_LIMIT = "The effective limit of time in seconds: the user's, or a lower one of a guard that has tripped."
-_SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
-_ANSWERS = "What people have decided, by the id of what they were asked."
-_SUGGESTIONS = "What the model's last signal suggests to try next."
-_MAY_BE_SUPPLIED = "A reading tool that is not offered may supply what a need_capability signal asks for."
-_CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
+_EMPTY_SEARCHES = "Searches that found nothing."
+_STRATEGIES = "Strategies of the fallback that were tried, in order."
+_SINCE_STRATEGY = "Tool calls run since the last strategy of the fallback."
+_PENDING_CALLS = "Tool calls of the last turn without a result: maps with `tool` and `arguments`."
+_PENDING_WRITES = "Names of the tools in `pending_calls` that write."
+_TIME_LIMIT = "The time limit of the run in seconds."
+_SECONDS_LEFT = "Whole seconds left, as of the agent's last step."
+_ANSWERS = "Answers and decisions of people, by the id of the question."
+_LIMIT_REACHED = "The limit across several runs that the user has reached, in words; it ends the run."
+_SUGGESTIONS = "What the last signal suggests to try next."
+_MAY_BE_SUPPLIED = "A reading tool that is not offered may provide the `capability`."
+_CONFIDENCE = "The model's confidence in that signal; 1 without a signal."
 
 _SIGNAL = "signals.latest"
 _GATHERED = "gathering.gathered"
@@ -268,7 +271,8 @@ AGENT_KEYS: tuple[Key, ...] = (
     AgentKey("time_limit", "float", 0.0, _TIME_LIMIT, least=0, read=lambda run: run.state.time_limit_s, on_demand=True),
     AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
     Key(ANSWERS, "map", None, _ANSWERS, read_only=True, deliverable=True),
-    Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
+    Key(LIMIT_REACHED, "str", "", _LIMIT_REACHED, read_only=True, deliverable=True),
+    Key("hint", "str", "", "A note for the model's next turn; `llm_turn` empties it."),
 )
 
 _PUBLISHED = tuple(key for key in AGENT_KEYS if isinstance(key, AgentKey) and not key.on_demand)

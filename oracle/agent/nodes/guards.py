@@ -124,6 +124,8 @@ class TokenBudget(StateGuard[NoSettings]):
         figures = (Figure("tokens", state.tokens_used, budget),)
         if not rules.tokens_are_used_up(state):
             return Words(text, f"{text} are used.", figures)
+        if state.limit_reached:
+            return Words(f"{text}; another limit is reached", f"Ended: {state.limit_reached}.", figures)
         if state.tokens_used >= budget:
             return Words(text, f"The token budget is used up: {text}.", figures)
         if self.agent.turn.is_last_paid:

@@ -17,6 +17,7 @@ from oracle.core.chunks import SourceType
 from oracle.core.errors import UserError
 from oracle.core.features import features
 from oracle.decision import AgentConfig, DecisionTreeError, bounds
+from oracle.decision.config import stricter
 from oracle.domains.domain import domain_in
 from oracle.llm.routing import provider_of
 from oracle.server.api.access import CallerNow, Parts, config_of
@@ -92,8 +93,8 @@ async def read_settings(
 ) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
     if tree != DEFAULT_TREE and not parts.oracle.may_name(tree):
-        raise UserError(f"there is no tree {tree!r} to ask", loc=("query", "tree"), value=tree)
-    return json_answer(_values(parts, await config_of(parts, caller.user_id), tree))
+        raise UserError(f"there is no tree {tree!r} that a question can name", loc=("query", "tree"), value=tree)
+    return json_answer(await _values(parts, caller.user_id, tree))
 
 
 @router.put(_LIMITS, tags=["settings"], summary="Set some limits", response_model=AgentSettings, responses=refusals())
@@ -102,7 +103,7 @@ async def change_settings(body: Limits, parts: Parts, caller: CallerNow) -> Resp
     given = body.given
     if given:
         await parts.store.settings.change(caller.user_id, lambda before: {**before, **given})
-    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
+    return json_answer(await _values(parts, caller.user_id))
 
 
 @router.post(
@@ -115,12 +116,14 @@ async def change_settings(body: Limits, parts: Parts, caller: CallerNow) -> Resp
 async def reset_settings(parts: Parts, caller: CallerNow) -> Response:
     """Forget what the user has set."""
     await parts.store.settings.reset(caller.user_id)
-    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
+    return json_answer(await _values(parts, caller.user_id))
 
 
-def _values(parts: ServiceParts, config: AgentConfig, tree: str = DEFAULT_TREE) -> dict[str, Any]:
-    wanted = config.model_dump()
-    effective = parts.settings.capped(config).model_dump()
+async def _values(parts: ServiceParts, user_id: str, tree: str = DEFAULT_TREE) -> dict[str, Any]:
+    config, meter = await config_of(parts, user_id), parts.runs.meter
+    allowed = None if meter is None else await meter.bounds(user_id)
+    wanted, capped_config = config.model_dump(), parts.settings.capped(config)
+    effective = (capped_config if allowed is None else stricter(capped_config, allowed)).model_dump()
     capped: dict[str, Any] = {
         field: {"limit": effective[field], "by": "operator"} for field in wanted if effective[field] < wanted[field]
     }

@@ -43,6 +43,11 @@ NO_PROGRESS = replace(STATE, recent_actions=(AUTH,) * 3)
             {"current_value": 50_112, "limit_value": 50_000, "percent": 100, "limit_type": "token"},
         ),
         (
+            notices.stop_notice("token_budget", STATE.after_limit("your day is spent")),
+            "Ended because your day is spent. Saving partial response.",
+            {},
+        ),
+        (
             notices.stop_notice("timeout", STATE),
             "Time limit reached (120/120 s). Saving partial response.",
             {"current_value": 120, "limit_value": 120, "percent": 100, "limit_type": "timeout"},
@@ -81,7 +86,7 @@ def test_other_reasons_have_no_notification_of_their_own(reason: Any) -> None:
 def test_a_limit_that_was_not_reached_is_notified_without_numbers(reason: Any, system_type: str) -> None:
     notice = notices.own_stop_notice(reason)
     assert notice.system_type == system_type
-    assert notice.message == "The control of this query ended it for a reason of its own. Saving partial response."
+    assert notice.message == f"The tree ended this run with the reason {reason}. Saving partial response."
     assert notice.severity == "info"
     assert notice.metadata == {}
 
@@ -91,6 +96,7 @@ def test_a_limit_that_was_not_reached_is_notified_without_numbers(reason: Any, s
     [
         ("max_iterations", {"turn": 10}, "", "Stopped: iteration limit reached (10/10)."),
         ("token_budget", {"tokens_used": 50_112}, "", "Stopped: token budget reached (50,112/50,000 tokens)."),
+        ("token_budget", {"limit_reached": "your day is spent"}, "", "Stopped: your day is spent."),
         ("timeout", {}, "", "Stopped: time limit reached (120 s)."),
         ("timeout", {"max_seconds": 2.5}, "", "Stopped: time limit reached (2.5 s)."),
         (

@@ -39,4 +39,11 @@ export function ago(when: number, now: number = serviceTime()): string {
 export const clock = (when: number): string => new Date(when).toLocaleTimeString("en-GB");
 
 /** Reasons a query ends for, as people read them: `error_limit` is "error limit". */
+const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+export const moment = (iso: string): string => MOMENT.format(new Date(iso));
+
+/** The times in the service's words as the user's own. */
+export const withOwnTimes = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, moment);
+
 export const reasonText = (reason: string): string => reason.replaceAll("_", " ");

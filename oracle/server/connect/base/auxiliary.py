@@ -98,6 +98,8 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: st
         UserError: the process is late.
     """
     parts.load.admit()
+    if parts.runs.meter is not None:
+        await parts.runs.meter.admit_auxiliary(user_id)
     if parts.settings.auxiliary == "known" or not parts.provider_answers:
         said, used, outcome = _known(asked), TokenUsage(), "known"
     else:
@@ -109,6 +111,8 @@ async def answer_auxiliary(asked: Auxiliary, parts: ServiceParts, *, user_id: st
         if used.or_none() is not None:
             with suppress(StoreUnavailableError):  # it is in the metrics, and the answer is there
                 await parts.store.usage.add_auxiliary(user_id, model=model, usage=used)
+                if parts.runs.meter is not None:
+                    await parts.runs.meter.count_auxiliary(user_id, model=model, usage=used)
     parts.metrics.auxiliary_answered(asked.task, outcome, tokens=used.counted)
     nowhere = dict.fromkeys(("model_used", "context_id", "run_id"), "")
     reason: TerminationReason = "error" if isinstance(said, Failed) else "completed"

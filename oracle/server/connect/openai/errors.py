@@ -5,6 +5,7 @@ Rules:
 - The SDKs choose their class by the status alone: what is wrong with a request is 400 here, where the service's own
   calls answer 422.
 - A model that a request may not name does not exist: 404 with the code `model_not_found`.
+- A refusal for longer than the SDKs wait, such as a day's limit of spending, is `insufficient_quota`, not asked again.
 - What failed in a run is not asked again by the SDKs (`x-should-retry`): the run has ended, and would end the same way.
 """
 
@@ -29,6 +30,9 @@ _CODES: Final[Mapping[int, str]] = {
 _PASSING: Final = ("provider_overloaded", "service_stopping", "interrupted", "not_continued")
 _FAILURES: Final[Mapping[str, int]] = {"context_too_large": 400, "provider_failed": 502, **dict.fromkeys(_PASSING, 503)}
 _FAILURE_CODES: Final[Mapping[str, str]] = {"context_too_large": "context_length_exceeded"}
+_NOT_AGAIN: Final[Mapping[str, str]] = {"x-should-retry": "false"}
+_LONGEST_WAIT_S: Final = 60
+"""As long as the SDKs wait by `Retry-After` (openai 1.x, `_calculate_retry_timeout`); what takes longer is a quota."""
 _PARAMS: Final[Mapping[str, str]] = {"tree": "model", "question": "messages"}
 """What the service's own calls name otherwise."""
 
@@ -45,8 +49,11 @@ def refused(refusal: Refusal) -> Response:
     is_model = refusal.status == 422 and refusal.where[1:] == ("model",)
     status = 404 if is_model else 400 if refusal.status == 422 else refusal.status
     code = "model_not_found" if is_model else _CODES.get(status)
-    param = param_of(refusal.where)
-    return json_answer(error_body(refusal.message, status=status, code=code, param=param), status=status)
+    body = error_body(refusal.message, status=status, code=code, param=param_of(refusal.where))
+    if status != 429 or (refusal.retry_after_s or 0) <= _LONGEST_WAIT_S:
+        return json_answer(body, status=status)
+    body["error"] |= {"type": "insufficient_quota", "code": "insufficient_quota"}
+    return json_answer(body, status=status, headers=_NOT_AGAIN)
 
 
 def failure(failed: Failed) -> Failure:
@@ -59,7 +66,7 @@ def failure(failed: Failed) -> Failure:
 def failed_answer(failed: Failed) -> Response:
     """The answer to a request whose run has failed."""
     status, body = failure(failed)
-    return json_answer(body, status=status, headers={"x-should-retry": "false"})
+    return json_answer(body, status=status, headers=_NOT_AGAIN)
 
 
 def error_body(message: str, *, status: int, code: str | None = None, param: str | None = None) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from tests.acceptance.harness import answers, calls, says, signal_xml
 from tests.oracle.agent.nodes.running import run_nodes, written
 
 NODES = Path(inspect.getfile(oracle.agent.nodes)).parent
-WITHOUT_READER = {"answers", "hint", "max_turns"}
-"""A person decides the first; the others are the author's."""
+WITHOUT_READER = {"answers", "hint", "limit_reached", "max_turns"}
+"""They come from outside, or are the author's."""
 
 
 def test_every_key_names_its_reader_but_those_that_the_run_does_not_have() -> None:

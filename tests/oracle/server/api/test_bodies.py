@@ -41,3 +41,38 @@ async def test_the_answer_to_very_many_unknown_fields_is_small(shared):
         assert response.status_code == 422
         assert len(response.json()["detail"]) == 30
         assert len(response.content) < 10_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"question": "hello", "limits": {"maxIterations": 5.0}, "project_id": null}',
+        b'{"question": "hello", "question": "hello again"}',
+        b'{"question": ""}',
+        b'{"question": "hello", "unknown": 1}',
+        b'{"question": "hello", "limits": {"max_iterations": 99}}',
+        b'{"question": "hello", "limits": {"max_iterations": 123456789012345678901234567890}}',
+        b'{"question": "hello", "context_id": "../etc"}',
+        b'{"question": "a\\ud800b"}',
+        b'{"question": "hello"',
+        b'{"question": NaN}',
+        b'["hello"]',
+        b"null",
+        b"",
+    ],
+)
+async def test_a_question_gets_the_same_answer_whoever_reads_it(start, body: bytes) -> None:
+    """Plain JSON is read past FastAPI; a parameter of the media type is enough for FastAPI to read it."""
+    service = await start(model=ScriptedModel([ScriptedTurn(text=("One.",))] * 2))
+    answers = []
+    for media_type in ("application/json", "application/json; read=fastapi"):
+        answer = await service.client.post(
+            "/api/oracle/runs", content=body, headers={"content-type": media_type, "Last-Event-ID": "0"}
+        )
+        if answer.status_code == 202:
+            run = await service.parts.store.runs.find(answer.json()["run_id"])
+            answers.append((202, run.input, run.limits))
+            await service.resume(run.id)
+        else:
+            answers.append((answer.status_code, answer.json()))
+    assert answers[0] == answers[1]

@@ -1,4 +1,5 @@
 import { ApiError } from "@/api/client";
+import { withOwnTimes } from "@/parts/format";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
 
@@ -11,7 +12,7 @@ export function Refusal({ error }: { error: unknown }) {
   return (
     <div>
       {BUSY.has(status) ? (
-        <SystemRow at={String(status)}>{message}</SystemRow>
+        <SystemRow at={String(status)}>{withOwnTimes(message)}</SystemRow>
       ) : (
         <Problem title="The question was not taken.">{message}</Problem>
       )}

@@ -18,6 +18,7 @@ import { commonestMiss } from "@/run/cache";
 import { serviceTime } from "@/store/clock";
 import { useTitle } from "@/store/title";
 import type { By, Report } from "./figures";
+import { Spending } from "./Spending";
 import { UsageTable } from "./UsageTable";
 
 const DAY_MS = 86_400_000;
@@ -91,6 +92,7 @@ export default function Usage() {
           </Chip>
         )}
       </header>
+      <Spending user={user} />
       {isPending ? (
         <Skeleton label="Loading what was used" />
       ) : error ? (

@@ -1,0 +1,20 @@
+"""Limits of what users spend in a day or in a query, and trees that heed them."""
+
+from oracle.core.features import Feature, Setting
+
+FEATURE = Feature(
+    name="spending",
+    summary="Limits what users spend in a day or a query, in tokens or money.",
+    settings=(
+        Setting(
+            "limits",
+            "A file of spending limits by plan and user. Environment only.",
+            kind="folder",
+            decides="what users may spend",
+        ),
+    ),
+    calls=("oracle.features.spending.calls:router",),
+    tables=("oracle.features.spending.table:KEEPING",),
+    kinds="oracle.features.spending.keys:KINDS",
+    opens="oracle.features.spending.meter:open_spending",
+)
