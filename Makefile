@@ -10,7 +10,7 @@ SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracl
 # Without bytecode each process of the tests compiles all modules anew, those of the tests themselves among them.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check console-tests lowest without weight bench bench-guard mutants tree-mutants eval screenshots soak docs types lock clean
+.PHONY: help install run test lint check console-tests lowest without weight bench bench-guard mutants tree-mutants eval screenshots soak docs site types lock dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -84,8 +84,12 @@ types: .venv/dev ## write the types of web/ anew, from the service's own descrip
 
 lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here
 	$(BIN)/uv --version | sed 's/^uv \([0-9.]*\).*/uv==\1/' | $(BIN)/uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --output-file .ci/uv.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra mcp --extra oidc --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra mcp --extra oidc --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
+
+dist: .venv/dev ## build the sdist and the wheel with the console, in dist/; the same commit gives the same bytes
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build
 
 clean: ## remove what the other targets made
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist oracle/console/files web/node_modules

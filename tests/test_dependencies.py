@@ -18,6 +18,7 @@ DEPENDENCIES = [
     Requirement(text)
     for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
     for text in texts
+    if not text.startswith(PROJECT["name"])  # the extra `all` names the others
 ]
 
 
@@ -56,6 +57,12 @@ def test_all_that_the_product_imports_is_declared():
     declared = {canonicalize_name(each.name) for each in DEPENDENCIES}
     undeclared = {name for name, given in foreign.items() if declared.isdisjoint(map(canonicalize_name, given))}
     assert undeclared == set()
+
+
+def test_the_extra_all_has_all_the_others():
+    extras = {**PROJECT["optional-dependencies"]}
+    (others,) = extras.pop("all")
+    assert Requirement(others).extras == {*extras}
 
 
 def test_a_posix_system_is_required_in_words_and_not_by_a_dependency_that_is_missing_elsewhere():

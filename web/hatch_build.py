@@ -22,7 +22,8 @@ class ConsoleBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # its con
             return
         tasks = runpy.run_path(str(Path(self.root, "web", "tasks.py")))
         try:
-            tasks["build"]()
+            if not Path(self.root, "PKG-INFO").is_file():  # an unpacked sdist has it
+                tasks["build"]()
         except tasks["TaskError"] as error:
             self.app.abort(
                 f"The web console could not be built. {error}\nA wheel without it: HATCH_BUILD_NO_HOOKS=true"

@@ -63,8 +63,10 @@ def may_be_shared(url: str) -> bool:
 def _dialect_of(url: URL, *, now: Callable[[], float]) -> Dialect:
     if url.get_backend_name() == "sqlite":
         return SQLite(url, now=now)
-    from oracle.runs.storage.postgresql import PostgreSQL  # noqa: PLC0415  its driver takes a twentieth of a start
-
+    try:
+        from oracle.runs.storage.postgresql import PostgreSQL  # noqa: PLC0415  its driver takes a twentieth of a start
+    except ImportError as error:
+        raise StoreSetupError(f"PostgreSQL needs the extra: pip install 'oracle-bt[postgres]' ({error})") from None
     return PostgreSQL(url, now=now)
 
 

@@ -158,6 +158,13 @@ async def test_a_server_that_does_not_answer_is_reported(scheme: str) -> None:
     assert str(port) in message
 
 
+async def test_without_the_driver_of_postgresql_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "oracle.runs.storage.postgresql", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    message = await refusal("postgresql://ann:s3cret@127.0.0.1/oracle")
+    assert "PostgreSQL needs the extra: pip install 'oracle-bt[postgres]'" in message
+
+
 async def test_a_server_that_refuses_the_connection_is_reported(postgresql_server: str) -> None:
     url = make_url(postgresql_server).set(username="nobody_of_that_name", password="s3cret")
     message = await refusal(url.render_as_string(hide_password=False))
