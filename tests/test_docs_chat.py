@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from oracle_client import Conversation
 
 from oracle.server.api.bodies import QueryRequest
 from oracle.testing import ScriptedCall, ScriptedTurn
@@ -57,3 +58,22 @@ async def test_every_filter_is_documented_and_exists(start):  # noqa: F811
     (table,) = re.findall(r"\| filter \| runs \|\n\|[-|]+\n((?:\|.*\n)+)", PAGE)
     named = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}
     assert named == known - {"limit", "before", "counts"}
+
+
+async def test_the_python_client_of_the_page_asks_twice(start, capsys):  # noqa: F811
+    service = await start([ScriptedTurn(text="In login.py."), ScriptedTurn(text="In logout.py.")])
+    [code] = re.findall(r"```python\n(from oracle_client.+?)```", PAGE, re.DOTALL)
+    names = {"__name__": "page"}
+    exec(code.replace("https://oracle.example.com", f"http://127.0.0.1:{service.port}"), names)
+    assert names["Conversation"] is Conversation
+    await names["talk"]()
+    assert capsys.readouterr().out == "In login.py.In logout.py.\n"
+
+
+async def test_the_python_client_of_the_page_resumes_and_cancels(start, capsys):  # noqa: F811
+    service = await start([ScriptedTurn(text=("In ", "login", ".py.")), HANGS])
+    [code] = re.findall(r"```python\n(async def cut_and_resume.+?)```", PAGE, re.DOTALL)
+    names = {"Conversation": Conversation}
+    exec(code.replace("https://oracle.example.com", f"http://127.0.0.1:{service.port}"), names)
+    await names["cut_and_resume"]()
+    assert capsys.readouterr().out == "In login.py.\nuser_cancelled\n"

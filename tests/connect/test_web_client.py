@@ -35,10 +35,11 @@ async def test_the_client_reads_each_chunk_once_although_its_connection_is_lost(
             stage.proxy.mend()
     assert process.stderr is not None
     assert await process.wait() == 0, (await process.stderr.read()).decode()
-    refused, is_same, *chunks, are_numbered, is_rest, stopped = said
+    refused, is_same, *chunks, are_numbered, is_rest, is_in_conversation, stopped, has_waited = said
     assert refused[:2] == [True, 422]
     assert "question" in refused[2]
-    assert [is_same, are_numbered, is_rest, stopped] == [True, True, True, "user_cancelled"]
+    assert [is_same, are_numbered, is_rest, is_in_conversation, has_waited] == [True] * 5
+    assert stopped == "user_cancelled"
     run_id = chunks[-1]["run_id"]
     assert chunks == await stage.chunks(run_id)
     assert "".join(chunk["content"] for chunk in chunks if chunk["type"] == "content").endswith("You are in Lima.")

@@ -1,5 +1,6 @@
 """The console's types are those of the service."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -44,5 +45,7 @@ def test_the_client_for_other_pages_is_packed_with_its_types():
         capture_output=True,
         text=True,
     )
-    for name in ("client.js", "client.d.ts", "schema.d.ts"):
-        assert f'"dist/{name}"' in packed.stdout
+    files = {f"./{each['path']}" for each in json.loads(packed.stdout[packed.stdout.index("[\n") :])[0]["files"]}
+    package = json.loads((WEB / "client" / "package.json").read_text(encoding="utf-8"))
+    assert {package["types"], *package["exports"]["."].values(), "./dist/schema.d.ts"} <= files
+    assert not [file for file in files if file.endswith(".ts") and not file.endswith(".d.ts")]

@@ -7,7 +7,7 @@ const say = (value) => console.log(JSON.stringify(value));
 const refused = await oracle.ask({ question: "" }).catch((error) => error);
 say([refused instanceof OracleError, refused.status, refused.message]);
 
-const { run_id } = await oracle.ask({ question: "Where is RetryPolicy?", tools: [{ name: "where_is" }] }, "one key");
+const { run_id, context_id } = await oracle.ask({ question: "Where is RetryPolicy?", tools: [{ name: "where_is" }] }, "one key");
 say((await oracle.ask({ question: "Where is RetryPolicy?", tools: [{ name: "where_is" }] }, "one key")).run_id === run_id);
 const seen = [];
 for await (const { n, chunk } of oracle.resume(run_id)) {
@@ -23,9 +23,20 @@ const rest = [];
 for await (const { n } of oracle.resume(run_id, seen.length - 2)) rest.push(n);
 say(rest.length === 2);
 
-const held = await oracle.ask({ question: "Go on." });
+const chat = oracle.conversation(context_id);
+const held = await chat.ask("Go on.");
+say(held.context_id === chat.contextId && (await oracle.pending()).every(({ run_id: other }) => other !== held.run_id));
 for await (const { chunk } of oracle.resume(held.run_id)) {
   if (chunk.type === "content" && chunk.content.includes("here")) await oracle.cancel(held.run_id);
   if (chunk.type === "done") say(chunk.termination_reason);
 }
+
+// A service that is busy says when to come back; `fetch` is the one of this file for these calls.
+const asked = [];
+globalThis.fetch = async () => {
+  asked.push(Date.now());
+  const busy = { status: 503, headers: { "Retry-After": "1" } };
+  return asked.length < 2 ? new Response("{}", busy) : Response.json({ run_id: "r", context_id: "c" }, { status: 202 });
+};
+say((await oracle.ask({ question: "Hi" })).run_id === "r" && asked[1] - asked[0] > 900);
 process.exit(0);
