@@ -10,7 +10,9 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 from oracle.cli import main
+from oracle.features.demo.serving import _announce
 from oracle.server.process.process import Listening
+from tests.oracle.features.demo import story
 from tests.test_docs_control_tutorial import Reader, served
 from tests.test_readme import DEMO
 
@@ -22,6 +24,14 @@ SERVE = "oracle serve\n"
 ELSEWHERE = ("uv tool install oracle-bt\n", "cd ~/code/shop\n")
 """What installs the package, and goes to the reader's project."""
 LOGIN = '"""How users log in."""\n\n\ndef log_in(name: str) -> None:\n    """Begin the session of the login."""\n'
+
+
+def test_the_demo_announces_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    (command, shown), *_ = [(text, shown) for (_, text), (_, shown) in pairwise(BLOCKS)]
+    url = "http://127.0.0.1:43210"
+    _announce(Listening(url, model="", control="", store="", auth="", note=""), opens=False)
+    assert (command, shown) == (DEMO + "\n", capsys.readouterr().out)
+    assert f'"{story.LOOP}"' in PAGE
 
 
 @pytest.mark.long("starts a service")

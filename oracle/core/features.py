@@ -47,6 +47,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.judging",
     "oracle.features.language_server",
     "oracle.features.domain_authoring",
+    "oracle.features.demo",
 )
 """The packages of the features that come with the product; each has its `FEATURE`."""
 
