@@ -31,6 +31,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.debugging",
     "oracle.features.feedback",
     "oracle.features.usage",
+    "oracle.features.sign_in",
     "oracle.features.attachments",
     "oracle.features.long_conversations",
     "oracle.features.large_results",
@@ -98,6 +99,7 @@ class Feature:
         checks: called with all settings, where they ask for the feature; yields a sentence for each mistake that no
             setting has by itself.
         calls: FastAPI routers below `/api/`, imported when the first request is for one of them.
+        open_calls: the same below `/open/`, where requests need no token.
         adapters: by the path below which a protocol of clients is served, the module of its calls
             (`oracle.server.api.adapters`).
         bodies: by the path of a call of its own, the most bytes that a body of it may have, where that is more than
@@ -125,6 +127,7 @@ class Feature:
     settings: tuple[Setting, ...] = ()
     checks: str | None = None
     calls: tuple[str, ...] = ()
+    open_calls: tuple[str, ...] = ()
     adapters: Mapping[str, str] = field(default_factory=dict)
     bodies: Mapping[str, int] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)

@@ -1,5 +1,7 @@
 """An OpenID Connect issuer on loopback: a real server, real keys, and what can go wrong with them."""
 
+import base64
+import hashlib
 import json
 import threading
 import time
@@ -9,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -62,6 +64,7 @@ class IssuerServer:
         answers: by path, in place of what is right: status, headers, body.
         asked: the paths of requests so far.
         gate: requests wait for it.
+        codes: by the code of a sign-in, what the browser has asked for.
     """
 
     port: int = 0
@@ -69,6 +72,7 @@ class IssuerServer:
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     gate: threading.Event = field(default_factory=threading.Event)
+    codes: dict[str, dict[str, str]] = field(default_factory=dict)
     _server: ThreadingHTTPServer | None = None
 
     @property
@@ -115,9 +119,29 @@ class IssuerServer:
             calls = {"authorization_endpoint": f"{at}/authorize", "token_endpoint": at + _TOKENS_PATH}
             document = {"issuer": self.url, "jwks_uri": at + KEYS_PATH, "response_types_supported": ["code"], **calls}
             return 200, {}, json.dumps(document).encode()
+        if path.startswith("/authorize?"):
+            asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+            code = f"code-{len(self.codes)}"
+            self.codes[code] = asked
+            back = f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+            return 302, {"Location": back}, b""
         if path == KEYS_PATH:
             return 200, {}, json.dumps({"keys": [as_jwk(*each) for each in self.keys.items()]}).encode()
         return 404, {}, b""
+
+    def _token_answer(self, path: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """To a client that has a secret, or to one that has a code, once, and the verifier of its challenge."""
+        if path != _TOKENS_PATH:
+            return 404, {}
+        if form["grant_type"] == "client_credentials":
+            return 200, {"access_token": self.token(sub="app"), "token_type": "Bearer", "expires_in": 300}
+        asked = self.codes.pop(form["code"], {})
+        digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        same = all(form[name] == asked.get(name) for name in ("client_id", "redirect_uri"))
+        if not same or asked.get("code_challenge") != challenge or asked.get("code_challenge_method") != "S256":
+            return 400, {"error": "invalid_grant"}
+        return 200, {"access_token": self.token(), "token_type": "Bearer", "expires_in": 300}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         issuer = self
@@ -131,9 +155,9 @@ class IssuerServer:
             def do_POST(self) -> None:
                 """A client that has a secret gets a token of its own."""
                 given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-                is_known = self.path == _TOKENS_PATH and given["grant_type"] == ["client_credentials"]
-                token = {"access_token": issuer.token(sub="app"), "token_type": "Bearer", "expires_in": 300}
-                self._send(200 if is_known else 400, {"Content-Type": "application/json"}, json.dumps(token).encode())
+                form = {name: values[0] for name, values in given.items()}
+                status, token = issuer._token_answer(self.path, form)
+                self._send(status, {"Content-Type": "application/json"}, json.dumps(token).encode())
 
             def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
                 self.send_response(status)

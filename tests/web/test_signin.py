@@ -1,12 +1,15 @@
 """Sign-in by token, where the service asks for one: the token stays in its tab, and leaves with its user."""
 
 import asyncio
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.async_api import Locator, expect
+import pytest_asyncio
+from playwright.async_api import Locator, Route, expect
 
-from tests.service.server import Server
+from tests.service.server import Server, serving
 from tests.service.users import TOKENS
+from tests.support.issuer import issuing
 from tests.web.conftest import Browse
 from tests.web.stage import held_answer
 from tests.web.tab import Tab
@@ -124,3 +127,50 @@ async def test_the_next_user_finds_no_answer_and_no_draft_of_one_whose_token_was
     await expect(tab.composer).to_be_visible()
     await expect(tab.page.get_by_text("Alice")).to_have_count(0)
     assert await tab.page.evaluate("sessionStorage.getItem('oracle.draft.review')") is None
+
+
+@pytest.fixture(scope="module")
+def issuer():
+    with issuing() as server:
+        yield server
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def corporate(tmp_path_factory, issuer):
+    """A service whose users sign in at an issuer."""
+    named = {"ISSUERS": f"corp={issuer.url}", "AUDIENCES": "corp=oracle", "CLIENTS": "corp=console"}
+    settings = {f"ORACLE_OIDC_{name}": value for name, value in named.items()}
+    async with serving(tmp_path_factory.mktemp("corporate"), **settings) as server:
+        yield server
+
+
+async def test_who_signs_in_at_an_issuer_gets_the_page_that_was_asked_for(browse, corporate) -> None:
+    tab = await opened(browse, corporate, "/settings#account")
+    tab.watch.allow("request to elsewhere")  # the issuer's own page
+    await tab.page.get_by_role("button", name="Sign in with corp").click()
+    await expect(tab.page.locator(".settings-card")).to_contain_text("corp:anna")
+    assert tab.page.url == f"{corporate.url}/settings#account"
+    assert await tab.page.evaluate("Object.keys(sessionStorage).includes('oracle.sign-in')") is False
+
+
+async def test_an_issuer_that_refuses_or_does_not_answer_is_said_in_words(browse, corporate, issuer) -> None:
+    tab = await opened(browse, corporate, "/runs")
+    tab.watch.allow("request to elsewhere")
+    await tab.page.route("**/authorize?*", refused)
+    await tab.page.get_by_role("button", name="Sign in with corp").click()
+    await expect(tab.page.get_by_role("alert")).to_have_text("corp has not signed you in (access_denied).")
+    assert tab.page.url == f"{corporate.url}/runs"
+    await expect(field(tab)).to_be_visible()  # a token is still possible
+
+
+async def refused(route: Route) -> None:
+    """What an issuer sends back whose user does not agree."""
+    asked = parse_qs(urlsplit(route.request.url).query)
+    back = f"{asked['redirect_uri'][0]}?error=access_denied&state={asked['state'][0]}"
+    await route.fulfill(status=302, headers={"Location": back})
+
+
+async def test_a_code_that_the_tab_has_not_asked_for_is_ignored(browse, corporate) -> None:
+    tab = await opened(browse, corporate, "/?code=stolen&state=another")
+    await expect(field(tab)).to_be_visible()
+    await expect(tab.page.get_by_role("alert")).to_have_count(0)

@@ -35,7 +35,6 @@ from oracle.llm.protocol import (
     DEFAULT_MODEL,
     ModelError,
     ModelEvent,
-    ModelFault,
     ModelRequest,
     OnLoad,
 )

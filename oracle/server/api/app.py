@@ -92,6 +92,9 @@ def _with_calls(used: Sequence[Feature], *, has_auth: bool, adapters: Sequence[A
     further = [*(f"oracle.server.api.{module}:router" for module in _FURTHER), *routers(used)]
     app.further = FurtherCalls(app, further, has=lambda path: "/api/" in path, dependencies=guarded)
     app.router.routes.append(app.further)
+    if is_open := [place for each in used for place in each.open_calls]:
+        calls = FurtherCalls(app, is_open, has=lambda path: path.startswith("/open/"), include_in_schema=False)
+        app.router.routes.append(calls)
     add_error_answers(app)
     return app
 

@@ -7,6 +7,7 @@ import { Mark } from "@/parts/Mark";
 import { useSession } from "@/store/session";
 import { useTitle } from "@/store/title";
 import { checkToken, type Refusal } from "./checkToken";
+import { beginSignIn, problemOfSignIn, readIssuers } from "./issuer";
 
 export default function SignIn() {
   useTitle("Sign in");
@@ -17,8 +18,16 @@ export default function SignIn() {
   const [isShown, setShown] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(refusedBefore ? "unknown" : null);
+  const [issuers, setIssuers] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState(problemOfSignIn);
   const id = useId();
 
+  const leaveFor = async (issuer: string) => {
+    setBusy(true);
+    const found = await beginSignIn(issuer);
+    setProblem(found);
+    setBusy(found === "");
+  };
   const submit = async (event: SyntheticEvent) => {
     event.preventDefault();
     const given = token.trim();
@@ -46,6 +55,24 @@ export default function SignIn() {
           <Logo size={20} />
           Oracle
         </h1>
+        {problem && (
+          <p className={`mb-3 text-sm ${PROBLEM}`} role="alert">
+            <Mark kind="error" size={12} className="mt-0.5" label={null} />
+            {problem}
+          </p>
+        )}
+        {issuers.map((issuer) => (
+          <Button
+            key={issuer}
+            className="mb-2"
+            variant="primary"
+            disabled={isBusy}
+            onClick={() => void leaveFor(issuer)}
+          >
+            Sign in with {issuer}
+          </Button>
+        ))}
+        {issuers.length > 0 && <p className="mt-1 mb-3 text-sm text-ink-3">Or with a token:</p>}
         <label className="mb-1 font-medium" htmlFor={id}>
           Access token
         </label>
@@ -90,7 +117,7 @@ export default function SignIn() {
             "From your operator, or signed by your chat product. It stays in this tab, and is gone when you close it."
           )}
         </p>
-        <Button type="submit" variant="primary" disabled={isBusy}>
+        <Button type="submit" variant={issuers.length > 0 ? "plain" : "primary"} disabled={isBusy}>
           {isBusy ? "Signing in…" : "Sign in"}
         </Button>
       </form>
