@@ -1,6 +1,6 @@
 /** The service's calls: typed by its description, with this tab's token, and errors that say what is wrong. */
 import createClient, { type Middleware } from "openapi-fetch";
-import { hearDate } from "@/store/clock";
+import { hearDate, sleep } from "@/store/clock";
 import { useSession } from "@/store/session";
 import type { paths } from "./schema";
 
@@ -67,7 +67,19 @@ export function heard(response: Response, token: string | null): void {
   if (response.status === 401) refuse(token);
 }
 
-export const api = createClient<paths>({ baseUrl: "", fetch: (request) => fetch(request) });
+/** Fetch; where the service limits how often a user may read, wait as long as it says, and try again. */
+export async function patientFetch(input: string | Request, init: RequestInit = {}): Promise<Response> {
+  const { method, signal } = input instanceof Request ? input : { method: "GET", signal: null, ...init };
+  for (;;) {
+    const response = await fetch(input, init);
+    const seconds = retryAfter(response);
+    if (response.status !== 429 || seconds === null || method !== "GET") return response;
+    useSession.getState().waitUntil(Date.now() + seconds * 1_000);
+    await sleep(seconds * 1_000, signal ?? new AbortController().signal);
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: "", fetch: (request) => patientFetch(request) });
 api.use(session);
 
 export function retryAfter(response: Response): number | null {

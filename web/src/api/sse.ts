@@ -1,7 +1,7 @@
 /** Server-sent events by `fetch`: with a token in a header, a body, and a place to take the stream up from. */
 import { EventSourceParserStream, type EventSourceMessage } from "eventsource-parser/stream";
 import { useSession } from "@/store/session";
-import { ApiError, heard, retryAfter } from "./client";
+import { ApiError, heard, patientFetch, retryAfter } from "./client";
 
 export interface StreamRequest {
   /** Sent as JSON by POST; without it the request is a GET. */
@@ -36,7 +36,7 @@ export async function* readEvents(
     init.body = JSON.stringify(request.body);
   }
   try {
-    const response = await fetch(path, init);
+    const response = await patientFetch(path, init);
     heard(response, token);
     if (!response.ok) {
       const body: unknown = await response.json().catch(() => null);

@@ -1,16 +1,35 @@
-/** Shown while the service does not answer: what that means, and when it is asked again. */
+/** Shown while the service does not answer, or wants fewer calls: what that means, and when the next attempt is. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { heard } from "@/api/client";
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import { useSession } from "@/store/session";
+import { useNow } from "@/store/useNow";
 
 const LONGEST_S = 15;
 
 export function ConnectionStrip() {
   const connection = useSession((state) => state.connection);
-  return connection === "offline" ? <Offline /> : null;
+  const waitsUntil = useSession((state) => state.waitsUntil);
+  if (connection === "offline") return <Offline />;
+  return waitsUntil > 0 ? <TooMany key={waitsUntil} until={waitsUntil} /> : null;
+}
+
+const STRIP = "flex flex-none items-center gap-2 min-h-9 py-1 px-4 border-b border-line bg-surface-2";
+
+function TooMany({ until }: { until: number }) {
+  const left = until - useNow(500, true);
+  if (left <= 0) return null;
+  return (
+    <div className={STRIP} role="status">
+      <Mark kind="warning" size={14} label={null} />
+      <span className="text-ink-2">
+        <strong className="text-ink">Too many requests.</strong> The page loads again{" "}
+        <span aria-hidden="true">in {Math.ceil(left / 1_000)} s</span> by itself.
+      </span>
+    </div>
+  );
 }
 
 function Offline() {
@@ -43,14 +62,11 @@ function Offline() {
     };
   });
   return (
-    <div
-      className="flex flex-none items-center gap-2 min-h-9 py-1 px-4 border-b border-line bg-surface-2"
-      role="alert"
-    >
+    <div className={STRIP} role="alert">
       <Mark kind="warning" size={14} label={null} />
       <span className="flex-1 text-ink-2">
-        <strong className="text-ink">The service does not answer.</strong> What was loaded stays.{" "}
-        <span aria-hidden="true">{isTrying ? "Trying now." : `Trying again in ${leftS} s.`}</span>
+        <strong className="text-ink">The service is not responding.</strong> What is already loaded stays
+        available. <span aria-hidden="true">{isTrying ? "Trying now." : `Trying again in ${leftS} s.`}</span>
       </span>
       <Button size="small" disabled={isTrying} onClick={() => void attempt()}>
         Try now

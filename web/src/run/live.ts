@@ -1,4 +1,5 @@
 /** The ticks of a run as they come: whole visits, and reconnection. */
+import { sleep } from "@/store/clock";
 import type { EndEvent, TickEvent, VisitFacts } from "./facts";
 import { isPassing, type RunService } from "./service";
 
@@ -74,20 +75,4 @@ export async function* watchTicks(service: RunService, options: WatchOptions): A
     await pause(wait * (0.75 + Math.random() / 2), signal);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }
-}
-
-/** Wait; rejects with an `AbortError` after `signal`. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new DOMException("The wait was stopped.", "AbortError"));
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
 }

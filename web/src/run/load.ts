@@ -4,8 +4,9 @@
  * A short run comes whole, with what explains each tick. Of a long one the ticks come without that, as a stream, which
  * costs the service and this page little; what explains a tick is read when the tick is looked at.
  */
+import { sleep } from "@/store/clock";
 import { FrameQueue } from "@/store/frames";
-import { sleep, watchTicks, type Watched } from "./live";
+import { watchTicks, type Watched } from "./live";
 import { RunModel } from "./model";
 import { isPassing, type RunService } from "./service";
 

@@ -13,3 +13,19 @@ export function hearDate(date: string | null): void {
 
 /** A moment of this browser by the service's clock, in milliseconds; without one it is now. */
 export const serviceTime = (at: number = Date.now()): number => at + aheadMs;
+
+/** Wait; rejects with an `AbortError` after `signal`. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new DOMException("The wait was stopped.", "AbortError"));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}

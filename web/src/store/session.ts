@@ -14,6 +14,8 @@ interface Session {
   /** A token was given, and the service has refused it. */
   refused: boolean;
   connection: Connection;
+  /** When reading goes on: the service has said that this user reads too often. */
+  waitsUntil: number;
   /** Keep a token that the service knows. What the tab holds of another user goes. */
   signIn: (token: string, userId: string) => void;
   /** Forget the token, and all that was loaded or begun with it. */
@@ -21,6 +23,7 @@ interface Session {
   /** The service has answered 401 to a call with this token. One of an earlier token says nothing of the present one. */
   refuse: (token: string | null) => void;
   setConnection: (connection: Connection) => void;
+  waitUntil: (at: number) => void;
 }
 
 /** sessionStorage is of this tab alone and ends with it; it may be disabled. */
@@ -65,6 +68,7 @@ export const useSession = create<Session>()((set, get) => ({
   needsToken: false,
   refused: false,
   connection: "connected",
+  waitsUntil: 0,
   signIn: (token, userId) => {
     if (userId !== holder) forgetAll();
     holder = userId;
@@ -84,4 +88,5 @@ export const useSession = create<Session>()((set, get) => ({
   setConnection: (connection) => {
     if (get().connection !== connection) set({ connection });
   },
+  waitUntil: (at) => set({ waitsUntil: Math.max(at, get().waitsUntil) }),
 }));
