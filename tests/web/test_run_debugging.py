@@ -133,3 +133,19 @@ async def test_the_tree_beside_the_chat_is_paused_stepped_and_followed(tab, desk
     await expect(tree.get_by_text("Ended", exact=True)).to_be_visible()
     await expect(paused(tab)).to_have_count(0)
     await expect(tab.page.get_by_role("article").get_by_text("Done.")).to_be_visible()
+
+
+async def test_breakpoints_are_set_and_removed_in_the_editor(tab, user) -> None:
+    await tab.go("/trees/oracle?line=37")
+    points = tab.page.locator(".cm-breakpoint")
+    await expect(points.first).to_be_visible()
+    target = await tab.page.locator(".cm-breakpoint-gutter").bounding_box()
+    assert target is not None
+    assert target["width"] >= 24
+    await tab.page.locator(".cm-content").press("F9")
+    await expect(tab.page.locator(".cm-breakpoint.is-set")).to_have_count(1)
+    (made,) = (await user.http.get(BREAKPOINTS)).json()["breakpoints"]
+    assert (made["tree"], made["user_id"], made["path"].rpartition("/")[2]) == ("oracle", "local", "llm_turn")
+    await tab.page.locator(".cm-lineNumbers").get_by_text("37", exact=True).click()
+    await expect(tab.page.locator(".cm-breakpoint.is-set")).to_have_count(0)
+    assert (await user.http.get(BREAKPOINTS)).json()["breakpoints"] == []

@@ -4,9 +4,10 @@ import { useLocation, useSearch } from "wouter";
 
 import { treeQuery, usesOf } from "@/api/trees";
 import { api, unwrap } from "@/api/client";
-import { useHasFeature, useTrees } from "@/api/queries";
+import { useHasFeature, useMe, useTrees } from "@/api/queries";
 import { StatusBar } from "@/parts/StatusBar";
 import { toast } from "@/parts/Toast";
+import { useBreakpoints } from "@/source/debug/useBreakpoints";
 import { useKeys } from "@/store/keys";
 import { NARROW, useMedia } from "@/store/media";
 import { usePlaces } from "@/store/places";
@@ -21,6 +22,7 @@ import { placeIn, replayedIn, treeHref, viewIn } from "./address";
 import { announceSave, followSaves } from "./otherTabs";
 import { type Pane, Results } from "./Results";
 import { SaveDialog } from "./SaveDialog";
+import type { Breakable } from "./source/breakpoints";
 import type { ChangeCounts } from "./source/changes";
 import { type Cursor, SourceEditor, type SourceHandle } from "./source/SourceEditor";
 import { treeNameAt } from "./source/subtrees";
@@ -78,6 +80,25 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
   const errors = found?.filter((each) => each.severity === "error").length ?? 0;
 
   const { data: answers } = useQuery({ ...answersQuery(name), enabled: isOperator && tree !== null });
+
+  // A part of other trees does not run by itself: its breakpoints are set in a run.
+  const { data: me } = useMe();
+  const canBreak = (me?.can_debug ?? false) && tree?.internal === false;
+  const { all, add, remove } = useBreakpoints(canBreak);
+  const standing = useMemo(
+    () => new Map(all.map((each) => [each.tree === name ? each.path : null, each.id])),
+    [all, name],
+  );
+  const nodes = canBreak && answers?.is_current ? answers.nodes : NO_ANSWERS;
+  const breakable = useMemo(
+    () => nodes.map(({ line, path }) => ({ line, path, isSet: standing.has(path) })),
+    [nodes, standing],
+  );
+  const toggleBreakpoint = ({ path, line, isSet }: Breakable) => {
+    if (isSet) remove(standing.get(path) ?? "");
+    else add({ kind: "node", tree: name, user_id: me?.user_id ?? null, path });
+    toast(isSet ? "Breakpoint removed." : `Your runs of ${name} pause at the node of line ${String(line)}.`);
+  };
 
   useEffect(() => followSaves(client), [client]);
   useEffect(() => {
@@ -207,6 +228,8 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
               isReadOnly={isReadOnly}
               mistakes={isChecked ? own : null}
               answers={answers?.is_current ? answers.nodes : NO_ANSWERS}
+              breakable={breakable}
+              onBreakpoint={toggleBreakpoint}
               describe={async (text, at) => {
                 if (!canAsk) return null;
                 const body = { name, source: text, ...at };
@@ -262,6 +285,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
           [["mod+."], "fix"],
           [["mod+k"], "go to node"],
           [["F12"], "open the subtree"],
+          ...(breakable.length > 0 ? [[["F9"], "breakpoint"] as const] : []),
           [["Escape", "Tab"], "leave the text"],
         ]}
         note={

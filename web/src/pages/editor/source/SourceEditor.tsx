@@ -3,6 +3,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 
 import type { Mistake, NodeAnswers } from "../types";
 import { setAnswers } from "./answers";
+import { type Breakable, setBreakable } from "./breakpoints";
 import { type ChangeCounts, changeCounts, setSaved } from "./changes";
 import type { Complete } from "./completion";
 import type { Describe } from "./hovering";
@@ -35,6 +36,8 @@ interface SourceEditorProps {
   mistakes: readonly Mistake[] | null;
   /** Of the nodes of the saved text. */
   answers: readonly NodeAnswers[];
+  /** The nodes that can have a breakpoint. */
+  breakable: readonly Breakable[];
   complete: Complete;
   describe: Describe;
   onChange: (text: string) => void;
@@ -43,11 +46,12 @@ interface SourceEditorProps {
   /** The number of the problem that a fix would be applied to by keyboard; -1: none. */
   onProblem: (current: number) => void;
   onOpenSubtree: (view: EditorView) => boolean;
+  onBreakpoint: (node: Breakable) => void;
 }
 
 /** The text of a tree, edited. CodeMirror holds the text; what it is to hold instead comes by `text`. */
 export function SourceEditor(props: SourceEditorProps) {
-  const { ref, label, text, saved, isReadOnly, mistakes, answers } = props;
+  const { ref, label, text, saved, isReadOnly, mistakes, answers, breakable } = props;
   const holder = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const latest = useRef(props);
@@ -81,6 +85,7 @@ export function SourceEditor(props: SourceEditorProps) {
         complete: (source, at, signal) => latest.current.complete(source, at, signal),
         describe: (source, at) => latest.current.describe(source, at),
         onOpenSubtree: (opened) => latest.current.onOpenSubtree(opened),
+        onBreakpoint: (node) => latest.current.onBreakpoint(node),
         more: listener,
       }),
     });
@@ -108,6 +113,10 @@ export function SourceEditor(props: SourceEditorProps) {
   useEffect(() => {
     editor.current?.dispatch({ effects: setAnswers.of(answers) });
   }, [answers]);
+
+  useEffect(() => {
+    editor.current?.dispatch({ effects: setBreakable.of(breakable) });
+  }, [breakable]);
 
   useEffect(() => {
     if (mistakes) editor.current?.dispatch({ effects: setProblems.of(mistakes) });

@@ -16,6 +16,7 @@ import {
 } from "@codemirror/view";
 
 import { answerMargin } from "./answers";
+import { type Breakable, breakpoints } from "./breakpoints";
 import { changeGutter } from "./changes";
 import { type Complete, completion } from "./completion";
 import { highlighting } from "./highlighting";
@@ -45,6 +46,7 @@ export interface SourceOptions {
   complete: Complete;
   describe: Describe;
   onOpenSubtree: (view: EditorView) => boolean;
+  onBreakpoint: (node: Breakable) => void;
   more: Extension;
 }
 
@@ -55,6 +57,7 @@ export function sourceState({
   complete,
   describe,
   onOpenSubtree,
+  onBreakpoint,
   more,
 }: SourceOptions): EditorState {
   return EditorState.create({
@@ -73,7 +76,7 @@ export function sourceState({
         tabindex: "0",
       }),
       problems,
-      lineNumbers(),
+      breakpoints(onBreakpoint),
       changeGutter,
       answerMargin,
       highlighting,
