@@ -23,7 +23,7 @@ from tests.web.gallery import Gallery, paced, save_tree
 from tests.web.gallery_trees import CAREFUL, STRATEGY, THRIFTY_STRATEGY
 from tests.web.line import Line
 from tests.web.stage import Stage, held
-from tests.web.tab import LAPTOP, PATIENCE_MS, Tab
+from tests.web.tab import PATIENCE_MS, Tab
 
 Act = Callable[[Tab], Awaitable[None]]
 
@@ -184,7 +184,7 @@ async def chat_tree(it: Gallery) -> AsyncIterator[Scene]:
         async def watch(tab: Tab) -> None:
             if is_phone(tab):
                 return
-            if tab.page.viewport_size == {"width": LAPTOP[0], "height": LAPTOP[1]}:  # else it is there
+            if await tab.page.locator(".tree-panel").count() == 0:  # else it was chosen
                 await tab.page.get_by_role("button", name="Watch the tree").click()
             await expect(tab.page.locator(".tree-panel").get_by_text("llm_turn").first).to_be_visible()
 

@@ -78,3 +78,6 @@ async def test_on_a_phone_nothing_is_cut_off(browse, shown) -> None:
     tab = await opened(browse, shown, "poll", "limit", size=PHONE)
     await expect(tab.page.get_by_role("tab", name="Answers")).to_be_visible()
     assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    code = await tab.page.locator(".source-scroller .source-code").first.bounding_box()
+    assert code is not None
+    assert code["width"] > 250

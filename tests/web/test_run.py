@@ -203,7 +203,7 @@ async def test_the_graph_shows_the_statuses_leads_to_the_source_and_is_saved(tab
 
 
 @pytest.mark.parametrize("size", [PHONE])
-async def test_on_a_phone_a_run_has_its_question_and_its_graph_begins_at_the_decision(tab, story) -> None:
+async def test_on_a_phone_a_run_has_its_question_and_its_graph_begins_at_the_root(tab, story) -> None:
     await tab.go(f"/runs/{await story()}")
     await expect(where(tab)).to_contain_text("turn 4")
     title = await tab.page.get_by_role("heading", level=1).bounding_box()
@@ -213,15 +213,15 @@ async def test_on_a_phone_a_run_has_its_question_and_its_graph_begins_at_the_dec
     await press(tab, "g")
     tools = await tab.page.get_by_role("group", name="Graph").bounding_box()
     frame = await tab.page.get_by_role("tree").bounding_box()
-    decision = await tab.page.locator(".graph-node[tabindex='0']").bounding_box()
+    root = await tab.page.locator(".graph-node").first.bounding_box()
     assert tools is not None
     assert frame is not None
-    assert decision is not None
+    assert root is not None
     assert tools["y"] + tools["height"] <= frame["y"]
-    assert frame["x"] <= decision["x"]
-    assert decision["x"] + decision["width"] <= frame["x"] + frame["width"]
-    assert frame["y"] <= decision["y"]
-    assert decision["y"] + decision["height"] <= frame["y"] + frame["height"]
+    assert frame["x"] <= root["x"]
+    assert root["x"] + root["width"] <= frame["x"] + frame["width"]
+    assert frame["y"] <= root["y"]
+    assert root["y"] + root["height"] <= frame["y"] + frame["height"]
 
 
 @pytest.mark.smoke

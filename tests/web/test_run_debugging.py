@@ -120,7 +120,6 @@ async def test_the_tree_beside_the_chat_is_paused_stepped_and_followed(tab, desk
     desk.play(says("Look. ", calls("search_code", query="RetryPolicy")), answers("Done."))
     await tab.go("/")
     await tab.ask("Where is RetryPolicy?")
-    await tab.page.get_by_role("button", name="Watch the tree").click()
     tree = tab.page.get_by_role("region", name="Tree of the run")
     ticks = tree.get_by_role("group", name="Ticks")
     await expect(paused(tab)).to_contain_text("Paused before the first tick")

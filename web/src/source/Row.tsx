@@ -10,7 +10,7 @@ import type { BreakpointMark } from "./interface";
 import { markKind } from "./markKind";
 
 const MARK = "absolute top-1 grid";
-const FREE = "opacity-12 hover:enabled:opacity-35"; // seen before it is looked for
+const FREE = "opacity-30 hover:enabled:opacity-60"; // seen before it is looked for
 const EDGE_PX = 4; // between the code and the matrix
 
 /** What all rows share. */

@@ -76,7 +76,8 @@ export function SourceView({
 
   const longest = Math.max(model.ticks.length, otherModel.ticks.length);
   const shared = { axis, width: size.width, longest };
-  const sharing = compare === undefined ? 1 : 2;
+  // On a phone the code has the room of the matrices; the strips above have the ticks.
+  const sharing = compare === undefined ? 1 : isNarrow ? 0 : 2;
   const veiledTicks = compare?.equalTicks ?? 0;
   const matrix = useMatrix({ ...shared, model, version, at, sharing, veiledTicks, onSelectTick });
   const otherMatrix = useMatrix({
@@ -84,7 +85,7 @@ export function SourceView({
     model: otherModel,
     version: otherVersion,
     at: otherAt,
-    sharing: compare === undefined ? 0 : 2,
+    sharing: compare === undefined ? 0 : sharing,
     veiledTicks,
     onSelectTick: compare?.onSelectTick ?? onSelectTick,
   });
@@ -275,6 +276,7 @@ export function SourceView({
         />
         <MatrixHead matrix={matrix} left={codeWidth} />
         {hasOther && <MatrixHead matrix={otherMatrix} left={otherLeft} />}
+        {hasOther && isNarrow && <strong className="absolute right-2 text-sm">B</strong>}
       </div>
       <div className="relative flex-1 min-h-0">
         <div

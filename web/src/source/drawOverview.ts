@@ -75,14 +75,14 @@ export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   const lanes = drawing.height < 120 ? SHORT : TALL;
   drawTurns(pen, drawing, lanes);
   drawCalls(pen, drawing, lanes);
-  drawNotices(pen, drawing, lanes);
   drawLimits(pen, drawing, lanes);
-  drawErrors(pen, drawing, lanes);
   for (const seam of drawing.model.seams)
     drawSeam(pen, drawing.palette, drawing.scale.xOf(seam.at_s, seam.tick), drawing.height);
   if (drawing.scale.left > 40) drawNames(pen, drawing, lanes);
-  if (drawing.window !== null) drawWindow(pen, drawing, drawing.window);
   drawPlayHead(pen, drawing);
+  drawNotices(pen, drawing, lanes); // they are seen on the play head
+  drawErrors(pen, drawing, lanes);
+  if (drawing.window !== null) drawWindow(pen, drawing, drawing.window);
 }
 
 /** Write words, behind the play head if it would hide them; answers where they end. */
@@ -299,6 +299,9 @@ function drawErrors(pen: Pen, { model, palette, scale }: OverviewDrawing, lanes:
   const path = new Path2D();
   for (const error of model.errors) addDiamond(path, scale.xAt(error.at), lanes.turn, 5);
   pen.fillStyle = palette["err-fill"];
+  pen.strokeStyle = palette.surface;
+  pen.lineWidth = 2;
+  pen.stroke(path);
   pen.fill(path);
 }
 

@@ -130,10 +130,10 @@ export function Composer({
         <TreeChoice choices={choices} onChoices={onChoices} />
         <ModelChoice choices={choices} onChoices={onChoices} />
         <LimitsChoice choices={choices} onChoices={onChoices} isLive={live !== null} />
-        <span className="flex-1 -ml-1.5" />
         {live ? (
           <Button
             variant="danger"
+            className="ml-auto"
             icon={<StopIcon size={12} />}
             keys="Escape"
             disabled={live.isStopping}
@@ -142,7 +142,13 @@ export function Composer({
             {live.isStopping ? "Stopping" : "Stop"}
           </Button>
         ) : (
-          <Button type="submit" variant="primary" icon={<ArrowUpIcon size={16} />} aria-label="Send" />
+          <Button
+            type="submit"
+            variant="primary"
+            className="ml-auto"
+            icon={<ArrowUpIcon size={16} />}
+            aria-label="Send"
+          />
         )}
       </div>
     </form>

@@ -50,7 +50,7 @@ export function Empty({ composer, onAsk }: EmptyProps) {
                   onClick={() => onAsk(question)}
                 >
                   <span>{question}</span>
-                  <small className="text-ink-3 text-sm">{about}</small>
+                  {about && <small className="text-ink-3 text-sm">{about}</small>}
                 </button>
               </li>
             ))}

@@ -16,7 +16,7 @@ export function Refusal({ error }: { error: unknown }) {
       ) : (
         <Problem title="The question was not taken.">{message}</Problem>
       )}
-      <p className="mt-2 text-ink-3">The text stays in the box.</p>
+      <p className="mt-2 text-ink-3">Your text is still in the box.</p>
     </div>
   );
 }

@@ -60,12 +60,12 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
     setWatched({ contextId, runId });
   const { treeBesideChat, change } = usePreferences();
   const isNarrow = useMedia("(width < 700px)");
-  const hasRoom = useMedia("(width >= 1280px)");
-  const isWide = useMedia("(width >= 1500px)");
-  const watchedRun = watched?.contextId === contextId ? watched.runId : null;
-  const hasTree = hasRoom && watchedRun !== null && (treeBesideChat ?? isWide);
+  const hasRoom = useMedia("(width >= 1200px)");
   const { data: runs } = useQuery({ ...runsOfQuery(contextId ?? ""), enabled: contextId !== null });
-  const lastRun = watchedRun ?? runs?.keys().next().value;
+  const ownRun = watched?.contextId === contextId ? watched.runId : null;
+  const lastRun = ownRun ?? runs?.keys().next().value;
+  const watchedRun = hasRoom && (treeBesideChat ?? ownRun !== null) ? lastRun : undefined;
+  const hasTree = watchedRun !== undefined;
   // The tree beside the chat reads the ticks as well: one stream of them is enough.
   const ticked = useProgress(isAnswering && !hasTree ? runId : null);
   const [treeTurn, setTreeTurn] = useState(0);
@@ -200,10 +200,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
                   size="small"
                   className="absolute z-1 top-2.5 right-4"
                   icon={<TreeIcon size={13} />}
-                  onClick={() => {
-                    setWatched({ contextId, runId: lastRun });
-                    change({ treeBesideChat: true });
-                  }}
+                  onClick={() => change({ treeBesideChat: true })}
                 >
                   Watch the tree
                 </Button>

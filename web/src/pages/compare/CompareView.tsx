@@ -144,7 +144,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         equalTicks={equal}
         onSelectTick={(letter, to) => (letter === "A" ? go(to) : goByB(to))}
       />
-      <div className="compare-bar flex flex-none items-center gap-2 px-4 border-b border-line h-10 whitespace-nowrap max-[900px]:flex-wrap max-[900px]:h-auto max-[900px]:py-1.5 max-[900px]:whitespace-normal max-narrow:[&>.button]:min-h-9">
+      <div className="compare-bar flex flex-none items-center gap-2 px-4 border-b border-line h-10 whitespace-nowrap max-[900px]:flex-wrap max-[900px]:h-auto max-[900px]:py-1.5 max-[900px]:whitespace-normal max-narrow:px-1">
         <Button
           variant="ghost"
           size="small"
@@ -164,10 +164,13 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         <strong>
           {parts === 0 ? "They never part" : isParting ? `They part at tick ${tick}` : `Tick ${tick}`}
         </strong>
-        <span className="pr-3 narrow:border-r border-line-2 text-ink-3">
+        <span className="narrow:pr-3 narrow:border-r border-line-2 text-ink-3">
           of {a.model.ticks.length} and {b.model.ticks.length}
         </span>
-        <p className="flex-1 min-w-0 overflow-hidden text-ellipsis max-narrow:basis-full" aria-live="polite">
+        <p
+          className="flex-1 min-w-0 overflow-hidden text-ellipsis max-narrow:basis-full max-narrow:px-3"
+          aria-live="polite"
+        >
           {isParting && equal > 0 && <>{equal} ticks are the same. Then </>}
           {headlines[0] === headlines[1] ? (
             <>{headlines[0] || "Nothing is known of this tick."}</>

@@ -8,6 +8,9 @@ import { Letter } from "./Strips";
 const PANE = "py-3 px-4 [&>section+section]:mt-5 [&_h2]:mb-1 [&_h2]:text-ink-2 [&_h2]:text-xs";
 const TABLE =
   "w-full border-collapse font-mono text-sm table-fixed [&_tr]:border-b [&_tr]:border-line [&_:is(th,td)]:pt-0.75 [&_:is(th,td)]:pr-1.5 [&_:is(th,td)]:pb-0.5 [&_:is(th,td)]:pl-0 [&_:is(th,td)]:font-regular [&_:is(th,td)]:text-left [&_:is(th,td)]:wrap-anywhere [&_:is(th,td)]:align-top [&_th:first-child]:w-[49%]";
+/** Keys stand above their values, which have half of the width each. */
+const BELOW =
+  "[&_tr]:grid [&_tr]:grid-cols-2 [&_tr]:gap-x-3 [&_:is(th[scope=row],td[colspan])]:col-span-full [&_th[scope=row]]:w-full! [&_th[scope=row]]:text-ink-2 [&_th[scope=row]]:pb-0!";
 const LINE = "block mb-0.5 py-px px-2 rounded-sm no-underline";
 
 interface Pair {
@@ -42,10 +45,12 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
       )}
       <section>
         <h2>Blackboard after tick {a.ticks[atA]?.tick ?? 0}</h2>
-        <table className={TABLE}>
+        <table className={`${TABLE} ${BELOW}`}>
           <thead>
             <tr>
-              <th scope="col">key</th>
+              <th scope="col" className="sr-only">
+                key
+              </th>
               <th scope="col">
                 <Letter>A</Letter>
               </th>

@@ -105,7 +105,7 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
   return (
     <div className="flex flex-col min-w-0 min-h-0">
       <header className="flex flex-none items-center justify-between min-h-10 px-3 border-b border-line">
-        <h2 className="text-sm">{before ? "What this version has changed" : "The first version"}</h2>
+        <h2 className="text-sm">{before ? "What this version changed" : "The first version"}</h2>
         {!version.is_present && (
           <Button
             size="small"

@@ -43,7 +43,7 @@ export function RunHead(props: RunHeadProps) {
   const tree = `${run.tree}${run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}`;
   return (
     <header className="run-head flex flex-none items-center gap-2 h-12 px-4 border-b border-line bg-surface whitespace-nowrap max-narrow:h-11 max-narrow:pr-1 max-narrow:pl-3">
-      <nav className="flex items-center gap-1.5 text-ink-3" aria-label="Where this is">
+      <nav className="flex items-center gap-1.5 text-ink-3" aria-label="Breadcrumb">
         {isLinked && (
           <Link
             href="/runs"
@@ -63,8 +63,14 @@ export function RunHead(props: RunHeadProps) {
       </h1>
       {model.isComplete && <Badge tone={outcome.tone}>{outcome.words}</Badge>}
       {errors > 0 && (
-        <button type="button" className={PILL} onClick={onNextError} title="To the next error (E)">
-          <Badge tone="err">{plural(errors, "node error")}</Badge>
+        <button
+          type="button"
+          className={PILL}
+          onClick={onNextError}
+          title="To the next error (E)"
+          aria-label={plural(errors, "node error")}
+        >
+          <Badge tone="err">{isNarrow ? errors : plural(errors, "node error")}</Badge>
         </button>
       )}
       {!model.isComplete && (

@@ -72,7 +72,7 @@ export function FilterBar({ filters, onChange, counts, flags, searchRef, filterR
         )}
       </div>
       <div
-        className="flex gap-1.5 ml-auto max-narrow:flex-wrap max-narrow:ml-0"
+        className="flex gap-1.5 max-narrow:flex-wrap min-[1500px]:ml-auto"
         role="group"
         aria-label="Filters"
         ref={filterRef}

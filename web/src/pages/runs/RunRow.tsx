@@ -35,10 +35,10 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
       className={`group relative focus-within:bg-sel focus-within:shadow-[inset_2px_0_var(--ink)] max-narrow:grid max-narrow:grid-cols-[1fr_auto_auto] max-narrow:items-center max-narrow:gap-y-1.5 max-narrow:-mx-4 max-narrow:py-2.5 max-narrow:px-4 max-narrow:border-b max-narrow:border-line ${isSelected ? "bg-sel" : "hover:not-focus-within:bg-surface-2"}`}
       data-run={run.run_id}
     >
-      <td className={`${CELL} relative [&>.badge]:align-[-1px]`}>
+      <td className={`${CELL} narrow:relative [&>.badge]:align-[-1px]`}>
         <input
           type="checkbox"
-          className="absolute z-1 top-2.5 right-1 size-4 m-0 opacity-0 accent-ink group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100 max-narrow:top-0 max-narrow:right-auto max-narrow:left-37.5"
+          className="absolute z-1 top-2.5 right-1 size-4 m-0 opacity-0 accent-ink group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 [@media(hover:none)]:opacity-100 max-narrow:top-2 max-narrow:right-4 max-narrow:size-6"
           aria-label={`Select the run of ${clock(began)}`}
           checked={isSelected}
           onChange={() => {
@@ -86,7 +86,7 @@ export const RunRow = memo(function RunRow({ run, readAt, isSelected, onSelect }
       <td className={`${CELL} max-[1500px]:hidden`}>
         <code className={CODE}>{run.run_id.slice(0, 8)}</code>
       </td>
-      <td className={`${FIGURE} text-ink-3 max-narrow:col-[2/-1] max-narrow:row-1`}>
+      <td className={`${FIGURE} text-ink-3 max-narrow:col-[2/-1] max-narrow:row-1 max-narrow:pr-9`}>
         <time dateTime={run.created_at} title={new Date(began).toLocaleString("en-GB")}>
           {beganText(began)}
         </time>

@@ -106,7 +106,7 @@ export default function Runs() {
   return (
     <div className="flex flex-col h-full">
       <div className="flex-1 min-h-0 px-5 overflow-auto max-narrow:px-4 max-narrow:bg-surface">
-        <div className="flex items-center gap-2 h-15 pt-1">
+        <div className="flex items-center gap-2 h-15 pt-1 whitespace-nowrap">
           <h1>Runs</h1>
           {counted && (
             <span className="text-ink-3">
@@ -122,7 +122,7 @@ export default function Runs() {
           )}
           {selected.length > 0 && (
             <span className="runs-compare flex items-center gap-2 ml-auto text-ink-3 text-sm max-narrow:text-xs">
-              <span role="status">
+              <span role="status" className={selected.length === 2 ? "max-narrow:sr-only" : ""}>
                 {selected.length === 1 ? "1 selected; select another to compare" : "2 selected"}
               </span>
               {selected.length === 2 && (
@@ -234,7 +234,7 @@ export default function Runs() {
       </div>
       <StatusBar
         keys={KEYS}
-        note="Widths of shapes grow with the root of the time: one minute fills the column."
+        note="Width grows with the square root of the time. One minute fills the column."
       />
     </div>
   );

@@ -63,7 +63,7 @@ export function WhatCounts({ settings, drafts }: WhatCountsProps) {
         <tbody>
           {rows.map(([what, value, who], index) => (
             <tr key={index} className="border-b border-line">
-              <th scope="row" className={`w-23.5 text-ink-3 text-left ${CELL}`}>
+              <th scope="row" className={`w-27 text-ink-3 text-left ${CELL}`}>
                 {what}
               </th>
               <td className={CELL} title={what === "time" ? duration(effective.timeout_seconds) : undefined}>

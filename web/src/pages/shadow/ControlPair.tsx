@@ -124,7 +124,10 @@ function Ends({ group }: { group: Group }) {
   const unlike = group.ends.filter(({ primary, shadow }) => primary !== shadow);
   if (unlike.length === 0) return null;
   return (
-    <ul className="flex flex-wrap gap-y-2 gap-x-4 mt-2 mx-0 mb-3 p-0 list-none" aria-label="Different ends">
+    <ul
+      className="flex flex-wrap gap-y-2 gap-x-4 mt-2 mx-0 mb-3 p-0 list-none"
+      aria-label="Different outcomes"
+    >
       {unlike.map(({ primary, shadow, count }) => (
         <li key={`${primary} ${shadow}`}>
           {reasonText(primary)} → {reasonText(shadow)} <strong>{number(count)}</strong>

@@ -9,7 +9,7 @@ import { usesOf } from "@/api/trees";
 
 const HEAD = "h-8.25 py-0 px-2.5 text-ink-2 text-sm font-medium text-left";
 const CELL =
-  "h-13 py-1 px-2.5 overflow-hidden border-t border-line font-regular text-left text-ellipsis group-hover:bg-surface-2 group-aria-[current]:bg-sel! max-narrow:h-auto max-narrow:py-0.5 max-narrow:px-0 max-narrow:border-0 max-narrow:bg-transparent!";
+  "h-13 py-1 px-2.5 overflow-hidden border-t border-line font-regular text-left text-ellipsis group-hover:bg-surface-2 group-aria-[current]:bg-sel! max-narrow:h-auto max-narrow:py-0.5 max-narrow:px-0 max-narrow:border-0 max-narrow:bg-transparent! max-narrow:group-aria-[current]:bg-transparent!";
 /** Where there is less room, names have that of what is less looked for. */
 const SECOND = "max-[1100px]:hidden";
 const THIRD = "max-[900px]:hidden";

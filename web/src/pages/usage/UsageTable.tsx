@@ -12,7 +12,7 @@ const KINDS = [
 ] as const;
 
 const TABLE =
-  "w-full border border-line rounded-md border-spacing-0 bg-surface tabular-nums aria-busy:grayscale [&_:is(th,td)]:h-8 [&_:is(th,td)]:py-0 [&_:is(th,td)]:px-2.5 [&_:is(th,td)]:text-right [&_:is(th,td)]:whitespace-nowrap [&_th:first-child]:max-w-65 [&_th:first-child]:overflow-hidden [&_th:first-child]:text-left [&_th:first-child]:text-ellipsis [&>thead_:is(th,td)]:text-ink-3 [&>thead_:is(th,td)]:text-sm [&>thead_:is(th,td)]:font-medium [&>tbody_:is(th,td)]:border-t [&>tbody_:is(th,td)]:border-line [&>tbody_th]:font-regular [&>tfoot_:is(th,td)]:sticky [&>tfoot_:is(th,td)]:bottom-0 [&>tfoot_:is(th,td)]:border-t [&>tfoot_:is(th,td)]:border-line-3 [&>tfoot_:is(th,td)]:bg-surface [&>tfoot_:is(th,td)]:font-strong";
+  "w-full border border-line rounded-md border-spacing-0 bg-surface tabular-nums aria-busy:grayscale [&_:is(th,td)]:h-8 [&_:is(th,td)]:py-0 [&_:is(th,td)]:px-2.5 max-narrow:[&_:is(th,td)]:px-1 [&_:is(th,td)]:text-right [&_:is(th,td)]:whitespace-nowrap [&_th:first-child]:max-w-65 [&_th:first-child]:overflow-hidden [&_th:first-child]:text-left [&_th:first-child]:text-ellipsis [&>thead_:is(th,td)]:text-ink-3 [&>thead_:is(th,td)]:text-sm [&>thead_:is(th,td)]:font-medium [&>tbody_:is(th,td)]:border-t [&>tbody_:is(th,td)]:border-line [&>tbody_th]:font-regular [&>tfoot_:is(th,td)]:sticky [&>tfoot_:is(th,td)]:bottom-0 [&>tfoot_:is(th,td)]:border-t [&>tfoot_:is(th,td)]:border-line-3 [&>tfoot_:is(th,td)]:bg-surface [&>tfoot_:is(th,td)]:font-strong";
 const BAR = "w-[30%] pl-0! max-[1000px]:hidden";
 
 interface UsageTableProps {

@@ -42,9 +42,7 @@ export default function Waiting() {
             Where a tree asks for an approval, or asks a question, it is listed here until it is answered.
           </EmptyState>
         )}
-        {data?.next && (
-          <p className="text-ink-3">There is more; it is listed when some of this is answered.</p>
-        )}
+        {data?.next && <p className="text-ink-3">Answer some of these to see more.</p>}
         <Grants />
       </div>
     </div>

@@ -63,7 +63,7 @@ export function InterruptCard({
       <p className="mt-1 whitespace-pre-wrap">{message}</p>
       {given != null && (
         <>
-          {answered?.arguments != null && <p className="text-ink-3 text-sm mt-1.5">As it was changed:</p>}
+          {answered?.arguments != null && <p className="text-ink-3 text-sm mt-1.5">Edited arguments:</p>}
           <pre
             // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls must be reachable by keyboard
             tabIndex={0}

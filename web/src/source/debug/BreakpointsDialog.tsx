@@ -27,7 +27,7 @@ export function BreakpointsDialog({ model, breakpoints, onClose }: BreakpointsDi
   return (
     <Dialog title="Breakpoints" onClose={onClose} width={600}>
       {all.length === 0 && (
-        <p className="mb-2.5 text-ink-2">None yet. Click beside a line number, or press B.</p>
+        <p className="mb-2.5 text-ink-2">No breakpoints yet. Click next to a line number, or press B.</p>
       )}
       <ul className="list-none">
         {all.map((each) => (

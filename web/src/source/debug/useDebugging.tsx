@@ -80,7 +80,14 @@ export function useDebugging(model: RunModel, at: number, selectedNode: () => nu
             Pause
           </Button>
         )}
-        {isLive && <Button onClick={() => setOpened({ kind: "breakpoints" })}>Breakpoints…</Button>}
+        {isLive && (
+          <Button
+            className="max-narrow:px-1! max-narrow:border-transparent!"
+            onClick={() => setOpened({ kind: "breakpoints" })}
+          >
+            Breakpoints…
+          </Button>
+        )}
       </>
     ),
     strip: (

@@ -51,6 +51,7 @@ export function Problems(props: ProblemsProps) {
                     <Button
                       key={fix.title}
                       size="small"
+                      className="py-0.5! whitespace-normal! text-left wrap-anywhere"
                       {...(at === 0 && problem === current && { keys: "mod+." })}
                       onClick={() => onFix(problem, at)}
                     >

@@ -44,8 +44,9 @@ export function Graph({ model, at, version, selected, onSelect, onOpen }: GraphP
 
   const decision = scene.nodes.find((each) => each.box.node === model.decision(at))?.box;
   useEffect(() => {
-    if (decision === undefined) fit();
-    else reveal(decision);
+    const root = scene.nodes[0]?.box;
+    if (decision === undefined || root === undefined) fit();
+    else reveal(decision, root);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- it leads to a decision once, and stays where it is moved to
   }, [decision?.node]);
 

@@ -10,10 +10,23 @@ export interface Zoom {
 const LEAST = 0.15;
 const MOST = 2.5;
 const CLICK_PX = 4;
+const MARGIN = 16;
 
 interface Size {
   readonly width: number;
   readonly height: number;
+}
+
+type Part = Omit<Zoom, "scale"> & Size;
+
+const LEAST_READ = 0.75;
+
+/** What has both parts, and a margin. */
+function around(one: Part, other: Part): Part {
+  const [x, y] = [Math.min(one.x, other.x) - MARGIN, Math.min(one.y, other.y) - MARGIN];
+  const right = Math.max(one.x + one.width, other.x + other.width) + MARGIN;
+  const bottom = Math.max(one.y + one.height, other.y + other.height) + MARGIN;
+  return { x, y, width: right - x, height: bottom - y };
 }
 
 /** Where a drawing begins in a frame, so that one of its places is in the middle and nothing beside it stays empty. */
@@ -69,12 +82,19 @@ export function useZoom(frame: RefObject<Element | null>, drawing: Size) {
     zoom,
     /** Show the whole drawing, or its beginning at half size. */
     fit: () => setZoom(fitted()),
-    /** Bring a part of the drawing to the middle, as far as the drawing reaches, unless it is in view. */
-    reveal: (part: Omit<Zoom, "scale"> & Size) =>
+    /**
+     * Bring a part of the drawing to the middle, as far as the drawing reaches, unless it is in view.
+     *
+     * At first from the root on, as far as that can be read.
+     */
+    reveal: (wanted: Part, root: Part) =>
       setZoom((before) => {
         const box = frame.current?.getBoundingClientRect();
         const [width, height] = [box?.width ?? 0, box?.height ?? 0];
-        const scale = before?.scale ?? Math.max(0.9, fitted().scale);
+        const whole = around(wanted, root);
+        const most = Math.min(0.9, width / whole.width, height / whole.height);
+        const part = before !== null ? wanted : most < LEAST_READ ? root : whole;
+        const scale = before?.scale ?? Math.max(most, LEAST_READ, fitted().scale);
         const left = (before?.x ?? -Infinity) + part.x * scale;
         const top = (before?.y ?? -Infinity) + part.y * scale;
         const isSeen =

@@ -81,7 +81,7 @@ export const Answer = memo(function Answer(props: AnswerProps) {
         />
       ))}
       {count === 0 && (
-        <p className="text-ink-3">{isFollowing ? "Nothing is shown yet." : "Nothing was shown by then."}</p>
+        <p className="text-ink-3">{isFollowing ? "Nothing is shown yet." : "Nothing had been shown yet."}</p>
       )}
       <div ref={end} />
     </div>

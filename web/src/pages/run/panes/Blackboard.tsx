@@ -82,7 +82,7 @@ export const Blackboard = memo(function Blackboard({
           {board.changed.map((each) => row(each, true))}
         </ul>
       )}
-      {board.others.length > 0 && <h2 className={HEADING}>As before</h2>}
+      {board.others.length > 0 && <h2 className={HEADING}>Unchanged</h2>}
       <ul className="list-none">{board.others.map((each) => row(each, false))}</ul>
       {board.empty.length > 0 && (
         <>

@@ -22,7 +22,7 @@ interface MessagesProps {
 
 export const Messages = memo(function Messages({ model, at }: MessagesProps) {
   const turn = turnShownAt(model, at);
-  if (turn === undefined) return <p className="py-3 px-4 text-ink-3">The model was not asked by then.</p>;
+  if (turn === undefined) return <p className="py-3 px-4 text-ink-3">The model had not been called yet.</p>;
   const tick = model.ticks[at]?.tick ?? 0;
   const hasEnded = turn.ended_tick !== null && turn.ended_tick <= tick;
   const notices = model.notices.filter((notice) => notice.turn === turn.n && notice.tick <= tick);
@@ -37,7 +37,7 @@ export const Messages = memo(function Messages({ model, at }: MessagesProps) {
       {hasEnded ? (
         <Response turn={turn} />
       ) : (
-        <p className="py-3 px-4 text-ink-3">The answer had not come by then.</p>
+        <p className="py-3 px-4 text-ink-3">The response had not arrived yet.</p>
       )}
       {notices.map((notice, index) => (
         <SystemRow key={index} isPast>
@@ -108,14 +108,14 @@ function Response({ turn }: { turn: TurnFacts }) {
       </header>
       {turn.error && <Problem title={turn.error} />}
       {turn.answer == null ? (
-        <p className="py-3 px-4 text-ink-3">The answer’s text is not there.</p>
+        <p className="py-3 px-4 text-ink-3">The response text is missing.</p>
       ) : (
         <MessageView from="assistant" text={turn.answer || "(empty)"} note="raw, with its signal" />
       )}
       {turn.signal ? (
         <Signal signal={turn.signal} />
       ) : (
-        !turn.error && <p className="py-3 px-4 text-ink-3">It has no signal.</p>
+        !turn.error && <p className="py-3 px-4 text-ink-3">The response has no signal.</p>
       )}
       {(turn.other_signals ?? []).map((signal, index) => (
         <Signal key={index} signal={signal} />
