@@ -385,7 +385,7 @@ class Decided:
 
     at: int
     decision: Literal["approve", "refuse", "edit", "answer", "expire"]
-    value: Any = None
+    value: Any = field(default=None, hash=False)  # a map or a list has no hash
     arguments: tuple[tuple[str, Any], ...] = ()
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 from bt_runtime import Request, TreeDefinition
@@ -33,6 +34,9 @@ from oracle.features.verifier.events import (
 from oracle.features.verifier.identity import Ahead
 from oracle.features.verifier.reads import Reads
 from oracle.features.verifier.world import World
+
+_OBJECTS = 16
+"""So many objects at most are answers of a schema; a product of properties grows fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,9 @@ class Options:
             return tuple(schema["enum"])
         texts = tuple(dict.fromkeys(text for key in sorted(reads.into) for text in reads.texts_of(key)))
         numbers = tuple(number for key in sorted(reads.into) for number in reads.numbers_of(key))
+        if properties := schema.get("properties"):
+            alternatives = (self._answers(each if isinstance(each, Mapping) else {}) for each in properties.values())
+            return [dict(zip(properties, values, strict=True)) for values in islice(product(*alternatives), _OBJECTS)]
         more: Mapping[str, Sequence[Any]] = {"array": ([], ["a text"]), "object": ({}, {"a": "text"})}
         kind = str(schema.get("type"))
         return more.get(kind) or _values_of(TYPES.get(kind, "str"), texts=texts, numbers=numbers)

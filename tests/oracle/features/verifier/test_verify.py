@@ -329,3 +329,27 @@ def test_nothing_is_decided_of_a_tree_with_a_behaviour_of_py_trees():
     assert set(verdicts(report).values()) == {"not_decided"}
     assert "what the behaviour at sequence/py_trees" in report.result("ends").problem
     assert report.bound == "a behaviour of py_trees"
+
+
+@pytest.mark.parametrize(("rule", "verdict"), [("turn", "refuted"), ("tool", "proven")])
+def test_answers_have_the_properties_that_their_schema_asks_for(rule, verdict):
+    """Whether the build has passed, a person says: the turn behind it is reached, and the node does not fail."""
+    tree = f"""\
+tree: sample
+blackboard: {{ build: {{ type: map, default: {{}} }} }}
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - ask_user:
+        question: "Has it passed?"
+        schema: {{ type: object, properties: {{ passed: {{ type: boolean }}, log: true }}, required: [passed] }}
+        into: build
+        default: {{ passed: false, log: "" }}
+    - if: {{ when: build.passed, then: {{ llm_turn: {{ tools: false }} }}, else: {{ say: It has not passed. }} }}
+    - stop: completed
+rules:
+  - {{ name: none, text: There is none., absence: {rule} }}
+"""
+    report = verified(tree_of(tree), turns=1, states=200)
+    assert report.result("rule none").verdict == verdict
