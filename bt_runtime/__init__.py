@@ -7,9 +7,9 @@
 It knows no model, no HTTP and no prompt. Node kinds and blackboard keys come from a `Registry`; `BUILTIN_KINDS` are the
 kinds that every tree has, and `@node` makes more.
 
-The public names are those of `bt_runtime.public`, and each loads the module that defines it when it is first used; so
-importing `bt_runtime.text`, or the name of an error, loads no node kind and no picture. A module must not have a public
-name's name: it would hide that name.
+`bt_runtime.public` lists the public names. Each is imported on first use, so importing `bt_runtime.text`, or an error
+class, loads no node kinds and no drawing code. A module must not have the same name as a public name: it would hide
+that name.
 """
 
 from importlib import import_module
@@ -52,7 +52,7 @@ _HOMES = {
     "bt_runtime.runtime.stepper": "Pacer RunResult Standing Stepper Supervisor",
     "bt_runtime.text": "Edit Fix Mistake Place format_mistakes",
 }
-"""By module, the names that it has, separated by spaces; a test compares them with `bt_runtime.public`."""
+"""The public names by module, separated by spaces; a test compares them with `bt_runtime.public`."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

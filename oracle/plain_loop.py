@@ -166,7 +166,7 @@ class LoopControl:
             self._wake.set()
 
     async def _keep(self, key: str, value: object) -> None:
-        """Keep the outcome before it is applied, as the run loop of a tree does."""
+        """Keep the outcome before it is applied."""
         self._steps += 1
         outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
         await self._run.journal.keep([outcome])

@@ -95,7 +95,7 @@ class _Candidate:
     reason: str
 
 
-def compose(
+def compose(  # noqa: PLR0913  by name, a fact each
     *,
     query_type: str,
     second_query_type: str | None = None,
@@ -110,7 +110,7 @@ def compose(
     """Compose the system prompt of one query.
 
     Args:
-        query_type: one of `QUERY_TYPES`.
+        query_type: one of the library's types; `QUERY_TYPES` by default.
         second_query_type: another type whose rules the query needs; `None` if there is none.
         tools: the tools offered for this query, in the order to list them in.
         history_tokens: size of the conversation that is sent along.

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Final
 
 from bt_runtime.text.data import dataclass
+
 from .errors import PromptError
 
 ENVIRONMENT_PLACEHOLDER: Final = "{{environment}}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bt_runtime.text.data import dataclass
+
 from .errors import PromptError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")

@@ -1,8 +1,8 @@
 """Parses one prompt file into a segment, or reports all its mistakes. No I/O.
 
-Front matter keys: `id`, `description`, `priority`, one of `always` and `when`, and for the file that lists the tools
-`without_tools`. The body is sent to the model unchanged, except for a placeholder: `{{tools}}` in `tools-reference`,
-`{{environment}}` in `environment`.
+Front matter keys: `id`, `description`, `priority`, one of `always` and `when`, `roomy_from`, and for the file that
+lists the tools `without_tools`. The body is sent to the model unchanged, except for a placeholder: `{{tools}}` in
+`tools-reference`, `{{environment}}` in `environment`.
 """
 
 import re

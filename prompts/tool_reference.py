@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bt_runtime.text.data import dataclass
+
 from .errors import PromptError
 
 TOOLS_PLACEHOLDER: Final = "{{tools}}"

@@ -1,8 +1,8 @@
 """A fence that is not code but the model's wrapping around its signal.
 
-It is if it stands at the very end of a response and holds nothing but one well-formed signal; also if it is never
-closed. Only the end of the response can tell, so a fence is held back while its content begins like a signal and
-nothing but white space follows it. Any other fence is code as soon as its first words have arrived.
+A fence is such a wrapping if it is at the very end of a response and contains nothing but one well-formed signal, even
+if it is never closed. Only the end of the response can tell, so a fence is held back while its content begins like a
+signal and nothing but white space follows it. Any other fence is code as soon as its first words have arrived.
 """
 
 from bt_runtime.text.data import dataclass

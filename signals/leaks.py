@@ -1,4 +1,4 @@
-"""What a model echoes of the form of its conversation, and no user is to see: a tolerant, bounded scanner.
+"""A tolerant, bounded scanner for parts of the conversation's format that a model echoes and no user should see.
 
 Rules:
 
@@ -37,7 +37,7 @@ THOUGHT_END = re.compile(rf"<{word_or_part('/think>', f'[{WHITE}]{{0,64}}')}")
 
 
 class Leak(NamedTuple):
-    """What is to be dropped.
+    """A part to be dropped.
 
     Args:
         end: after its last character.

@@ -15,6 +15,7 @@ import re
 from functools import reduce
 
 from bt_runtime.text.data import dataclass
+
 from .view import TextView
 
 WINDOW_CHARS = 4096

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from bt_runtime.text.data import dataclass
+
 from .errors import FieldError
 from .markup import SignalBlock, attributes
 from .model import SIGNAL_MODELS, Signal, SignalBase

@@ -1,4 +1,4 @@
-"""The commands and examples of the README work as printed."""
+"""The commands and examples of the README work as printed, and it names every command."""
 
 import os
 import re

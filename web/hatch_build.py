@@ -1,7 +1,8 @@
-"""The build hook of the wheel: builds the console, and takes it in.
+"""The build hook of the sdist and the wheel: builds the console and adds it.
 
-An editable installation goes without: it finds what `make run` builds. For machines without Node.js,
-`HATCH_BUILD_NO_HOOKS=true` makes a wheel without the console.
+An editable installation goes without: it finds what `make run` builds. An sdist contains the built console, so a wheel
+is built from it without Node.js. Elsewhere without Node.js, `HATCH_BUILD_NO_HOOKS=true` makes a wheel without the
+console.
 """
 
 import runpy
@@ -12,12 +13,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ConsoleBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # its configuration is not used
-    """Sees to it that a wheel has the console."""
+    """Adds the console."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the console, unless what is there is that of the sources."""
+        """Build the console, unless it is built from these sources."""
         if version == "editable":
             return
         tasks = runpy.run_path(str(Path(self.root, "web", "tasks.py")))

@@ -121,7 +121,7 @@ def _install() -> None:
         try:
             _npm("ci", "--prefer-offline", "--no-fund", "--no-audit", "--loglevel", "error")
         except TaskError as error:
-            raise TaskError(f"{error} docs/operating.md says how to have the console without a network.") from None
+            raise TaskError(f"{error} See docs/operating.md for machines without network access.") from None
 
 
 def has_packages() -> bool:

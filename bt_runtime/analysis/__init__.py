@@ -1,1 +1,1 @@
-"""Judges the control of a tree that can be read: what works, and is not what its author can have meant."""
+"""Checks of trees that load without errors: control flow that runs, but is probably not what the author meant."""

@@ -1,4 +1,4 @@
-"""Which node reads and which writes a key of the blackboard, and what an expression's names may hold there."""
+"""Which nodes read and write each blackboard key, and which values the names in an expression may have there."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ def accesses(flow: Flow) -> Accesses:
 
 
 def uses_of(node: NodeDefinition) -> Iterator[tuple[str, Access, bool]]:
-    """The keys that the settings of a node name, as they are called in the whole tree, and whether each is read."""
+    """The keys that a node's settings name, by their names in the whole tree, and whether each is read."""
     for placed in node.uses:
         use = placed.use
         if isinstance(use, ExpressionUse):
@@ -77,7 +77,7 @@ def uses_of(node: NodeDefinition) -> Iterator[tuple[str, Access, bool]]:
 
 
 def writes_of(node: NodeDefinition) -> dict[str, Access]:
-    """The keys that the settings of a node name as written."""
+    """The keys that a node's settings name, as written in the file."""
     return {
         whole_name(node, placed.use.key): Access(node, placed)
         for placed in node.uses
@@ -86,12 +86,12 @@ def writes_of(node: NodeDefinition) -> dict[str, Access]:
 
 
 def whole_name(node: NodeDefinition, name: str) -> str:
-    """The name in the whole tree of a key that a node calls so: another one for private keys."""
+    """The name of a node's key in the whole tree; it differs for private keys."""
     return node.private.get(name, name)
 
 
 def own_keys(flow: Flow) -> tuple[Declaration, ...]:
-    """The keys that the file declares, without those of the host of which it changes the default."""
+    """The keys that the file declares, without host keys whose default it changes."""
     return tuple(
         declared
         for declared in flow.tree.declarations
@@ -152,7 +152,7 @@ def declared_domain(flow: Flow, name: str) -> Domain:
 
 
 def parameter_domain(flow: Flow, node: NodeDefinition, name: str) -> Domain:
-    """What a parameter may hold, whatever the argument is here."""
+    """The values that a parameter may have, for any argument."""
     for declared in flow.tree.declarations:
         if declared.is_parameter and declared.key.name == name and declared.place.file == node.place.file:
             default = declared.key.default
@@ -161,7 +161,7 @@ def parameter_domain(flow: Flow, node: NodeDefinition, name: str) -> Domain:
 
 
 def is_unset(key: Key) -> bool:
-    """Whether a key begins with a value that says nothing yet: null, false, 0, or something empty."""
+    """Whether the initial value of a key is empty: null, false, 0, or an empty text, list or map."""
     return not key.default
 
 

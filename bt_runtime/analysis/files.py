@@ -1,9 +1,9 @@
 """The check of trees and their files: mistakes, warnings, and changes that remove them.
 
-Warnings do not keep a tree from running, so they are made where a tree is edited (the command line, the editor, the
-service's check), never where a query loads one.
+Warnings do not prevent a tree from running, so they are made only where trees are edited (the command line, the editor,
+the service's check), never when a query loads one.
 
-A warning is taken back by a comment on its line (`codes`).
+A comment on the line of a warning silences it (`codes`).
 """
 
 import re
@@ -32,10 +32,10 @@ _WORD_GOES_ON = re.compile(r"(?<=\w)\w")
 
 
 def with_fixes(mistakes: Iterable[Mistake], sources: Mapping[str, str]) -> list[Mistake]:
-    """The mistakes with a fix for each hint that can be followed without thought.
+    """The mistakes, with a fix for each hint that can be applied automatically.
 
-    A hint has no fix where something else stands at the place than it says, because the text was folded, escaped or
-    comes from an argument.
+    A hint has no fix where the file does not have the text that the hint names, because it was folded, escaped or comes
+    from an argument.
 
     Args:
         mistakes: the mistakes of one file or of several.
@@ -74,22 +74,20 @@ _MODULES = (reaching, limits, keys, values, writes)
 
 
 def _flow_warnings(tree: TreeDefinition, registry: Registry, budget: Budget) -> Iterator[Mistake]:
-    """What the flow of control shows, by the judges of the runtime and those of the host, as far as the budget goes."""
+    """The warnings about the flow of control, by the judges of runtime and host, as far as the budget allows."""
     judges = (*(module.judge for module in _MODULES), *host_of(registry).judges)
     parts = flows_of_parts(tree, registry=registry, budget=budget)
     try:
         for flow in chain((flow_of(tree, registry=registry, budget=budget),), parts):
             yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
     except OverBudgetError:
-        message = (
-            "this tree is too large for all of its control to be judged: there may be faults that no warning names"
-        )
-        hint = "give parts of it files of their own (internal: true); each is judged by itself"
+        message = "this tree is too large to check all of its control: some faults may have no warning"
+        hint = "move parts of it to other files (internal: true); each file is checked by itself"
         yield Mistake(tree.root.place, message, hint, tree.root.path, code=NOT_JUDGED.name, severity="warning")
 
 
 def _without_consequences(found: list[Mistake]) -> Iterator[Mistake]:
-    """The warnings but those that another one explains: a key that is read too early, a loop that does not end."""
+    """The warnings without those that another one explains: a key that is read too early, an endless loop."""
     explained = {mistake.path for mistake in found if mistake.code == "key-read-early"}
     untils = {mistake.path for mistake in found if mistake.code in _OF_UNTIL}
     is_endless = any(mistake.code in {"until-never-changes", "until-never-true"} for mistake in found)
@@ -143,7 +141,7 @@ class CheckedFile:
     Args:
         tree: the tree, with sample values for its required parameters; `None` if it is invalid, or if no sample fits.
         mistakes: the errors of the file and of the trees that it includes, sorted.
-        warnings: what its control does that its author can hardly have meant, sorted; none of an invalid tree.
+        warnings: control flow that is probably a mistake, sorted; none for an invalid tree.
         used_silences: the places of the comments, in this file or in one that it includes, that took back a warning.
     """
 

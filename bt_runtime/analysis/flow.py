@@ -3,11 +3,11 @@
     flow = flow_of(tree, registry=registry)
     flow.is_reached(node), flow.results(node), flow.states(node), flow.exits
 
-It is sound: what it calls impossible does not happen in any run (errors that a tree cannot handle apart: a run that a
-supervisor ends earlier visits fewer nodes, and a number that grows beyond 64 bits fails its node).
+It is sound: what it calls impossible does not happen in any run. It ignores errors that a tree cannot handle: a run
+that a supervisor ends early visits fewer nodes, and a number that grows beyond 64 bits fails its node.
 
-Each file is judged by itself. A tree that is included somewhere is judged alone, with unknown keys, because it may be
-included elsewhere too; what follows from its place in another tree is said there, at the node that includes it.
+Each file is checked by itself: an included tree with unknown key values, because other trees may include it too.
+Warnings that depend on where a tree is included are reported at the node that includes it.
 """
 
 import re
@@ -53,7 +53,7 @@ TRANSFERS: Mapping[str, Transfer] = {
 }
 """The flows of the kinds of the runtime that need code, by the kind's name.
 
-A `flow` that the kind has comes first; and of another class that has taken the name of a kind nothing is known.
+A kind's own `flow` takes precedence. Nothing is known of another class that has taken the name of a kind.
 """
 
 
@@ -61,11 +61,12 @@ A `flow` that the kind has comes first; and of another class that has taken the 
 class Flow:
     """What is known of one file's tree.
 
-    What a judge asks of it counts for the budget of the check.
+    The queries of a judge count against the budget of the check.
 
     Args:
         file: the file that is judged; nodes of other files are walked through, and judged with their own.
-        is_whole: a query can name the tree; else it is a part of others, about whose beginning nothing is known.
+        is_whole: a query can name the tree; else it is a part of others, and nothing is known about the state in which
+            it begins.
         exits: the ends of the root.
     """
 
@@ -246,7 +247,7 @@ def number_of(node: NodeDefinition, setting: str) -> float | None:
 
 
 def steps_of(node: NodeDefinition) -> Iterator[NodeDefinition]:
-    """The steps of a node: those of a sequence, also of one in it, or the node itself."""
+    """The steps of a node: the children of a sequence, nested sequences included, or the node itself."""
     if node.kind == "sequence":
         for child in node.children["children"]:
             yield from steps_of(child)

@@ -1,6 +1,6 @@
-"""What a check is given: what is known of a host and what that adds, and how much the check may take.
+"""The inputs of a check: what is known of the host, the checks that it adds, and the budget.
 
-A registry names the module that has it, which is loaded when a tree is judged, and not where a tree is run.
+A registry names the host's module, which is loaded when a tree is checked, not when it is run.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,18 +18,18 @@ from bt_runtime.text import Mistake
 from bt_runtime.text.data import dataclass
 
 MOST_TICKS = 8_000
-"""Of nodes in the walks of one check, well under a second."""
+"""Ticks of nodes in the walks of one check: well under a second."""
 LONGEST_S = 2.0
 """Processor time of one check; the trees of this project take a hundredth of it."""
-_LOOK_EVERY = 16  # questions; none takes more than some milliseconds, and looking at the time takes a system call
+_LOOK_EVERY = 16  # queries; each takes a few milliseconds at most, and reading the time takes a system call
 
 
 class OverBudgetError(Exception):
-    """The check has taken more than it may, or is of no use any more."""
+    """The check has exceeded its budget, or its result is no longer needed."""
 
 
 class Budget:
-    """What is left for one check; its walks and its judges ask it as they go on.
+    """The remaining budget of one check; its walks and judges query it as they proceed.
 
     Args:
         longest_s: processor time of the thread that checks.
@@ -47,7 +47,7 @@ class Budget:
         self._is_cancelled = True
 
     def spend(self, ticks: int = 0) -> None:
-        """Take ticks, if any, and look whether the check may go on.
+        """Spend ticks, if any, and make sure that the check may continue.
 
         Raises:
             OverBudgetError: it may not.
@@ -76,11 +76,11 @@ class HostChecks:
 
     Args:
         declared: what a key of the host may hold, where that is less than its type.
-        given: keys that have a value of their own at the start of a run, rather than their default.
+        given: keys that begin a run with a value from the host rather than their default.
         volatile: keys that may change whenever time passes.
         volatile_facts: facts that nothing is known of once time has passed.
         facts: the facts of the host, with their values at the start of a run.
-        apart: the facts in whose values states are kept apart.
+        apart: the facts whose values distinguish states.
         marks: for a key, the fact that says which `set` has written it last.
         known: what holds at any time in a tree that a query can name.
         transfers: the flows of its kinds that need code, by the kind's name; a `flow` that the kind has comes first.

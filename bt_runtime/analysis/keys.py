@@ -1,4 +1,4 @@
-"""Judges the keys of the blackboard and the parameters: what is written in vain, read in vain, or declared in vain."""
+"""Checks blackboard keys and parameters: writes, reads and declarations without effect."""
 
 from collections.abc import Iterator
 
@@ -108,8 +108,8 @@ def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mist
             hint = f"use it in an expression or as '{{{key.name}}}' in a text, or remove it"
             yield warning_at(own, "key-never-read", message, hint, length=len(key.name))
     elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
-        message = f"the wait ends with any value of {key.name!r}, false too, and nothing looks at the value"
-        hint = f"write 'condition: {key.name}' behind it"
+        message = f"the wait ends with any value of {key.name!r}, even false, and nothing tests the value"
+        hint = f"write 'condition: {key.name}' after it"
         yield warning_at(reads[0], "answer-ignored", message, hint, length=len(key.name))
     elif reads and not writes and not key.deliverable and is_unset(key):
         own = next((read for read in reads if read.node.place.file == flow.file), None)
@@ -184,7 +184,7 @@ def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
 
 
 def _has_been_asked(flow: Flow, node: NodeDefinition, name: str) -> bool:
-    """Whether a condition before may be what has shown that the key is empty."""
+    """Whether an earlier condition may have tested that the key is empty."""
     for other in flow.tree.root.walk():
         if other is node:
             return False
@@ -231,9 +231,9 @@ def _until(flow: Flow, node: NodeDefinition, found: Accesses) -> Iterator[Mistak
         words = ", ".join(map(repr, names))
         message = f"nothing that runs meanwhile changes {words}, so 'until' stays as it is"
         elsewhere = [write for name in names for write in found.writes.get(name, ())]
-        hint = "write it inside of this node, or wait for something that changes"
+        hint = "write it inside this node, or wait for something that changes"
         if elsewhere:
-            hint = f"{elsewhere[0].node.kind!r} on line {elsewhere[0].place.line} writes it, outside of this node"
+            hint = f"{elsewhere[0].node.kind!r} on line {elsewhere[0].place.line} writes it, outside this node"
         yield warning_at(Access(node, placed), "until-never-changes", message, hint, length=len(text))
 
 

@@ -1,4 +1,4 @@
-"""Judges limits: guards, which are asked at every tick and must be able to trip, and times that other times hide."""
+"""Checks limits: guards that can never trip or do work, and times that a shorter time makes unreachable."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -80,7 +80,7 @@ def _guards(flow: Flow) -> Iterator[Mistake]:
             yield from _alternatives(flow, guard)
         if flow.is_reached(node) and is_inverted_guard(flow, node):
             inner = node.children["child"][0].kind
-            message = f"{node.kind!r} around the guard {inner!r} fails as long as the guard would let the run go on"
+            message = f"{node.kind!r} around the guard {inner!r} fails as long as the guard would let the run continue"
             yield warning(flow, node, "inverted-guard", message, f"a guard succeeds while all is well: write {inner!r}")
 
 
@@ -110,10 +110,12 @@ def _guard(
         message = (
             f"{node.kind!r} takes time, and a guard that is RUNNING stops nothing; it begins again when it has ended"
         )
-        yield warning(flow, node, "waiting-guard", message, "guards are asked at every tick: put work into the child")
+        yield warning(
+            flow, node, "waiting-guard", message, "guards are ticked at every tick: put the work into the child"
+        )
     for node in guard.walk():
         if node.path in flow.walk.repeated_acts and node not in waiting:
-            message = f"{node.kind!r} is done again at every tick, because guards are asked at every tick"
+            message = f"{node.kind!r} is repeated at every tick, because guards are ticked at every tick"
             yield warning(flow, node, "act-in-guards", message, "put it into the child of the loop", removable=True)
     if not waiting and is_asked_again and flow.results(guard) == {"success"}:
         same = next((other for other in before if other.kind == guard.kind), None)
@@ -127,7 +129,7 @@ def _alternatives(flow: Flow, guard: NodeDefinition) -> Iterator[Mistake]:
         among = node.children.get("children", ()) if node.kind == "selector" else ()
         first = next((each for each in among[:-1] if flow.registry.kinds[each.kind].category == "guard"), None)
         if first is not None:
-            message = f"the later ways are asked only when {first.kind!r} has tripped, and has written its reason"
+            message = f"the later children are ticked only after {first.kind!r} has tripped and written its reason"
             hint = "write the guards one after the other, without 'selector'"
             yield warning(flow, node, "guard-as-alternative", message, hint)
 

@@ -1,4 +1,4 @@
-"""Judges what is reached: nodes that never are, conditions that decide nothing, repetitions that do not repeat."""
+"""Checks what is reached: nodes that are never ticked, conditions without effect, repetitions that do not repeat."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -188,7 +188,7 @@ def _subtrees(flow: Flow) -> Iterator[Mistake]:
             node,
             "subtree-always-fails",
             message,
-            "remove it, or correct what is before it or given to it",
+            "remove it, or correct the nodes before it or its arguments",
             removable=True,
         )
         yield _at_argument(flow, node, found, false[0]) if false else found
@@ -233,7 +233,7 @@ def _decisive(flow: Flow, node: NodeDefinition) -> NodeDefinition:
 
 def _why(flow: Flow, parent: NodeDefinition, before: NodeDefinition | None) -> str:
     if before is None:
-        return f"{said(flow, parent)} has no use for it in any run"
+        return f"{said(flow, parent)} never ticks it"
     decisive = _decisive(flow, before)
     results = flow.results(before) - {"waiting"}
     if not results:
@@ -257,7 +257,9 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
         true, false, _ = flow.walk.split(node, when, flow.states(node))
         if bool(true) is bool(false):
             continue
-        truth, hint = ("true", "remove it, or correct it") if true else ("false", "what depends on it is never done")
+        truth, hint = (
+            ("true", "remove it, or correct it") if true else ("false", "the nodes that depend on it never run")
+        )
         message = f"this is always {truth} here: {_known(flow, node, when, flow.states(node))}"
         yield at_its_line(node, warning(flow, node, f"condition-always-{truth}", message, hint))
 
@@ -296,25 +298,25 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
 
 
 def _untils(flow: Flow) -> Iterator[Mistake]:
-    """Loops that go on whatever happens, and waits for what is there already."""
+    """Loops whose `until` is never true, and waits for a value that is already there."""
     for node in flow.nodes:
         placed = next((each for each in node.uses if each.use.at in {("until",), ("for",)}), None)
         results = flow.walk.until_results.get(node.path)
         if placed is not None and node.path in flow.walk.old_values and results != {True}:
-            message = "the value that was there before ends this wait at once, when it comes again"
-            hint = "set the key to null before, to wait for a new value"
+            message = "an earlier value ends this wait at once when it is reached again"
+            hint = "set the key to null first, to wait for a new value"
             yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
         if placed is None or not results or len(results) > 1:
             continue
         text = getattr(node.settings, "until", None) or ""
         if node.kind == "wait" and True in results:
-            message = "this is over whenever it begins: what it waits for is there already"
-            hint = "set the key to null before, to wait for a new value" if not text else "remove it, or correct it"
+            message = "this ends as soon as it begins: what it waits for is already there"
+            hint = "set the key to null first, to wait for a new value" if not text else "remove it, or correct it"
             yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
         elif node.children and False in results and REASON not in names_in(text):
             states = (*flow.states(node), *flow.walk.further_rounds.get(node.path, ()))
             message = f"this is never true here: {_known(flow, node, text, states)}"
-            hint = "nothing ends the loop but its guards or a failure: correct it"
+            hint = "only its guards or a failure end the loop: correct it"
             yield replace(warning(flow, node, "until-never-true", message, hint), place=placed.place, end=None)
 
 
@@ -341,22 +343,22 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if node.kind == "retry" and "failure" not in results and "success" in results:
         message = f"{child.kind!r} cannot fail, so it is never tried again"
         is_forced = child.kind == "force_success" and child.place.file == flow.file
-        hint = "remove 'retry', or test the result inside of it"
+        hint = "remove 'retry', or test the result inside it"
         hint = "put 'force_success' around 'retry'" if is_forced else hint
         yield warning(flow, child if is_forced else node, "retry-without-failure", message, hint)
     if node.kind == "retry":
         yield from _same_failures(flow, node)
     if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
-        message = f"{node.kind!r} runs its child once, as if it were not there"
+        message = f"{node.kind!r} runs its child once, so it has no effect"
         yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")
     elif node.kind == "repeat" and all(below.kind == "condition" or below.children for below in child.walk()):
-        message = "each repetition is like the first: nothing in it acts"
-        yield warning(flow, node, "repetition-of-one", message, "remove it, or put what it is about into it")
+        message = "each repetition is like the first: nothing in it has an effect"
+        yield warning(flow, node, "repetition-of-one", message, "remove it, or put the steps to repeat into it")
     elif node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
         message = "this is visited once, so the cooldown never has an effect"
         yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
     elif node.kind == "once" and _is_if_without_else(child):
-        message = "if the condition is false the first time, 'once' keeps that, and never asks again"
+        message = "if the condition is false the first time, 'once' keeps that result, and never tests it again"
         hint = "put 'once' below 'then': if: { when: …, then: { once: … } }"
         yield warning(flow, node, "once-around-if", message, hint)
     elif node.kind == "timeout" and "waiting" not in results and flow.is_reached(child):
@@ -365,7 +367,7 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 
 def _same_failures(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    """A `retry` of conditions over what does not change between the attempts."""
+    """A `retry` of conditions whose values do not change between the attempts."""
     states = flow.walk.further_rounds.get(node.path, ())
     blamed = {path for state in states for path in state.facts.get(BLAME, (FAULT,))}
     changing = may_change(flow, node)
@@ -375,9 +377,7 @@ def _same_failures(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     read = {whole_name(each, name) for each in conditions for name in names_in(getattr(each.settings, "when", "true"))}
     if read and not read & changing and all(each.kind == "condition" for each in conditions):
         words = ", ".join(map(repr, sorted(read)))
-        message = (
-            f"{said(flow, conditions[0])} fails alike at each attempt: nothing that is tried again changes {words}"
-        )
+        message = f"{said(flow, conditions[0])} fails the same way at each attempt: no retried step changes {words}"
         yield warning(flow, node, "retry-without-failure", message, "put what changes it into the child of 'retry'")
 
 
@@ -391,7 +391,7 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     children = node.children["children"]
     if len(children) == 1:
-        message = "a parallel of one child is that child"
+        message = "a parallel with one child is the same as that child"
         yield warning(flow, node, "parallel-of-one", message, "remove 'parallel', or add the other children")
         return
     if getattr(node.settings, "until", None) == "first_success":

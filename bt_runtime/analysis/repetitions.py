@@ -11,7 +11,7 @@ from bt_runtime.language.definition import NodeDefinition
 
 _MANY = 1000
 _UNROLLED = 3
-"""So many repetitions are walked one by one; further ones until nothing new comes."""
+"""How many repetitions are walked one by one; later ones only until they yield nothing new."""
 
 
 def repeated(

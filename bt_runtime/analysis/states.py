@@ -1,10 +1,10 @@
 """What is known when a node is ticked: the possible values of the blackboard's keys, and facts of the host.
 
-A `State` stands for a set of real situations and may stand for more than are possible, never for fewer. States are kept
-apart where they differ in what matters to control (the host says in what), and joined otherwise; so their number stays
+A `State` stands for a set of real situations and may stand for more than are possible, never for fewer. States that
+differ in what matters for control (which the host defines) are kept apart and others are joined, so their number stays
 small.
 
-An expression over a state leads to others: what is known after it was true, and after it was not.
+An expression splits a state in two: what is known if it is true, and if it is not.
 """
 
 import ast
@@ -22,13 +22,13 @@ from bt_runtime.text.data import dataclass
 
 REASON = "termination_reason"
 BLAME = "blame"
-"""A fact: the paths of the nodes whose failure was the last one."""
+"""A fact: the paths of the nodes that may have failed last."""
 NOBODY = frozenset({"-"})
 """The value of `BLAME` after a success."""
 LAST = "last"
 """A fact: the paths of the leaves that ended last with SUCCESS."""
 FAULT = "!"
-"""Before the path of a node that was to blame by a fault."""
+"""The prefix of the path of a node that failed by a fault."""
 STOPPED_BY = "stopped by"
 """A fact: the paths of the nodes that wrote the reason."""
 
@@ -157,7 +157,7 @@ class Known:
 
 @dataclass(slots=True)
 class Partition:
-    """Joins states that do not differ in what matters.
+    """Joins states that need not be kept apart.
 
     Args:
         facts: the facts in whose values states are kept apart.

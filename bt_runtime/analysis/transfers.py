@@ -298,7 +298,7 @@ def subtree(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
 
 
 def timeout(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """Whatever waits may be late."""
+    """A child that waits may exceed the time."""
     ends = walk.paths(child_of(node), states)
     return merged(walk, ends.success, (*ends.failure, *walk.failed(node, ends.waiting)), ends.waiting)
 
@@ -315,7 +315,7 @@ def finally_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
 
 
 def cooldown(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """The child, unless it rests."""
+    """The child, unless the cooldown is under way."""
     ends = walk.paths(child_of(node), states)
     if getattr(node.settings, "wait", False):
         rested = [walk.after_waiting(state) for state in states]

@@ -1,4 +1,4 @@
-"""Judges expressions by the types and ranges of what they read, and writes by the types of their keys."""
+"""Checks expressions by the types and ranges of what they read, and writes by the types of their keys."""
 
 import ast
 import re
@@ -68,14 +68,18 @@ _OF_FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "fails": (
         "operation-fails",
         "this is an error whenever it is evaluated",
-        "the node fails then; convert nothing, and compare and join values of one type",
+        "the node fails then; compare and join only values of one type",
     ),
     "null": (
         "null-operand",
         "this is an error while a key has no value",
         "test with 'is not null and ...' first, or give the key a default",
     ),
-    "never_equal": ("never-equal", "this compares what is never equal", "compare with a value that it can have"),
+    "never_equal": (
+        "never-equal",
+        "this compares values that are never equal",
+        "compare with a value that it can have",
+    ),
     "always_true": ("always-true", "this is always true", "remove it, or correct it"),
     "always_false": ("always-false", "this is always false", "remove it, or correct it"),
 }

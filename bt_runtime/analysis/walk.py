@@ -1,7 +1,7 @@
 """The walk through a tree with states instead of a blackboard: which nodes are reached, and how they end.
 
-Each node is ticked with all states in which it may be ticked, and its ends are all that are possible; repetitions go on
-until nothing new comes. So a node that the walk has not reached is never ticked in any run.
+Each node is ticked with all of its possible states and yields all of its possible results; repetitions continue until
+they yield nothing new. So a node that the walk has not reached is never ticked in any run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -246,7 +246,7 @@ class Walk:
         return found
 
     def heads(self, states: States) -> Callable[[Iterable[State]], States]:
-        """A function that returns those of further states that bring something new; not without end."""
+        """A function that returns which of further states are new; repeated calls end in none."""
         known: dict[object, tuple[State, int]] = {self.partition.part(state): (state, 0) for state in states}
 
         def new(further: Iterable[State]) -> States:
@@ -282,7 +282,7 @@ class Walk:
     # --- leaves
 
     def _compared(self, node: NodeDefinition, states: States, flow: GuardFlow) -> EndStates:
-        """The ends of a guard, which passes where its limit, or a lower one, was found unreached in this tick."""
+        """The results of a guard. It passes if its limit, or a lower one, was found not reached in this tick."""
         own = getattr(node.settings, flow.limit) if flow.limit else None
         limit = own if isinstance(own, int | float) else _NO_LIMIT
         below = {}

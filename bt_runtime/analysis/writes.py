@@ -1,4 +1,4 @@
-"""Judges writes whose value gets lost, and tests whose result does: replaced, raced for, never undone, never used."""
+"""Checks writes and tests whose result is lost: overwritten, raced, never reset or never used."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -41,7 +41,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         for placed, text in expressions(node):
             if node.kind == "set" and text.strip() == placed.use.at[-1]:
                 message = f"this writes {text.strip()!r} to itself"
-                hint = "a text needs quotes of its own: \"'text'\"; else remove it"
+                hint = "a text needs inner quotes: \"'text'\"; else remove it"
                 yield warning_at(Access(node, placed), "set-without-effect", message, hint, length=len(text))
         is_reached = flow.is_reached(node)
         match node.kind:
@@ -134,7 +134,7 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
                     f"{_name_of(second)!r} is written by another branch of the parallel too, on line "
                     f"{first.place.line}: the later one decides which value stays"
                 )
-                hint = "write different keys, and join them behind the parallel"
+                hint = "write different keys, and join them after the parallel"
                 at = second.place if second.node.place.file == flow.file else flow.in_file(second.node).place
                 length = len(_name_of(second))
                 yield warning_at(second, "parallel-writers", message, hint, place=at, length=length)
@@ -163,7 +163,7 @@ def _written_value(write: Access) -> str | None:
     return repr(values[key]) if isinstance(values, dict) and key in values else None
 
 
-# --- what has no say
+# --- results that decide nothing
 
 
 def _ignored(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

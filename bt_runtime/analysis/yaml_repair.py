@@ -1,12 +1,12 @@
-"""What can be read of a YAML text whose syntax is wrong: the text without the lines that keep it from being read.
+"""Reads a YAML text with syntax errors, as far as possible: without the lines that cannot be parsed.
 
 Rules:
 
-- A line goes with everything that is indented more deeply below it, so that nothing gets another parent. Lines keep
+- Cutting a line also cuts the lines indented below it, so that no value gets another parent. Lines keep
   their numbers.
 - At most `MOST_CUTS` times, of at most `MOST_CHARACTERS` and `MOST_LEVELS`: YAML's own reader takes time that grows
   with the square of the depth. A text that cannot be read then stays unread.
-- What was cut can be missing anywhere else. So a mistake in the rest is only believed if it cannot come from that:
+- The rest may refer to what was cut. So a mistake in the rest is reported only if the cut cannot have caused it:
   not on a line around a cut, not in another setting of the same mapping, and not about a name in these lines.
 """
 

@@ -2,7 +2,7 @@
 
 - A behaviour gets a stand-in for py_trees' blackboard client. py_trees keeps one blackboard for the whole process; the
   stand-in reads and writes that of the run, so that runs stay apart and every write is recorded.
-- What a replay could not repeat is refused: behaviours that read the machine's clock, or draw random numbers.
+- Behaviours that a replay could not repeat are refused: those that read the machine's clock or draw random numbers.
 """
 
 import inspect
@@ -182,10 +182,10 @@ class Client:
         return existed
 
     def unregister(self, clear: bool = True) -> None:  # noqa: FBT001, FBT002  py_trees' signature
-        """Nothing: the blackboard ends with its run."""
+        """Do nothing: the blackboard ends with its run."""
 
     def verify_required_keys_exist(self) -> None:
-        """Nothing: the keys are declared before the run."""
+        """Do nothing: the keys are declared before the run."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         if name.startswith("_"):
@@ -207,7 +207,7 @@ def behaviour_name(found: type[Behaviour]) -> str:
 
 
 def refusal(found: type[Behaviour]) -> str | None:
-    """Why behaviours of a class cannot be used; `None` if nothing is known against it."""
+    """Why behaviours of a class cannot be used; `None` if no reason is known."""
     return next((why for cls, why in _REFUSED if issubclass(found, cls)), None)
 
 
@@ -252,9 +252,9 @@ def make(found: type[Behaviour], arguments: Mapping[str, Any], *, name: str, por
     finally:
         foreign = [GlobalBlackboard.clients[each] for each in set(GlobalBlackboard.clients).difference(before)]
     if foreign:
-        problem = f"{found.__name__} cannot be used: it, or a child of it, uses py_trees' blackboard of the process"
+        problem = f"{found.__name__} cannot be used: it, or a child of it, uses py_trees' process-wide blackboard"
         raise BehaviourError(
-            f"{problem}; attach_blackboard_client() of the behaviour itself is the way to that of the run"
+            f"{problem}; call the behaviour's own attach_blackboard_client() to use the blackboard of the run"
         )
     for each in made.iterate():
         why = refusal(type(each))

@@ -21,10 +21,10 @@ class PyTreesSettings(NodeSettings):
     """Settings of `py_trees`.
 
     Args:
-        behaviour: the class, as `module.Class`: one of py_trees, or one that a package has added.
-        arguments: of its constructor, written `with`; a status is written as `SUCCESS`, `FAILURE` or `RUNNING`.
-        keys: the blackboard keys of the tree, by the names that the behaviour has for them, where these differ.
-        every_s: how often it is ticked while it is RUNNING, unless something else ticks the tree before.
+        behaviour: the class, as `module.Class`: one of py_trees or of a package.
+        arguments: arguments of its constructor; write a status as `SUCCESS`, `FAILURE` or `RUNNING`.
+        keys: the tree's keys, by the names that the behaviour uses.
+        every_s: seconds between ticks while it is RUNNING.
     """
 
     known: ClassVar[Behaviours] = STOCK
@@ -62,12 +62,10 @@ class PyTreesSettings(NodeSettings):
     facts=Facts(reads=None, keeps=None, is_storable=False),
 )
 class PyTrees(Node[PyTreesSettings]):
-    """Ticks a behaviour of py_trees.
+    """Ticks a behaviour that was written for py_trees.
 
-    SUCCESS, FAILURE and RUNNING as the behaviour says; FAILURE if it raises. It is made once in a run, when it is
-    ticked first, and its `setup` is called without arguments. A halt calls its `stop(INVALID)`. While it is RUNNING it
-    is ticked again after `every_s`, and with every other tick that reaches it. What it reads and writes by its
-    blackboard client is the blackboard of the run: the keys that it registers must be declared in the tree.
+    SUCCESS, FAILURE or RUNNING as the behaviour returns; FAILURE if it raises an error. Declare the keys that its
+    blackboard client registers in the tree. A halt calls `stop(INVALID)`.
 
     ```yaml
     py_trees: {behaviour: py_trees.behaviours.TickCounter, with: {duration: 2, completion_status: SUCCESS}}
@@ -106,7 +104,7 @@ class PyTrees(Node[PyTreesSettings]):
 
 
 def py_trees_kind(further: Mapping[str, type[Behaviour]]) -> Kind:
-    """The kind with further behaviours, by `bt_runtime.nodes.behaviours.behaviour_name`."""
+    """The kind with further behaviours, by `bt_runtime.behaviours.adapting.behaviour_name`."""
     known = {**STOCK, **further}
     settings = type("PyTreesSettings", (PyTreesSettings,), {"known": known, "__doc__": PyTreesSettings.__doc__})
     return replace(PyTrees.kind, settings=settings)

@@ -1,4 +1,4 @@
-"""What differs between two versions of a tree, in its own terms: nodes, keys and parameters.
+"""The differences between two versions of a tree: nodes, keys and parameters.
 
 Rules:
 
@@ -186,7 +186,7 @@ class _Comparison:
         return pairs
 
     def _match_equal(self, *, least: int) -> None:
-        """Match equal subtrees of at least so many nodes among what is left over, the largest first."""
+        """Match equal subtrees of at least this many nodes among those left over, the largest first."""
         targets: dict[int, list[NodeDefinition]] = defaultdict(list)
         for root in reversed(self._come):
             for node in reversed(tuple(root.walk())):

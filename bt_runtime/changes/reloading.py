@@ -1,4 +1,4 @@
-"""Trees that follow their files: new runs use a changed file at once, and one with mistakes changes nothing.
+"""Reloads trees when their files change: new runs use a changed file at once; a file with mistakes changes nothing.
 
 Rules:
 
@@ -6,7 +6,7 @@ Rules:
 - A tree with mistakes keeps its last valid version, and with it those that it includes; other trees are not affected.
 - A folder that vanishes, or cannot be listed, changes nothing.
 - Only trees whose files have changed are read again. A run keeps the definition that it began with.
-- Unless a watcher says when the files change (`is_watched`), they are looked at before each use, which takes
+- Unless a watcher says when the files change (`is_watched`), they are checked before each use, which takes
   microseconds.
 """
 
@@ -60,7 +60,7 @@ class TreeFiles:
         return tuple(sorted(self.found))
 
     def with_source(self, name: str, source: TreeSource) -> "TreeFiles":
-        """The same files, if this one served the name."""
+        """The same files with this one serving the name."""
         return replace(self, found={**self.found, name: source})
 
 
@@ -164,7 +164,7 @@ class TreeState:
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """Those of the present files."""
+        """The mistakes of the present files."""
         return self.error.mistakes if self.error is not None else ()
 
     @property

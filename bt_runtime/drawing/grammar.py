@@ -1,6 +1,6 @@
-"""What stands above the nodes of a tree file: the fields of its header, declarations and rules, and what each means.
+"""The fields above the nodes of a tree file, each with its meaning: header, declarations and rules.
 
-The JSON Schema of tree files and the completion and descriptions of editors are made from this table.
+The JSON Schema, and the completion and descriptions of editors, are made from this table.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,11 +25,11 @@ class Part:
         words: the scalars that it can be.
         item: each of its items, if it is a list.
         variants: what it is once it has one of these keys.
-        declares: what the names are that are its keys.
-        declaration: what stands behind each of these names.
+        declares: what its keys name, if authors choose them.
+        declaration: the value of each of these keys.
         is_open: the words are proposals; any text will do.
         required: the keys that it must have.
-        form: what JSON Schema says of it besides; of a value without keys and items that alone.
+        form: further JSON Schema of the value; all of its schema if it has no keys and items.
         shared: its name among the definitions of a schema, if it stands in many places.
     """
 
@@ -137,27 +137,27 @@ _ENFORCED: Final[Mapping[str, str]] = {
 }
 TEMPLATE_MEANINGS: Final[Mapping[Template, str]] = {
     "absence": "The event never happens.",
-    "existence": "The event happens at least `times` times.",
-    "exactly": "The event happens exactly `times` times.",
-    "at_most": "The event happens at most `times` times.",
+    "existence": "The event happens at least `times` times (default 1).",
+    "exactly": "The event happens exactly `times` times (default 1).",
+    "at_most": "The event happens at most `times` times (default 1).",
     "init": "The event is the first one.",
     "last": "The event is the last one.",
-    "responded_existence": "If the first event happens, the second one happens too, before or after it.",
-    "co_existence": "If one of them happens, the other one does too.",
-    "not_co_existence": "The two never happen in one run.",
-    "choice": "At least one of them happens.",
-    "exclusive_choice": "Exactly one of them happens.",
-    "response": "After each first event the second one follows at some time.",
-    "precedence": "The second event happens only after the first one.",
-    "succession": "Response and precedence.",
-    "alternate_response": "After each first event the second one follows before the first one happens again.",
-    "alternate_precedence": "Before each second event the first one has happened since the last second one.",
-    "alternate_succession": "Alternate response and alternate precedence.",
-    "chain_response": "The second event follows the first one at once.",
-    "chain_precedence": "Directly before the second event there is the first one.",
-    "chain_succession": "The two follow each other at once, and never stand alone.",
-    "not_succession": "After the first event the second one never happens.",
-    "not_chain_succession": "The second event never follows the first one at once.",
+    "responded_existence": "If `first` happens, `then` happens too, before or after.",
+    "co_existence": "Both events happen, or neither does.",
+    "not_co_existence": "At most one of the two events happens.",
+    "choice": "At least one of the two events happens.",
+    "exclusive_choice": "Exactly one of the two events happens.",
+    "response": "After each `first` there is a `then`.",
+    "precedence": "Before each `then` there is a `first`.",
+    "succession": "Both `response` and `precedence` hold.",
+    "alternate_response": "After each `first` there is a `then` before the next `first`.",
+    "alternate_precedence": "Before each `then` there is a `first` after the previous `then`.",
+    "alternate_succession": "Both `alternate_response` and `alternate_precedence` hold.",
+    "chain_response": "Directly after each `first` there is a `then`.",
+    "chain_precedence": "Directly before each `then` there is a `first`.",
+    "chain_succession": "Both `chain_response` and `chain_precedence` hold.",
+    "not_succession": "After a `first` there is no `then`.",
+    "not_chain_succession": "Directly after a `first` there is no `then`.",
 }
 
 

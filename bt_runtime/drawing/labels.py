@@ -1,4 +1,4 @@
-"""What pictures say of a tree: the labels of its nodes, and the whole tree as JSON data for other programs."""
+"""The labels of nodes in pictures, and the whole tree as JSON data for other programs."""
 
 import json
 from collections.abc import Iterator, Mapping

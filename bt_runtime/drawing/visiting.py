@@ -10,10 +10,10 @@ from bt_runtime.runtime.builder import LiveTree
 
 
 class Visiting:
-    """An observer that shows each tick to visitors of py_trees, as its `BehaviourTree` does.
+    """An observer that calls py_trees' visitors after each tick, as its `BehaviourTree` does.
 
     A visitor sees the nodes that were ticked, or all where it is `full`: children before their parents, with the
-    statuses that they have after the tick. Visitors may not change the tree: a replay has none.
+    statuses that they have after the tick. Visitors must not change the tree, because a replay runs without them.
 
     Args:
         tree: the tree that is run.

@@ -18,9 +18,9 @@ class CallSettings(NodeSettings):
     """Settings of `action`.
 
     Args:
-        call: the name of an action of the host.
-        arguments: an expression for each argument; written `with` in YAML.
-        into: the blackboard key that gets the result.
+        call: the name of the action.
+        arguments: an expression for each argument.
+        into: the blackboard key for the result.
     """
 
     call: str
@@ -38,9 +38,9 @@ class CallSettings(NodeSettings):
 
 @node("action", settings=CallSettings, shorthand="call", facts=Facts(roles=(CALLS_HOST,)))
 class CallAction(Action[CallSettings]):
-    """Runs an action of the host by its name.
+    """Calls an action of the program, such as a tool, by name.
 
-    RUNNING until it is done; then SUCCESS, or FAILURE if it raised. A halt cancels it.
+    RUNNING until it is done; then SUCCESS, or FAILURE if it raises an error. A halt cancels it.
 
     ```yaml
     action:

@@ -26,13 +26,10 @@ from bt_runtime.text import brief
     facts=Facts(keeps=("_branch",)),
 )
 class If(Node[ExpressionSettings]):
-    """Runs `then` if an expression is true, else `else`.
+    """Runs `then` if an expression is true, otherwise `else`.
 
-    The expression is evaluated once, when the node begins; the branch stays the same while it is RUNNING. A condition
-    that must hold all the time is a guard of `guarded`.
-
-    SUCCESS, FAILURE and RUNNING as the branch; SUCCESS where the expression is false and there is no `else`. An
-    expression that cannot be evaluated is an error in the tick record, and FAILURE. A halt halts the branch.
+    The expression is evaluated once, when the node starts. SUCCESS, FAILURE or RUNNING as the chosen branch; SUCCESS
+    if there is none.
 
     ```yaml
     if:
@@ -89,15 +86,10 @@ class SwitchSettings(NodeSettings):
     facts=Facts(keeps=("_chosen",)),
 )
 class Switch(Node[SwitchSettings]):
-    """Runs the node that belongs to the value of an expression.
+    """Runs the case that matches the value of an expression.
 
-    The expression is evaluated once, when the node begins; the chosen node stays the same while it is RUNNING. Cases
-    are texts: a number, `true`, `false` and `null` are written in quotes, as in `"3"`, which fits the number and the
-    text. A list or a map fits no case.
-
-    SUCCESS, FAILURE and RUNNING as the chosen node; without a case for the value `default` is chosen, and FAILURE is
-    the result where there is none. An expression that cannot be evaluated is an error in the tick record, and FAILURE.
-    A halt halts the chosen node.
+    The expression is evaluated once, when the node starts. SUCCESS, FAILURE or RUNNING as the chosen node; FAILURE if
+    there is none. Put numbers, `true`, `false` and `null` in quotes: `"3"` matches both number and text.
 
     ```yaml
     switch:

@@ -20,8 +20,7 @@ class InOrderSettings(NodeSettings):
     """Settings of `sequence` and `selector`.
 
     Args:
-        memory: after RUNNING, continue with the child that was running. Without memory the node is reactive: it starts
-            from the first child at every tick.
+        memory: continue with the running child; if false, start at the first child at every tick.
     """
 
     memory: bool = True
@@ -99,11 +98,10 @@ class InOrder(Node[InOrderSettings]):
     facts=Facts(keeps=("_next",)),
 )
 class Sequence(InOrder):
-    """Ticks its children in order, as long as they succeed.
+    """Ticks its children in order until one fails.
 
-    SUCCESS when the last child has succeeded; FAILURE as soon as one fails; RUNNING while one is running.
-    With `memory: false` the children before the running one are ticked again at every tick, and when one of them
-    fails, the running child is halted; so only conditions and guards are allowed there.
+    SUCCESS when all have succeeded; FAILURE as soon as one fails; otherwise RUNNING. With `memory: false`, only
+    conditions and guards may stand before the last child; if one of them fails, the running child is halted.
 
     ```yaml
     sequence:
@@ -125,11 +123,10 @@ class Sequence(InOrder):
     facts=Facts(keeps=("_next",)),
 )
 class Selector(InOrder):
-    """Ticks its children in order, until one does not fail.
+    """Ticks its children in order until one succeeds.
 
-    SUCCESS as soon as a child succeeds; FAILURE when all have failed; RUNNING while one is running.
-    With `memory: false` the children before the running one are ticked again at every tick, and when one of them does
-    not fail, the running child is halted.
+    SUCCESS as soon as one succeeds; FAILURE when all have failed; otherwise RUNNING. With `memory: false`, an earlier
+    child that does not fail halts the running one.
 
     ```yaml
     selector:
@@ -146,10 +143,10 @@ class ParallelSettings(NodeSettings):
     """Settings of `parallel`.
 
     Args:
-        success: how many children must succeed: `all`, `one`, or a number.
-        failure: when to fail: `one` at the first failure; `unreachable` when too few children are left to succeed.
-        until: makes it a race, which `first_success` or `first_end` of a child decides.
-        max_concurrent: how many children may be RUNNING at a time; the others wait. `None`: all.
+        success: how many children must succeed.
+        failure: when to fail: at the first failure, or when too few children are left to succeed.
+        until: makes it a race.
+        max_concurrent: how many children may be RUNNING at once; by default all.
     """
 
     success: Literal["all", "one"] | Annotated[int, Field(ge=1)] = "all"
@@ -173,16 +170,12 @@ class ParallelSettings(NodeSettings):
     facts=Facts(keeps=("ends_with",), compares=True),
 )
 class Parallel(AwaitingHalted[ParallelSettings]):
-    """Ticks all its children, each until it has ended.
+    """Ticks all its children at every tick until each has ended.
 
-    SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING
-    otherwise. Every child is ticked before the result is decided, and enough successes outweigh a failure in that tick.
-    When it ends, the children that are still RUNNING are halted. A child that has ended is not ticked again in the
-    round.
-
-    With `until` it is a race. `first_success`: SUCCESS with the first child that succeeds, FAILURE when all have
-    failed. `first_end`: the result of the first child that ends. The children behind the deciding one are not ticked
-    any more, those that are RUNNING are halted, and the node is RUNNING until their pending work has been awaited.
+    SUCCESS when `success` children have succeeded; FAILURE according to `failure`; otherwise RUNNING. Enough
+    successes win over a failure in the same tick. Children that are still RUNNING at the end are halted. With `until`
+    the children race: `first_success` fails only when all have failed, `first_end` has the result of the first child
+    that ends.
 
     ```yaml
     parallel:

@@ -12,9 +12,9 @@ from bt_runtime.record.status import FAILURE, RUNNING, SUCCESS, Status
 
 @node("inverter", shorthand="child", facts=Facts())
 class Inverter(Passing[NoSettings]):
-    """Inverts its child's result.
+    """Inverts the result of its child.
 
-    SUCCESS when the child fails, FAILURE when it succeeds, RUNNING while it is running.
+    SUCCESS when the child fails; FAILURE when it succeeds; RUNNING while it is running.
 
     ```yaml
     inverter:
@@ -63,7 +63,7 @@ class Forced(Passing[NoSettings]):
 
 @node("force_success", shorthand="child", facts=Facts())
 class ForceSuccess(Forced):
-    """Returns SUCCESS however its child ends; RUNNING while it is running.
+    """Returns SUCCESS whatever the result of its child; RUNNING while the child is running.
 
     ```yaml
     force_success:
@@ -76,7 +76,7 @@ class ForceSuccess(Forced):
 
 @node("force_failure", shorthand="child", facts=Facts())
 class ForceFailure(Forced):
-    """Returns FAILURE however its child ends; RUNNING while it is running.
+    """Returns FAILURE whatever the result of its child; RUNNING while the child is running.
 
     ```yaml
     force_failure:
@@ -89,10 +89,10 @@ class ForceFailure(Forced):
 
 @node("once", shorthand="child", facts=Facts(remembers=("_result",)))
 class Once(Decorator[NoSettings]):
-    """Runs its child to its end once in a run, and returns that result ever after.
+    """Runs its child once in a run and keeps its result.
 
-    SUCCESS or FAILURE as the child ended, also at later times, when the child is not ticked any more; RUNNING while it
-    is running. A child that was halted has not ended, and begins again.
+    SUCCESS or FAILURE as the child ended, also at later visits; RUNNING while it is running. A halted child starts
+    again.
 
     ```yaml
     once: {set: {count: "count + 1"}}

@@ -47,11 +47,10 @@ class AwaitingHalted(Node[SettingsT]):
     facts=Facts(keeps=("_ended",)),
 )
 class Finally(Node[NoSettings]):
-    """Runs `then` after its child, however the child has ended.
+    """Runs `then` after its child, whatever the child's result.
 
-    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. An error in the child is a failure like
-    any other, so `then` runs. After a halt of the whole node nothing more runs: cleanup that must survive a halt
-    belongs in the program that runs the tree.
+    RUNNING until both have ended; then FAILURE if either failed, otherwise SUCCESS. After a halt `then` does not run:
+    see `on_halt`.
 
     ```yaml
     finally:
@@ -112,13 +111,10 @@ class Finally(Node[NoSettings]):
 
 @node("on_halt", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)), facts=Facts())
 class OnHalt(Node[NoSettings]):
-    """Runs `then` when its child is halted while it is RUNNING: by a guard, a timeout, the end of the run.
+    """Runs `then` if its child is halted while RUNNING: by a guard, a timeout or the end of the run.
 
-    Nodes in `then` must end in the tick in which they begin: `set`, `notify`, conditions and the like. Others are
-    refused when the tree is read. `then` runs after the child has been halted, before the partial results of its
-    pending work are there. Its result counts for nothing, and an error in it is in the tick record.
-
-    SUCCESS, FAILURE and RUNNING as the child; then nothing else runs. Cleanup after an end is for `finally`.
+    SUCCESS, FAILURE or RUNNING as the child. `then` may only contain nodes that end in the same tick, such as `set`;
+    its result is ignored. For cleanup after a normal end use `finally`.
 
     ```yaml
     on_halt:

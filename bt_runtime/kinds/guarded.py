@@ -67,14 +67,10 @@ def guard_slots(*, required: bool) -> tuple[Slot, ...]:
 
 @node("guarded", category="decorator", slots=guard_slots(required=True), waits=True, facts=Facts(keeps=("ends_with",)))
 class Guarded(UnderGuards[NoSettings]):
-    """Runs its child once, under guards, and fails when one of them trips.
+    """Runs its child once and fails if a guard trips.
 
-    The guards are ticked in order at every tick, before the child. When one of them fails, the child is halted, its
-    pending work is awaited, and only then the node ends. A guard that is RUNNING has not decided yet and stops nothing.
-    A `loop` whose guard trips succeeds, because its work is done; here a selector continues with its next child.
-
-    FAILURE when a guard fails, else as the child: SUCCESS, FAILURE or RUNNING. RUNNING, too, while halted work is
-    awaited.
+    Guards are ticked before the child at every tick. FAILURE when one trips and the halted work has stopped;
+    otherwise SUCCESS, FAILURE or RUNNING as the child.
 
     ```yaml
     guarded:
@@ -106,7 +102,7 @@ class LoopSettings(NodeSettings):
     """Settings of `loop`.
 
     Args:
-        until: an expression; the loop ends when it is true before or after a round.
+        until: ends the loop when true; tested before and after each round.
     """
 
     until: ExpressionText | None = None
@@ -121,16 +117,10 @@ class LoopSettings(NodeSettings):
     facts=Facts(reads=("termination_reason",), repeats=True, keeps=("ends_with",)),
 )
 class Loop(UnderGuards[LoopSettings]):
-    """Runs its child again and again, under guards.
+    """Runs its child again and again until a guard trips or `until` is true.
 
-    The guards are ticked in order at every tick, before the child; so a guard can interrupt running work. When one of
-    them fails, the child is halted, its pending work is awaited, and only then the loop ends. A guard that is RUNNING
-    has not decided yet and stops nothing.
-
-    SUCCESS when a guard fails or `until` is true (the reason to stop is on the blackboard; the tree has not failed);
-    FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is
-    halted. A thousand rounds in a row in which nothing takes time (fewer if they visit more than 50 nodes
-    each) end the run with an error that names the loop.
+    Guards are ticked before the child at every tick. When one trips, the child is halted, and the loop ends when its
+    work has stopped. SUCCESS when a guard trips or `until` is true; FAILURE when the child fails; otherwise RUNNING.
 
     ```yaml
     loop:

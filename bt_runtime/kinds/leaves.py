@@ -49,8 +49,7 @@ class ExpressionSettings(NodeSettings):
 class ExpressionCondition(Condition[ExpressionSettings]):
     """Tests an expression over the blackboard.
 
-    SUCCESS when the expression is true, FAILURE when it is not; never RUNNING. An expression that cannot be evaluated
-    (`None` compared with a number, say) is an error in the tick record, and FAILURE.
+    SUCCESS if it is true; FAILURE if it is false or raises an error.
 
     ```yaml
     condition: "turn >= 3 and not sources"
@@ -76,7 +75,7 @@ class SetSettings(NodeSettings):
     """Settings of `set`.
 
     Args:
-        values: an expression for each blackboard key that is written.
+        values: an expression for each key.
     """
 
     values: dict[str, str | int | float | bool | None] = Field(min_length=1)
@@ -90,11 +89,10 @@ class SetSettings(NodeSettings):
 
 @node("set", settings=SetSettings, shorthand="values", facts=Facts())
 class Set(Node[SetSettings]):
-    """Writes to the blackboard, in the order of the file.
+    """Writes values to the blackboard, in the order of the file.
 
-    SUCCESS when every expression had a value of its key's type; FAILURE otherwise, and then the keys before the wrong
-    one are written. A text is an expression, so a literal text needs quotes of its own; numbers and booleans are taken
-    as they are.
+    SUCCESS if every value fits its key's type; otherwise FAILURE, with the keys before it written. A text is an
+    expression: write literal text as `"'text'"`.
 
     ```yaml
     set: {count: "count + 1", hint: "'Be brief.'"}
@@ -143,9 +141,9 @@ class NotifySettings(NodeSettings):
     flow=leaf(Case("success"), Case("failure", fault=True)),
 )
 class Notify(Node[NotifySettings]):
-    """Sends the user a message that is not part of the answer, through the host's `notify`.
+    """Sends the user a message that is not part of the answer.
 
-    SUCCESS, unless the host raises. Values of the blackboard can be shown: `{turn}`.
+    SUCCESS, unless the program cannot send it.
 
     ```yaml
     notify: {message: "Still looking after {turn} turns.", severity: info}

@@ -25,10 +25,10 @@ class RetrySettings(NodeSettings):
     """Settings of `retry`.
 
     Args:
-        attempts: how often the child is tried in all, at most 1000; a number or an expression.
-        backoff_s: seconds to wait before the second attempt; 0 tries again at once.
+        attempts: the number of attempts, including the first; at most 1000.
+        backoff_s: seconds to wait before the second attempt.
         factor: each further wait is longer by this factor.
-        max_backoff_s: no wait is longer than this.
+        max_backoff_s: the longest wait in seconds.
     """
 
     attempts: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)] | ExpressionText
@@ -44,12 +44,9 @@ class RetrySettings(NodeSettings):
     facts=Facts(repeats=True, keeps=("_most", "_failures", "_pause_s", "_resume_at_s")),
 )
 class RetryChild(Decorator[RetrySettings]):
-    """Tries its child again when it fails, with a growing wait between the attempts.
+    """Runs its child again when it fails, with a growing wait between the attempts.
 
-    `attempts` may be an expression over the blackboard, such as `tries_left`; it is evaluated when the node begins.
-
-    SUCCESS when the child succeeds; FAILURE when the last attempt has failed; RUNNING while the child is running and
-    during the waits. A halt ends the wait.
+    SUCCESS when the child succeeds; FAILURE when the last attempt fails; otherwise RUNNING.
 
     ```yaml
     retry:
@@ -116,7 +113,7 @@ class RepeatSettings(NodeSettings):
     """Settings of `repeat`.
 
     Args:
-        times: how many times the child must succeed; a number or an expression.
+        times: how many times the child must succeed.
     """
 
     times: Annotated[int, Field(ge=1)] | ExpressionText
@@ -124,12 +121,9 @@ class RepeatSettings(NodeSettings):
 
 @node("repeat", settings=RepeatSettings, waits=True, facts=Facts(repeats=True, keeps=("_wanted", "_successes")))
 class Repeat(Decorator[RepeatSettings]):
-    """Runs its child a number of times, one tick each.
+    """Runs its child a number of times, in separate ticks.
 
-    SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between. `times`
-    may be an expression over the blackboard, which is evaluated when the node begins. A thousand
-    repetitions in a row that take no time (fewer if they visit more than 50 nodes each) end the run with an error that
-    names the node.
+    SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; otherwise RUNNING.
 
     ```yaml
     repeat:
@@ -167,10 +161,10 @@ class ForEachSettings(NodeSettings):
     """Settings of `for_each`.
 
     Args:
-        items: a list, or an expression whose value is one; written `in` in YAML.
-        item: the blackboard key that gets each item; written `as` in YAML.
-        index: the blackboard key that gets its position, from 0.
-        go_on: run the child for the other items as well after one has failed; written `continue` in YAML.
+        items: a list, or an expression that returns one.
+        item: the blackboard key for the item.
+        index: the blackboard key for its position, from 0.
+        go_on: continue with the next item after a failure.
     """
 
     items: str | list[Any] = Field(alias="in")
@@ -194,16 +188,11 @@ class ForEachSettings(NodeSettings):
     facts=Facts(repeats=True, keeps=("_items", "_position", "_has_failed")),
 )
 class ForEach(Decorator[ForEachSettings]):
-    """Runs its child for each item of a list, one after the other.
+    """Runs its child once for each item of a list.
 
-    The list is evaluated once, when the node begins. The keys `as` and `index` are declared by the tree, and keep their
-    last values. Each item has a tick of its own.
-
-    SUCCESS when the child has succeeded for every item, also if there is none; FAILURE as soon as it fails, or with
-    `continue: true` after the last item if it has failed for any; RUNNING in between. A value that is no list is an
-    error in the tick record, and FAILURE. A halt halts the child, and the next time begins with the first item. A
-    thousand items in a row that take no time (fewer if they visit more than 50 nodes each) end the run with an error
-    that names the node.
+    The list is evaluated once, when the node starts. Declare the keys of `as` and `index` in the tree. SUCCESS when
+    the child has succeeded for every item; FAILURE as soon as it fails (with `continue: true`, after the last item),
+    or if the value is not a list; otherwise RUNNING.
 
     ```yaml
     for_each:

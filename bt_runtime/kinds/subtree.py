@@ -17,9 +17,9 @@ class SubtreeSettings(NodeSettings):
     """Settings of `subtree`.
 
     Args:
-        tree: the name of another tree.
-        arguments: values for the parameters that it declares; written `with` in YAML.
-        outputs: the keys here that get the values of its private keys when it ends; written `out` in YAML.
+        tree: the name of the other tree.
+        arguments: values for its parameters.
+        outputs: keys of this tree, each with the private key whose value it gets.
     """
 
     tree: str
@@ -34,14 +34,10 @@ class SubtreeSettings(NodeSettings):
 
 @node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", facts=Facts())
 class Subtree(Node[SubtreeSettings]):
-    """Another tree, inserted here when the tree is read; it uses the same blackboard.
+    """Includes another tree, which uses the same blackboard.
 
-    Its result is that of the other tree's root: SUCCESS, FAILURE or RUNNING. A tree that includes itself, directly or
-    not, is refused before anything runs.
-
-    Keys that the other tree declares with `private: true` exist once for each inclusion, and only its own nodes see
-    them; they keep their values until the end of the run. `out` copies such values to keys here when the other tree has
-    ended, with either result; not after a halt.
+    SUCCESS, FAILURE or RUNNING as the other tree's root. Each inclusion has its own `private: true` keys; `out`
+    copies their values to keys of this tree at the end, but not after a halt.
 
     ```yaml
     subtree: {tree: greet, with: {times: 2}, out: {greeted: count}}

@@ -21,8 +21,7 @@ class TimeoutSettings(NodeSettings):
     """Settings of `timeout`.
 
     Args:
-        seconds: how long the child may take, from its first tick, by the run's clock; a number or an
-            expression.
+        seconds: how long the child may take from its first tick.
     """
 
     seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | ExpressionText
@@ -32,9 +31,7 @@ class TimeoutSettings(NodeSettings):
 class Timeout(Passing[TimeoutSettings]):
     """Limits the time of its child.
 
-    SUCCESS, FAILURE and RUNNING as the child, while there is time left; FAILURE when the time is over, and then the
-    child is halted. A child that ends in the tick in which the time runs out is still in time. An expression
-    is evaluated when the node begins.
+    SUCCESS, FAILURE or RUNNING as the child; FAILURE when the time is up, and the child is halted.
 
     ```yaml
     timeout:
@@ -88,8 +85,8 @@ class CooldownSettings(NodeSettings):
     """Settings of `cooldown`.
 
     Args:
-        seconds: how long the child rests after each end, by the run's clock; a number or an expression.
-        wait: wait for the end of that time, instead of failing.
+        seconds: the time between an end of the child and its next start.
+        wait: wait for that time, rather than fail.
     """
 
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
@@ -103,12 +100,9 @@ class CooldownSettings(NodeSettings):
     facts=Facts(keeps=("_pause_s",), remembers=("_has_begun", "_ready_at_s")),
 )
 class Cooldown(Decorator[CooldownSettings]):
-    """Keeps its child from being run again too soon.
+    """Keeps its child from running again too soon after it has ended or was halted.
 
-    The time begins when the child has ended or was halted. An expression is evaluated when the node begins.
-
-    SUCCESS, FAILURE and RUNNING as the child; FAILURE while the child rests, or with `wait: true` RUNNING until it may
-    run again. A halt ends the wait.
+    SUCCESS, FAILURE or RUNNING as the child. Until the time is up: FAILURE, or RUNNING with `wait: true`.
 
     ```yaml
     cooldown:
@@ -161,10 +155,10 @@ class WaitSettings(NodeSettings):
     """Settings of `wait`, one of the first three of which says what is waited for.
 
     Args:
-        seconds: a time, by the run's clock; a number or an expression.
-        until: an expression over the blackboard, until it is true.
-        delivery: a key that is declared with `from: delivery`, until it has a value; written `for` in YAML.
-        timeout_s: how long `until` and `for` may take; a number or an expression. `None`: without end.
+        seconds: a number of seconds or an expression.
+        until: an expression that must become true.
+        delivery: a key declared with `from: delivery` that must get a value.
+        timeout_s: how long `until` and `for` may take; by default without limit.
     """
 
     seconds: Seconds | None = None
@@ -189,15 +183,10 @@ class WaitSettings(NodeSettings):
 
 @node("wait", settings=WaitSettings, shorthand="seconds", waits=True, acts=False, facts=Facts(keeps=("_until_s",)))
 class Wait(Node[WaitSettings]):
-    """Waits for a time, for a change of the blackboard, or for a value from outside.
+    """Waits for a time, a condition or a value from outside: one of `seconds`, `until` and `for`.
 
-    `seconds` waits for a time. `until` waits until an expression is true, and is evaluated again when a key that it
-    names has changed. `for` waits until a key that the host delivers has a value that is not null. Times are evaluated
-    when the node begins.
-
-    SUCCESS when that has come, at once if it is so already; FAILURE when `timeout_s` have passed before; RUNNING
-    meanwhile. A halt ends the wait. A wait for keys that neither pending work nor a delivery can change ends the run
-    with an error that names the node.
+    SUCCESS when it has come, at once if it is already there; FAILURE after `timeout_s`; otherwise RUNNING. If nothing
+    can change the keys of `until`, the run ends with an error.
 
     ```yaml
     wait: {until: "count >= 0", timeout_s: 60}

@@ -1,7 +1,7 @@
-"""What a node says about its last step, for people who ask why a run went as it did.
+"""Explanations of a node's last step, for people who ask why a run went as it did.
 
-A node kind says it in its own words (`Node.words`), a kind without words gets plain ones. Nothing of this is done while
-a run is under way: a `Trace` asks for it when a recorded run is repeated.
+A node kind words its own explanations (`Node.words`); any other kind gets a generic one. They are made only when a
+`Trace` watches a recorded run being repeated, never during a run.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ _OF_STEP = "is_of_step"
 
 
 def of_step(method: _F) -> _F:
-    """Mark a `Node.words` or `Node.decider` that looks at nothing but the step, its status, and what never changes.
+    """Mark a `Node.words` or `Node.decider` that depends only on the step, its status, and what never changes.
 
-    A step that repeats the last one of its node has the same words then, and they are not made again.
+    A step that repeats its node's last one then reuses the words of that one.
     """
     vars(method)[_OF_STEP] = True
     return method
@@ -29,12 +29,12 @@ def is_of_step(method: Callable[..., Any]) -> bool:
 
 
 class Figure(NamedTuple):
-    """A number that a node has looked at.
+    """A number that a node has read.
 
     Args:
         name: what it counts: `turns`, `tokens`, `errors in a row`.
         value: now.
-        limit: that it is held against; `None` if there is none.
+        limit: the limit that it is compared with; `None` if there is none.
         unit: `s`, `%`, or empty for a plain count.
     """
 
@@ -45,7 +45,7 @@ class Figure(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a node says about its last step, in the words of its kind.
+    """A node's explanation of its last step, worded by its kind.
 
     People read them behind the node's name and status, so they repeat neither. Short; in the terms of the tree; "no",
     not "failed"; numbers with thousands separators and units (`bt_runtime.text.phrases`). Text from outside is quoted

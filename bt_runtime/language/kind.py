@@ -3,14 +3,14 @@
 A `Kind` has three readers: the reader of tree files (which settings and children may a node have?), the builder (which
 class makes it?) and the palette in the documentation (what does it do?). It depends on neither YAML nor py_trees.
 
-How it ends and what it changes then is its `flow`, which checker and verifier read. A leaf lists its cases:
+Its `flow` says how it ends and what it changes then; the checker and the verifier read it. A leaf lists its cases:
 
     @node("stop", flow=leaf(Case("success", stops=True)))
     @node("offer_more", flow=leaf(Case("success", facts={"offered": "all"}), Case("failure")))
 
-Where that takes code, as with children or expressions, the flow is a function (`bt_runtime.analysis.host.Transfer`).
-The checker has those of the kinds of the runtime, by their names. Of a kind without a flow nothing is known: it may
-have any result and change anything, so nothing wrong is said about trees with it.
+If that takes code, as with children or expressions, the flow is a function (`bt_runtime.analysis.host.Transfer`). The
+checker has the functions of the runtime's own kinds, by their names. A kind without a flow may have any result and
+change anything, so trees with it get no false warnings.
 """
 
 import inspect
@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal, NewType, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict
 
 from bt_runtime.text.data import dataclass
+
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -46,7 +47,7 @@ def filled(template: str, values: Mapping[str, object], *, show: Callable[[objec
 Possible = Any
 """What a key may hold: a tuple of values, a `Key` whose values those are, or `None` for any value of the key's type.
 
-The checker itself also gives a `bt_runtime.language.expressions.domains.Domain`.
+The checker itself also gives a `bt_runtime.analysis.expressions.domains.Domain`.
 """
 HERE = "here"
 """The value of a fact that stands for the path of the node."""
@@ -312,20 +313,20 @@ NOTIFIES = "notifies the user"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a kind before a run and between its ticks, for those who judge trees or prove something.
+    """What is known of a kind before a run and between its ticks, for checks and proofs.
 
-    A kind that declares no facts has `UNDECLARED`: it may read everything and keep everything, so that mistakes of a
-    tree with it are found as in any other, and nothing is proven of it.
+    A kind that declares no facts has `UNDECLARED`: it may read everything and keep everything. Mistakes in a tree with
+    it are found as in any other, but nothing is proven of that tree.
 
     Args:
-        roles: what it does, in the terms of the runtime and its host (`oracle.agent.nodes.roles`): whoever judges trees
-            asks for a role and never for a name, so that a kind of a plugin is judged like a shipped one.
+        roles: what it does, in the terms of the runtime and its host (`oracle.agent.nodes.roles`): checks test for a
+            role, never for a name, so that a plugin's kind is treated like a shipped one.
         reads: the blackboard keys that its code reads, in addition to those that its settings name; `None`: any.
         shows: the keys that its settings name are shown to a person, and decide nothing.
         keeps: its attributes that matter in the next tick while it is RUNNING; `None`: all of them, and always.
         remembers: its attributes that matter even where it is not RUNNING.
         repeats: it may begin a child again after that has ended, before it ends itself.
-        compares: it asks in a later tick with which results its children have ended.
+        compares: in a later tick it tests with which results its children have ended.
         is_storable: what it keeps can be stored and put back; false where it is in objects of other code.
     """
 

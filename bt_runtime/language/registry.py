@@ -173,7 +173,7 @@ class Registry:
         return self._with([*self._kinds.known.values(), *kinds], [*self.keys.values(), *keys], self.actions)
 
     def with_kind(self, kind: Kind) -> "Registry":
-        """A registry in which the kind takes the place of the one of its name."""
+        """A registry in which this kind replaces the one of the same name."""
         return self._with(({**self._kinds.known, kind.name: kind}).values(), self.keys.values(), self.actions)
 
     def of_host(self, host: object, *, kind: Kind, key: Key) -> "Registry":

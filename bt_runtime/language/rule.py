@@ -2,7 +2,7 @@
 
 A rule fills one of the DECLARE templates with events. It has three uses: it is verified before the tree runs, judged on
 recorded runs, and enforced while a query runs. All three compile it to the same automaton
-(`bt_runtime.language.rules`).
+(`bt_runtime.rules.monitors`).
 """
 
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ class EventType:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def _event(cls: type[_T]) -> type[_T]:
-    """A dataclass that type checkers hold frozen; frozen at run time too, it would take four times as long to make."""
+    """A dataclass that is frozen only for type checkers; freezing it at run time makes creation four times slower."""
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
 

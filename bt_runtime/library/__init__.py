@@ -1,1 +1,1 @@
-"""Trees by name: folders, files, versions, reloading."""
+"""Trees by name, from folders."""

@@ -22,8 +22,8 @@ class TreeLibrary:
 
     Args:
         folders: searched in this order; one that does not exist counts as empty.
-        texts: texts that take the place of files, by absolute path without symbolic links: what an editor has not saved
-            yet. A file that does not exist exists by its text.
+        texts: texts that replace files, by absolute path without symbolic links: what an editor has not saved yet. The
+            file itself need not exist.
     """
 
     def __init__(self, folders: Sequence[Path], *, registry: Registry, texts: Mapping[Path, str] | None = None) -> None:
@@ -127,7 +127,7 @@ class TreeLibrary:
         raise TreeFileError(loading.mistakes or [no_sample], loading.sources)
 
     def read(self, path: Path, *, name: str) -> TreeSource:
-        """The text of a file, which need not be in one of the folders, or the one that takes its place.
+        """The text of a file, which need not be in one of the folders, or the text that replaces it.
 
         Raises:
             TreeFileError: it cannot be read.
@@ -136,7 +136,7 @@ class TreeLibrary:
         return TreeSource(str(path), text, name) if text is not None else read_source(path, name=name)
 
     def _text(self, path: Path) -> str | None:
-        """The text that takes the place of a file."""
+        """The text that replaces a file."""
         return self.texts.get(path.resolve()) if self.texts else None
 
 

@@ -6,10 +6,10 @@ Every node is a `py_trees.behaviour.Behaviour` with py_trees' life cycle (`initi
 - `step` ticks a node by direct calls instead of through nested generators: half the cost, and one place that catches
   what a node raises. An exception in `update` breaks a stock py_trees tick: statuses go stale, a memory sequence starts
   over. Here the node returns FAILURE, and the error is in the tick record under the node's path.
-- A node stores what changes and what a tick reads. What only py_trees' tools read (name, identifier, parent, …) is
-  derived from the definition on demand; it would be most of a stock node's memory.
+- A node stores what changes and what a tick reads. Attributes that only py_trees' tools read (name, identifier, parent,
+  …) are derived from the definition on demand; they take most of a stock node's memory.
 
-What always holds: a node that has ended has no RUNNING children; a halted action's request is withdrawn; `terminate` is
+Invariants: a node that has ended has no RUNNING children; a halted action's request is withdrawn; `terminate` is
 called once for each `initialise`, whatever was raised in between.
 """
 
@@ -36,7 +36,7 @@ from bt_runtime.record.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
 
 Children = Mapping[str, tuple["Node[Any]", ...]]
 Ends = frozenset[Status]
-"""Of SUCCESS and FAILURE, those with which a node can end; empty: it cannot end, as far as the question goes."""
+"""The results (SUCCESS, FAILURE) with which a node can end; empty: it cannot end."""
 ANY_END: Ends = frozenset({SUCCESS, FAILURE})
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
@@ -217,8 +217,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
         If the node is RUNNING then, it is halted as its parent would halt it.
         """
         self._forced = status
-        # An attribute of the one node takes the place of the method, so that no other `step` has to look for it. Where
-        # a trace has put its own there, that one looks.
+        # An instance attribute replaces the method of this one node, so that no other `step` has to check for it. If a
+        # trace has put its own `step` there, the trace checks.
         vars(self).setdefault("step", self.step_forced)
 
     @property
@@ -245,10 +245,10 @@ class Node(_PyTreesView, Generic[SettingsT]):
 
     @of_step
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the subclass looks at it
-        """What this kind says about its last step; by default nothing, and a plain sentence is made from its status.
+        """This kind's explanation of its last step; by default none, and a plain sentence is made from its status.
 
-        Asked only where a recorded run is explained, directly after the step: `status` is its result, and the
-        blackboard holds what it has left. Must change nothing, neither of the node nor of what the host shares with it.
+        Called only when a recorded run is explained, directly after the step: `status` is its result, and the
+        blackboard is as the step left it. Must not change anything, in the node or in what the host shares with it.
         """
         return Words()
 
@@ -256,12 +256,12 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def decider(self, step: Stepped) -> "Node[Any] | None":
         """The child that decided the status of the last step; `None`: this node. By default the last one ticked.
 
-        Asked as `words` is, and must change nothing.
+        Called as `words` is, and must not change anything.
         """
         return step.ticked[-1] if step.ticked else None
 
     def ahead(self) -> tuple["Node[Any]", ...]:
-        """The children that it may still tick before it ends; asked while it is RUNNING. By default all."""
+        """The children that it may still tick before it ends; called while it is RUNNING. By default all."""
         return self.child_nodes
 
     def ends(self, enter: Callable[["Node[Any]"], Ends]) -> Ends:
@@ -461,10 +461,10 @@ _IN_EVERY_TICK = ("step", "stop", "trips", "update")
 
 
 def specialised(cls: type[Node[Any]]) -> type[Node[Any]]:
-    """The class of which the nodes of a kind are made: `cls`, with code of its own for what every tick calls.
+    """The class of a kind's nodes: `cls` with its own copies of the methods that every tick calls.
 
-    The interpreter specialises code for the one type that it meets; code which all kinds share meets every type, and
-    costs a third more. Nothing derives from this class, so its copies stand before no other method.
+    The interpreter specialises code for the type that it sees; code shared by all kinds sees every type, and costs a
+    third more. Nothing derives from this class, so its copies hide no other method.
     """
     known = {name: getattr(cls, name, None) for name in _IN_EVERY_TICK if name not in vars(cls)}
     own: dict[str, Any] = {name: _copy(each) for name, each in known.items() if isinstance(each, FunctionType)}

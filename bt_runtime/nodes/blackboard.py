@@ -31,7 +31,7 @@ class Blackboard(Mapping[str, Any]):
 
     Attributes:
         writes: those since the last tick, in order.
-        read_of: what the host has read its own keys from when it refreshed them last; empty: all are to be read.
+        read_of: the objects from which the host last refreshed its own keys; empty: all keys must be read.
 
     Raises:
         BlackboardError: a value for an undeclared key, or of the wrong type.
@@ -65,9 +65,9 @@ class Blackboard(Mapping[str, Any]):
 
     @property
     def reader(self) -> Callable[[str], Any]:
-        """`__getitem__`, or what is as good and faster: for those who read declared keys again and again.
+        """A faster `__getitem__`, for code that reads declared keys often.
 
-        It is good for the whole run, also after `put_back`.
+        It stays valid for the whole run, also after `put_back`.
         """
         return self._values.__getitem__ if type(self).__getitem__ is Blackboard.__getitem__ else self.__getitem__
 

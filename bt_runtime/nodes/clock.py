@@ -59,7 +59,7 @@ class Alarm(Signal):
         self._timer = asyncio.get_running_loop().call_later(max(0.0, at_s - now_s), self._ring)
 
     def forget_time(self) -> None:
-        """Do not set it at a time; whoever has named one calls this when nothing waits any more."""
+        """Forget the time. Whoever has given one calls this when nothing waits any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -88,7 +88,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's monotonic clock."""
+    """The machine's monotonic clock: `now` is `time.monotonic`."""
 
     now = staticmethod(time.monotonic)
 
@@ -112,7 +112,7 @@ class SystemClock:
 
 
 class ContinuedClock:
-    """The time of a run that goes on elsewhere: it is set while the run is repeated, and passes from then on.
+    """The clock of a run that is taken over: it is set while the run is repeated, and runs from then on.
 
     Args:
         clock: gives the time that passes.
@@ -148,7 +148,7 @@ class ContinuedClock:
 
 
 class PausableClock:
-    """A clock that can be stopped: the time until it goes on does not count, nor do waits on it end.
+    """A clock that can be paused: the pause does not count as time, and no wait ends during it.
 
     Args:
         clock: gives the time.

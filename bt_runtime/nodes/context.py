@@ -1,4 +1,4 @@
-"""What the nodes of a run share with the stepper: nodes ask for work and wake-ups, what drives the run serves them.
+"""Shared state of a run's nodes and its stepper: nodes ask for work and wake-ups, the driver of the run provides them.
 
 Rules that make a run a function of its inputs:
 
@@ -7,7 +7,7 @@ Rules that make a run a function of its inputs:
   order in which they were posted, and sets their outcomes before a later tick.
 - A halted node's request is cancelled, and its end is awaited before anything else starts. A request that is withdrawn
   in the tick that posted it never starts. One that is withdrawn later is cancelled, whether or not it was held until
-  then: what a node sees does not depend on what holds requests, which no record has.
+  then: what a node sees must not depend on a hold, which is not recorded.
 - Only the methods of the context change it.
 """
 
@@ -141,7 +141,7 @@ class RunContext:
     Args:
         host: the embedding program; the host's own nodes know its real type.
         names: those of the blackboard's keys; runs of one tree share them.
-        trace: gets each evaluation of an expression; `None`: evaluations are not traced.
+        trace: makes the expressions of the nodes; `None`: evaluations are not traced.
 
     Attributes:
         now_s: the time of the tick, in seconds of the run's clock.

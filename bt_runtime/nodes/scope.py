@@ -16,7 +16,7 @@ CompiledValues = tuple[tuple[str, Compiled | None, object], ...]
 
 
 def compile_in_scope(text: str, node: Node[Any]) -> Compiled:
-    """Compile an expression of a node's settings; if the run has a trace, that gets its evaluations.
+    """Compile an expression of a node's settings; if the run has a trace, that makes it.
 
     Raises:
         ExpressionError: it is invalid; the reader accepts no tree with such an expression.

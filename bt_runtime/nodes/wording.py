@@ -1,4 +1,4 @@
-"""What the words of several node kinds have in common; `bt_runtime.text.phrases` knows no nodes."""
+"""Explanations shared by several node kinds; `bt_runtime.text.phrases` has what does not depend on nodes."""
 
 from typing import Any
 
@@ -45,9 +45,9 @@ def condition_words(step: Stepped) -> Words:
 def choice_words(step: Stepped, found: str) -> Words:
     """Of a node that has chosen one of its children by an expression."""
     if step.evaluations and step.evaluations[-1].error:
-        return Words(found, f"What it chooses by could not be evaluated: {step.evaluations[-1].error}.")
+        return Words(found, f"Its expression could not be evaluated: {step.evaluations[-1].error}.")
     if not step.ticked:
-        return Words(found, f"No child is for that: {found}." if found else "")
+        return Words(found, f"No child matches: {found}." if found else "")
     child = step.ticked[-1]
     chosen = f" was chosen ({found}) and" if found else ""
     return Words(found, f"{child.title}{chosen} {says(child.status)}.")

@@ -91,12 +91,12 @@ class Observer(Protocol):
 
 
 class Journal(Protocol):
-    """Makes outcomes durable before the tree gets them, so that no work has to be repeated after a crash."""
+    """Makes outcomes durable before anything starts that depends on them, so that no work is repeated after a crash."""
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make the outcomes durable; the tree gets them when this has returned.
+        """Record the outcomes, before the tick that takes them; the tree gets them when this has returned.
 
-        An exception ends the run.
+        They need not be durable then: `flush` follows before anything starts. An exception ends the run.
         """
         ...
 
@@ -112,9 +112,9 @@ class Journal(Protocol):
         ...
 
     async def flush(self) -> None:
-        """Make all ticks so far durable.
+        """Make all outcomes and ticks so far durable.
 
-        Awaited after ticks with deliveries before anything starts: no outcome in the journal tells of a delivery.
+        Awaited before anything starts that a tick asks for, if outcomes or deliveries came since the last time.
         An exception ends the run.
         """
         ...

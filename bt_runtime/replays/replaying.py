@@ -141,8 +141,8 @@ class Replaying:
     def hand_over(self) -> Stepper:
         """The run as it is after the last tick that was repeated, for a `RunLoop` to go on with; ends the repetition.
 
-        Requests are under way that nobody works on; what the last tick has halted is not settled, and what it has
-        posted is not started.
+        No work is being done for the requests under way. Requests that the last tick halted are not settled, and those
+        that it posted are not started.
         """
         if self._repeated is not None:
             self._repeated.is_live = True
@@ -151,9 +151,10 @@ class Replaying:
 
 @dataclass(slots=True)
 class _Repeated:
-    """The supervisor of a run that is repeated: it counts what it sees, but the run has gone on, whatever it says.
+    """The supervisor of a run that is repeated: it counts what it sees, but its decisions have no effect.
 
-    Whether the run rested after a tick is not recorded, and only ends a run, so it is asked as if the run never had.
+    The recorded run went on. Whether it rested after a tick is not recorded and could only end it, so the supervisor is
+    called as if it never rested.
     """
 
     supervisor: Supervisor

@@ -77,11 +77,11 @@ def _reads_the_same(operands: Sequence[Operand], read: Read) -> bool:
 
 
 class _Form(NamedTuple):
-    """A traced expression without what it is given to; immutable, and shared by all that have its text and names.
+    """A traced expression without its `note`; immutable, and shared by all expressions with the same text and names.
 
     Args:
         run: evaluates it.
-        clauses: as long as none was asked.
+        clauses: before any of them is evaluated.
         places: of each name, in characters from 0.
     """
 

@@ -10,8 +10,8 @@ A trace watches a tree that is built with it, while the tree repeats a recorded 
         replaying.play(recorded)
         visits, given_back = trace.take(), trace.take_given_back()
 
-A run that is under way has no trace, and pays nothing for it. Between two ticks, and after the last one, halted nodes
-get what their work had brought until then; that is in `given_back`, not among the visits.
+A live run has no trace, and no cost for one. Between two ticks, and after the last one, halted nodes get the partial
+results of their work; these are in `given_back`, not among the visits.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,8 @@ class Visit:
     """One step of one node.
 
     Args:
-        parent: the node above it; it has ticked it, but for `then` of a halted `on_halt`. `None` for the root.
+        parent: the node above it, which has ticked it (unless it is the `then` of a halted `on_halt`). `None` for the
+            root.
         decider: the child that decided the status in this step; `None` where the node has decided itself.
         writes: to the blackboard by the node itself, not by its children.
         errors: exceptions of the node itself.
@@ -64,7 +65,7 @@ class _Frame:
     errors: list[NodeError] = field(default_factory=list)
 
     def repeats(self, last: "_Frame") -> bool:
-        """Whether nothing else happened than in the last step of the same node, and no effect in either."""
+        """Whether the same happened as in the last step of the same node, and neither had an effect."""
         return not (
             self.writes
             or self.errors
@@ -79,7 +80,7 @@ class _Frame:
 
 
 class Trace:
-    """Collects the visits of a tree's ticks; of a step that repeats the one before, that visit again."""
+    """Collects the visits of a tree's ticks. A step that repeats the one before gets the same visit again."""
 
     def __init__(self) -> None:
         self._is_on = True
@@ -138,7 +139,7 @@ class Trace:
         return taken
 
     def take_given_back(self) -> tuple[Visit, ...]:
-        """The halted nodes that have got what their work had brought, since the last call; each with its writes."""
+        """The halted nodes that got partial results of their work since the last call, each with its writes."""
         taken = tuple(self._given_back)
         self._given_back.clear()
         return taken

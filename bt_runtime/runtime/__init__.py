@@ -1,1 +1,1 @@
-"""Builds trees and drives them: the stepper, the run loop, replays and traces."""
+"""Builds trees and drives them: the builder, the stepper and the run loop."""

@@ -70,7 +70,7 @@ def build(
         host: used by `notify`, `action` and the host's own nodes.
         values: blackboard values that differ from the declared defaults.
         substitutes: factories that replace single nodes, by path; for tests.
-        trace: gets the evaluations of expressions; see `bt_runtime.Trace`.
+        trace: makes the expressions, to tell of their evaluations; see `bt_runtime.Trace`.
         blackboard: a class of its own for the run's blackboard, such as one that notes which keys are read.
 
     Raises:

@@ -1,8 +1,9 @@
 """The run loop: drives a stepper with asyncio, and never polls.
 
-The stepper says what happens when; here are the tasks behind the requests, the clock, and who watches. Between ticks
-the loop sleeps until a task ends, something is delivered, or a deadline comes. Before a tick the journal, if there is
-one, makes the tick's outcomes durable; after it the observers get its record, before anything else happens.
+The stepper decides what happens when; this module has the tasks behind the requests, the clock and the observers.
+Between ticks the loop sleeps until a task ends, something is delivered, or a deadline comes. Before a tick the journal,
+if there is one, gets the tick's outcomes; after it the observers get its record, before anything else happens. What the
+tick asks for starts when all of that is durable.
 """
 
 import asyncio
@@ -65,12 +66,13 @@ class RunLoop:
     Args:
         tree: built, not yet run, or the one of `resumed`.
         observers: get every tick record; one that raises is dropped.
-        journal: makes outcomes durable before the tree gets them.
+        journal: makes outcomes and deliveries durable before anything starts that depends on them.
         supervisor: bounds the run from outside.
         pacer: may hold the run between its ticks.
         resumed: the run has begun elsewhere, and goes on here; its stepper has a supervisor already.
-        may_park: asked when the run waits for deliveries alone; if it says yes, `run` returns, and what is left of the
-            run is its record. It goes on as a resumed one that is delivered to before it is run. `None`: it waits here.
+        may_park: called when the run waits for deliveries alone; if it returns true, `run` returns, and only the record
+            of the run is left. To continue the run, resume it and deliver to it before you run it. `None`: it waits in
+            memory.
         halt_grace_s: how long a cancelled task may take to end before it is abandoned and logged, in real seconds, not
             those of the run's clock: it bounds code that ignores its cancellation.
     """

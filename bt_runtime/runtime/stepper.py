@@ -1,18 +1,18 @@
 """The stepper: how a run goes on, without tasks, a clock or waiting.
 
-A `Stepper` gets what happens to a run, and says what there is to do about it. What drives it starts work, cancels it
-and waits: the asyncio loop (`RunLoop`), a replay, a retrace, the verifier. The rules are here, once:
+A `Stepper` is given the events of a run, and says what to do about them. Its driver starts work, cancels it and waits:
+the asyncio loop (`RunLoop`), a replay, a retrace, the verifier. All of them share these rules:
 
 1. An event is the end of a request, a value from outside, or a forced result; each has its time. It waits for the next
    tick. The run is ticked when there are events, when a node asks to be ticked again because it can make progress
    without waiting, and when a deadline has come; in this order.
-2. Events that came before a deadline are handled before the deadline: a turn that ended in time is in time, even if
-   whoever drives the run looks late. A tick that events cause has the time of the latest of them, and time never goes
-   back.
+2. Events that came before a deadline are handled before the deadline: a turn that ended in time is in time, even if the
+   driver notices it late. A tick that events cause has the time of the latest of them, and time never goes back.
 3. The requests of nodes that a tick has halted are cancelled and awaited before anything else starts. Their partial
-   results are given to their nodes, and are inputs of the next tick. Keys that this changes wake who waits for them.
+   results are given to their nodes, and are inputs of the next tick. A key that this changes wakes the nodes that wait
+   for it.
 4. Then what the tick has posted is started, in the order in which it was posted. A supervisor may hold some requests,
-   or end the run here; the tree is ticked first, so it has the first word.
+   or end the run here; the tree is ticked first, so it decides first.
 5. A tree that is ticked again and again without an event is a hot loop, and one that waits for nothing that can come
    is stalled; both end the run with an error.
 6. A run that has ended is halted as a whole, its work is cancelled and awaited, and what that has changed is the last
@@ -99,14 +99,14 @@ class Supervisor(Protocol):
 
 
 class Pacer(Protocol):
-    """Holds one run between its ticks, for debuggers.
+    """Pauses one run between its ticks, for debuggers.
 
-    As long as it does not return the run stands still: work under way goes on, its outcomes and all deliveries wait.
-    What was delivered meanwhile gets a tick of its own before any posted request is started, so a changed value or a
-    forced result decides what starts.
+    Until it returns, the run does not tick: work under way continues, and its outcomes and all deliveries wait. Values
+    delivered meanwhile get a separate tick before any posted request is started, so a changed value or a forced result
+    decides what starts.
 
-    It decides nothing that a record does not have: deliveries are in the tick records, and a hold changes no other
-    input of the tree, if the run's clock stands still with it (`PausableClock`). So a replay needs no pacer.
+    A replay needs no pacer: deliveries are in the tick records, and a pause changes no other input of the tree, if the
+    run's clock is paused with it (`PausableClock`).
     """
 
     async def before_first_tick(self) -> None:
@@ -123,7 +123,7 @@ class Pacer(Protocol):
         ...
 
     def release(self) -> None:
-        """The run is to end: return from the present hold, and hold it no more."""
+        """The run must end: return from the present pause, and do not pause it again."""
         ...
 
 
@@ -254,7 +254,7 @@ class Stepper:
 
     @property
     def awaits_deliveries_alone(self) -> bool:
-        """Whether nothing but a value from outside, or the time, will let the run go on that has no tick due now."""
+        """Whether a run with no tick due now can continue only by a value from outside or a deadline."""
         return not self.under_way and not self.posted and self._context.awaits_delivery()
 
     @property
@@ -406,9 +406,9 @@ class Stepper:
         return request
 
     def lose(self, outcome_of: Callable[[Request], Outcome | None]) -> None:
-        """Whoever did the work is gone: each request ends with the outcome that is known, or is posted once more.
+        """The work of the requests was lost: each ends with its known outcome, or is posted once more.
 
-        All that is posted is then judged together, because which of it had begun is not known.
+        All posted requests are then judged together, because it is not known which had begun.
         """
         lost = []
         for request in (*self.under_way.values(), *self.posted):

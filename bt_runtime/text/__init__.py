@@ -1,4 +1,4 @@
-"""Text for people: suggestions for mistyped names, mistakes with their places, token estimates, and times.
+"""Text for people: suggestions for mistyped names, mistakes with their places, token estimates, times, and dataclasses.
 
 Every room may import this package; it imports none. `bt_runtime.text.yaml_reader` is imported by its own name, because
 it loads PyYAML.

@@ -85,8 +85,8 @@ class Ask:
         config: the user's own limits; `None` means the default ones.
         run_id: the name of the run; `None` makes one.
         trace: the headers that say which trace the question is part of, if its request had any.
-        is_detached: its run needs no reader: it is not cancelled when the last one has left.
-        client_tools: those that the client runs itself.
+        is_detached: its run is not cancelled when the last reader has left.
+        client_tools: those that the client runs itself; `None`: there are none.
         headers: of the request, for tools that hand them on; `None`: they are not known.
         attachments: files beside the question, each a block (`oracle.llm.protocol`) of which the bytes are kept.
         output_schema: JSON schema of the answer, checked; `None`: it is free text.
@@ -139,14 +139,14 @@ class Checked:
         return turn_limit(self.control)
 
     def for_run(self, run_id: str, *, context_id: str, asked_at: str) -> "Checked":
-        """The same question as a run of this id, which began then, in a conversation that exists or has just begun."""
+        """The same question as a run with this id and start time, in a conversation that exists or has just begun."""
         ask = replace(self.ask, run_id=run_id, context_id=context_id)
         begun = Conversation(context_id, ask.user_id, ask.project_id) if self.ask.context_id is None else None
         return replace(self, ask=ask, asked_at=asked_at, begun=begun)
 
 
 class Past(Protocol):
-    """What a query knew when it began."""
+    """The inputs of a query when it began."""
 
     @property
     def previous(self) -> QueryClassification | None:
@@ -208,7 +208,7 @@ class ActiveQuery:
 
     @property
     def is_parked(self) -> bool:
-        """Whether it waits for people alone; what is left of it is its record."""
+        """Whether it only waits for people; nothing but its record is kept then."""
         return isinstance(self.control, TreeControl) and self.control.is_parked
 
     def cancel(self) -> None:
@@ -222,7 +222,7 @@ class ActiveQuery:
         self.control.cancel()
 
     def abandon(self) -> None:
-        """Send and save nothing from now on: another worker owns the run."""
+        """Stop sending and saving: another worker owns the run."""
         self.agent.output.is_done = self.is_abandoned = True
 
     async def run(self) -> None:
@@ -287,7 +287,7 @@ class Oracle:
 
     Args:
         equipment: model, tools, prompt segments and clock.
-        trees: where YAML trees are found by name; those of a library are read again when their files change.
+        trees: where YAML trees are found by name.
         conversations: keeps the exchanges.
         new_id: makes ids of runs.
         config: the limits of users who have set none.
@@ -337,7 +337,7 @@ class Oracle:
 
     @property
     def model(self) -> Model:
-        """What answers."""
+        """The model that answers."""
         return self._equipment.model
 
     @property
@@ -366,7 +366,7 @@ class Oracle:
 
     @property
     def tool_groups(self) -> frozenset[str]:
-        """What there are tools for: the groups of the tools, less the web where the model's provider refuses it."""
+        """The groups of the available tools, without the web if the model's provider refuses it."""
         further = () if self.changing is None else self.changing.tools()
         groups = frozenset(tool.group for tool in (*self._equipment.tools.tools, *further))
         return groups if self._equipment.model.has_web_search else groups - {"web"}
@@ -381,7 +381,7 @@ class Oracle:
 
         Args:
             user_id: whose.
-            also_gone: those too that come and go and are not there now, for a query that has begun with them.
+            also_gone: include tools that come and go and are absent now, for a query that began with them.
 
         Raises:
             ToolSetupError: the user's vault cannot be used.
@@ -415,10 +415,10 @@ class Oracle:
         """Check a question and load its control.
 
         Raises:
-            UserError: it is empty, too long, or not text; a limit is out of bounds; there is no such tree.
+            UserError: it is empty, too long, or not text; a limit is out of bounds; there is no such tree; a tool of
+                the client cannot be offered.
             TreeFileError: the tree has mistakes.
             DecisionTreeError: the decision tree cannot be made, or has no limits.
-            ClientToolError: a tool of the client cannot be offered.
             ToolSetupError: the client brings tools, and those of the user cannot be made.
         """
         question = checked_question(ask.question)
@@ -500,14 +500,14 @@ class Oracle:
     def reopen(
         self, checked: Checked, past: Past, *, conversation: Conversation, tools: ToolRegistry, clock: Clock
     ) -> OpenAgent:
-        """The query of a run that has begun in another process, before its first tick; nothing of it is sent or kept.
+        """The query of a run that began in another process, before its first tick; nothing of it is sent or saved.
 
         Args:
             checked: the question as it was checked then, with the version of the tree that drives it.
             past: what the query knew when it began.
             conversation: its messages when the query began.
             tools: the tools that the query began with.
-            clock: the query's clock, which goes on at the last recorded time.
+            clock: the query's clock, which continues at the last recorded time.
 
         Raises:
             TypeError: a decision tree in Python drives it, which cannot be repeated.
@@ -541,7 +541,7 @@ class Oracle:
         may_park: Callable[[], bool] | None = None,
         trace: RunTrace = NOT_TRACED,
     ) -> ActiveQuery:
-        """Let a query that was opened anew go on, after all its ticks were repeated.
+        """Let a query that was reopened continue, after all its ticks were repeated.
 
         Args:
             opened: the query that `reopen` returned.
@@ -581,7 +581,7 @@ class Oracle:
         return found
 
     def _equipped(self, ask: Ask, clock: Clock | None, *, may_ask: bool) -> Equipment:
-        """What the query works with; a control that cannot ask people has no tools that need their approval."""
+        """The equipment of the query; a control that cannot ask people gets no tools that need approval."""
         tools = self.tools_for(ask.user_id)
         if ask.client_tools:
             tools = ask.client_tools.behind(tools)

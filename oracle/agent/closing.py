@@ -53,7 +53,7 @@ def _detail(run: AgentRun, reason: TerminationReason) -> str:
 
 
 def _for_user(fault: ModelFault, run: AgentRun) -> str:
-    """What the user reads: where operators know more, with the reference under which they find it."""
+    """The message for the user. It has a reference if operators can find more under it."""
     return f"{fault.message} Reference: {run.query.run_id}." if fault.cause else fault.message
 
 
@@ -87,7 +87,7 @@ def settle_reason(run: AgentRun) -> TerminationReason:
 
 
 def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
-    """The true reason, and what the control is to blame for if it is `error` and nothing else failed."""
+    """The actual reason, and the control's fault if the reason is `error` and nothing else failed."""
     written, ending, problem = run.state.termination_reason, run.ending, run.ending.problem
     match written:
         case None | "completed" if _wrote_nothing(run):
@@ -103,7 +103,7 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
         case "completed" if ending.has_lost_control and not run.state.answered:
             return "error", problem
         case "user_cancelled" if not run.state.cancelled:
-            return "error", "it said that the user had cancelled, and nobody had"
+            return "error", "it said that the user had cancelled, but nobody had"
         case "error":
             return "error", problem or "it gave no reason"
         case _:
@@ -111,7 +111,7 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
 
 
 def _wrote_nothing(run: AgentRun) -> bool:
-    """Whether the model has had its turn, the answer has no text, and nothing else went wrong."""
+    """Whether the model finished a turn, the answer has no text, and nothing else went wrong."""
     return run.turn.outcome is not None and not _has_failed(run) and not run.output.answer.strip()
 
 
@@ -122,7 +122,7 @@ def _has_output(run: AgentRun) -> bool:
 
 
 def _is_left_without_a_turn(run: AgentRun) -> bool:
-    """Whether the last response is no whole answer, calls no tools, and nothing else went wrong."""
+    """Whether the last response is not a whole answer and calls no tools, and nothing else went wrong."""
     last = run.turn.outcome
     return last is not None and not (last.calls or run.state.answered or _has_failed(run))
 

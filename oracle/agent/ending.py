@@ -1,4 +1,4 @@
-"""What is known of the end of a query: its faults, and how long it waits for work that it has cancelled."""
+"""The end of a query: its faults, and how long it waits for work that it has cancelled."""
 
 from collections.abc import Iterable
 from dataclasses import field
@@ -51,8 +51,8 @@ def control_failed(tree: str, problem: str) -> ModelFault:
     """The tree or decision tree that controls a query broke, or ended without a reason."""
     return ModelFault(
         "tree_failed",
-        "The control of this query failed. Please ask again; if it fails again, tell the operator of this service.",
-        f"the control of the query ({tree}) failed: {problem}",
+        "The control of this run failed. Please ask again; if it fails again, tell the operator of this service.",
+        f"the control of the run ({tree}) failed: {problem}",
     )
 
 
@@ -66,14 +66,14 @@ def internal_error(error: Exception) -> ModelFault:
 
 
 CANCEL_GRACE_S = 0.05
-"""How long a cancelled model or tool may take to end, in real seconds: a query ends within 100 ms of its limit."""
+"""How long a cancelled model call or tool may take to end, in real seconds: a query ends within 100 ms of its limit."""
 LEAST_S = 0.005
-"""For what is cancelled when that time is used up; what heeds its cancellation needs less."""
+"""For work that is cancelled when that time is used up; work that reacts to its cancellation needs less."""
 
 
 @dataclass(slots=True)
 class CancelGrace:
-    """The grace time of one query: each cancelled work has all of it, until the query is to end.
+    """The grace time of one query: each piece of cancelled work has all of it, until the query must end.
 
     From then on they share it: a tree may halt one after the other, and `done` would wait for each.
     """
@@ -81,7 +81,7 @@ class CancelGrace:
     _until_s: float | None = None
 
     def end(self) -> None:
-        """The query is to end now; does nothing the second time."""
+        """The query must end now; does nothing the second time."""
         if self._until_s is None:
             self._until_s = monotonic() + CANCEL_GRACE_S
 

@@ -1,4 +1,4 @@
-"""`Equipment`: what every query of a process works with."""
+"""`Equipment`: the model, tools, prompt and clock of every query of a process."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import field

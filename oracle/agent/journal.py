@@ -14,7 +14,7 @@ from oracle.core.encoding import held_frozen
 from signals import SignalRecord
 
 Fact = Chunk | Outcome | TickRecord
-"""What a record consists of."""
+"""The entries of a record."""
 
 
 @held_frozen
@@ -92,7 +92,7 @@ class RuleBreach:
 
 
 class RuleGate(Protocol):
-    """Judges the steps of one query by the rules of its tree, at the moment at which they begin."""
+    """Checks the steps of one query against the rules of its tree, when they begin."""
 
     def turn(self, *, visible: bool) -> None:
         """A turn of the model begins."""
@@ -147,19 +147,19 @@ class NoJournal:
     """Keeps nothing: for queries that live in memory only."""
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Forget them."""
+        """Do nothing."""
 
     def begin_tick(self) -> None:
-        """Nothing is kept together."""
+        """Do nothing."""
 
     def end_tick(self) -> None:
-        """Nothing was."""
+        """Do nothing."""
 
     async def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing."""
 
     def request(self, record: RequestRecord, *, prompt: str) -> None:
-        """Forget it."""
+        """Do nothing."""
 
     def intend(self, call_id: str, tool: str, *, step: str, at: str) -> None:
         """Do nothing."""
@@ -169,7 +169,7 @@ class NoJournal:
         return False
 
     def signal(self, record: SignalRecord) -> None:
-        """Forget it."""
+        """Do nothing."""
 
     def rule(self, breach: RuleBreach) -> None:
-        """Forget it."""
+        """Do nothing."""

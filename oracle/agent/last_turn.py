@@ -1,4 +1,4 @@
-"""The latest turn of a query, and what a process that died has left of one."""
+"""The latest turn of a query, and the remains of one whose process died."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -14,7 +14,7 @@ from oracle.llm.protocol import ModelFault, ToolUse
 
 @dataclass(slots=True)
 class LastTurn:
-    """How far the latest turn has come; empty before the first one.
+    """The progress of the latest turn; empty before the first one.
 
     Args:
         outcome: how the turn ended; of the latest turn of the answer.
@@ -96,13 +96,13 @@ class LostTurn:
 
     @property
     def has_text(self) -> bool:
-        """Whether there is something that the model can go on with."""
+        """Whether there is something that the model can continue."""
         return bool(self.text.strip())
 
 
 @dataclass(slots=True)
 class LostWork:
-    """The work of a query that was under way.
+    """The unfinished work of a query whose process died.
 
     Args:
         turns: by the keys of the outcomes that they will have.

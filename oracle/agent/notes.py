@@ -1,4 +1,4 @@
-"""Notes of the control to the model: which one goes with a request, and the words of those that no tree has.
+"""Notes of the control to the model: which one goes with a request, and the texts that no tree file contains.
 
 One note goes with a request: the strongest that waits, and of equally strong ones the latest. Several would
 contradict each other, such as "look for what is missing" and "tools are not run any more". The list of tools that are
@@ -13,7 +13,7 @@ from oracle.core.encoding import held_frozen
 from oracle.decision import AgentState
 
 Strength = Literal["reminder", "hint", "near_limit", "enough", "ending", "last_turn"]
-"""What a note is about, the weakest first: `ending` is that another failure or repetition ends the query."""
+"""The subject of a note, the weakest first; `ending` means that another failure or repetition ends the query."""
 _RANK: Final = {strength: rank for rank, strength in enumerate(get_args(Strength))}
 
 TOOL_ERROR: Final = (

@@ -1,6 +1,7 @@
 """The words of the system notifications and of the sentence that ends an answer which did not complete.
 
-The words are part of the contract with clients; only the numbers change. Pure functions: who sends them adds the time.
+The words are part of the contract with clients; only the numbers change. These are pure functions: the sender adds the
+time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ class Notice:
 
 
 def quoted(text: str) -> str:
-    """Text from a model or a tool as part of a sentence: one line, bounded, and no signal in it."""
+    """Text from a model or a tool as part of a sentence: one line of bounded length, without signals."""
     flat = as_plain_text(" ".join(text.split()))
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 

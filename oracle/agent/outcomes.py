@@ -12,11 +12,11 @@ from oracle.llm.protocol import CacheMiss, ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
-"""Signals that say enough by themselves: another turn, or the control, brings the words."""
+"""Signals that need no text: another turn, or the control, writes it."""
 DOUBTED_BELOW = 0.3
-"""A signal of less confidence is doubted: the fallback is consulted to confirm it."""
+"""For a signal of less confidence, the fallback is consulted to confirm it."""
 _DOUBTED = frozenset({"need_turn", "stuck"})
-"""Signals whose response the fallback may read all the same: one that is repeated, or gives up."""
+"""Signals whose response the fallback may read as well: repeated ones, and those that give up."""
 
 
 WRITE_UNKNOWN = (
@@ -26,7 +26,7 @@ WRITE_UNKNOWN = (
 """The result of a writing call whose process died."""
 
 ASKED_CLIENT = "Asked of the client, which runs this tool."
-"""What stands in the place of the result of a call that is put to the client."""
+"""The provisional result of a call that the client runs."""
 
 
 @held_frozen
@@ -58,8 +58,8 @@ class TurnOutcome:
         encoded: how the encoder reads the state of the work in the response; `None` if it was not asked, or did not
             answer.
         is_lost: the process that read the response died before its end: what the user has seen of it is all that is
-            left. It is no finished turn: what asked for it asks for the rest, and both are one.
-        goes_on_from: the text of the lost turns that this one goes on with; together they are one response.
+            left. It is not a finished turn: the node that asked for it asks for the rest, and both count as one.
+        goes_on_from: the text of the lost turns that this one continues; together they are one response.
         cache_creation_tokens: the input that the provider has put into its cache.
         cache_read_tokens: the input that it has read from its cache.
         repeats: the text repeats the answer so far, or itself.
@@ -111,7 +111,7 @@ class TurnOutcome:
 
     @property
     def whole_text(self) -> str:
-        """The visible text of the response, with what lost turns have said of it."""
+        """The visible text of the response, including the text of lost turns."""
         return self.goes_on_from + self.text if self.goes_on_from else self.text
 
     @property
@@ -142,7 +142,7 @@ class TurnOutcome:
 
     @property
     def is_unclear(self) -> bool:
-        """Whether the fallback may have to read the response: it says nothing that the control could simply follow."""
+        """Whether the fallback may have to read the response, because it has nothing that the control can act on."""
         if self.calls or not (self.is_whole and self.has_text):
             return False
         signal = self.signal
@@ -165,7 +165,7 @@ class TurnOutcome:
     def announces(self, classifier: Classifier) -> bool:
         """The response ends by announcing what the model will do, but calls no tool and has no signal.
 
-        A call that is written as text is no call, whatever the signal.
+        A call written as text does not count as a call, whatever the signal.
         """
         if not self.is_answer:
             return False
@@ -196,8 +196,8 @@ class CallResult:
 
     Args:
         is_error: it failed, was refused, or was cancelled.
-        counts: it was run to its end, so it is an action, and an error if it failed. One that shares the
-            result of an identical call of its turn does not: the model had seen nothing in between.
+        counts: it was run to its end, so it is an action, and an error if it failed. A call that shares the result of
+            an identical call of its turn does not count: the model saw nothing in between.
         is_empty: the call succeeded, but its result has no content.
         group: the tool's group; `None` if there is no such tool.
         began: the tool was started, also if the call was cancelled then.
@@ -222,12 +222,12 @@ class CallResult:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nobody knows if the call, which writes, was carried out."""
+        """Whether it is unknown if the call, which writes, was carried out."""
         return not self.counts and self.text == WRITE_UNKNOWN
 
     @property
     def is_asked(self) -> bool:
-        """Whether the call is put to the client, which has not answered yet: its result follows."""
+        """Whether the client runs the call and has not answered yet; its result follows."""
         return not self.counts and self.began and self.text == ASKED_CLIENT
 
 

@@ -3,7 +3,7 @@
 - The answer is the content chunks joined; nothing else adds to it.
 - The texts of several turns are joined by a chunk of two line breaks.
 - A source is sent once; a tool call that was announced gets exactly one result.
-- What people were asked is answered before `Done`: it is withdrawn where nobody has answered.
+- Every question to a person is closed before `Done`: it is withdrawn if nobody has answered.
 - `Done` is sent once, and nothing after it.
 """
 
@@ -59,7 +59,7 @@ class Output:
     """What people were asked and have not answered, by id."""
     is_done: bool = False
     goes_on: bool = False
-    """The text of the next turn follows without a paragraph: it is the rest of what a lost turn has said."""
+    """The text of the next turn follows without a paragraph: it is the rest of a lost turn's text."""
     is_closed: bool = False
     """The sentence that says why the query has stopped was sent: no text follows, not even that of a parallel turn."""
     _texts: list[str] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Output:
             self.emit(Closing(text, reason))
 
     def begin_turn(self) -> None:
-        """A turn begins: its text is a paragraph of its own, unless it goes on with that of a lost one."""
+        """A turn begins: its text is a separate paragraph, unless it continues the text of a lost turn."""
         self._paragraph_due = not self.goes_on
 
     def new_paragraph(self) -> None:
@@ -102,10 +102,10 @@ class Output:
         self._paragraph_due = True
 
     def say_sentence(self, sentence: str, *, reason: TerminationReason | None = None) -> None:
-        """A sentence of the control's own, in a paragraph and a chunk of its own.
+        """A sentence of the control, in a separate paragraph and chunk.
 
-        It may quote tool calls, errors and the model: no signal can begin in it. One without a reason is not sent after
-        the sentence that says why the query has stopped, which is the last of the answer.
+        It may quote tool calls, errors and the model, so no signal can begin in it. One without a reason is not sent
+        after the sentence that says why the query has stopped, which is the last of the answer.
         """
         if self.is_closed and reason is None:
             return
@@ -127,7 +127,7 @@ class Output:
         self._step(chunk)
 
     def call_tool(self, chunk: ToolCalled) -> None:
-        """A tool call; its result is owed from now on."""
+        """A tool call; it needs a result from now on."""
         self._open_calls[chunk.tool_call.id] = None
         self._step(chunk)
 
@@ -148,7 +148,7 @@ class Output:
         self._orphans.clear()
 
     def restore(self, sent: Answer, steps: Iterable[ConversationStep], *, orphans: Iterable[ToolCall]) -> None:
-        """Go on after what another process has sent; nothing of it is sent again.
+        """Continue after the chunks that another process has sent; none of them is sent again.
 
         Args:
             sent: all of it.
@@ -169,14 +169,14 @@ class Output:
             self._step(chunk)
 
     def ask(self, chunk: ApprovalRequested | QuestionAsked) -> None:
-        """A person is asked; the answer is owed from now on."""
+        """A person is asked; the question needs an answer from now on."""
         self.remarks += 1
         self.pending[chunk.interrupt.id] = chunk.interrupt
         self._send(chunk)
 
     def answer_person(self, chunk: Answered) -> None:
-        """What a person has decided, or what came of it otherwise."""
-        if self.pending.pop(chunk.interrupt.id, None) is None:  # nobody was asked: it was allowed before
+        """The decision of a person, or another outcome of the question."""
+        if self.pending.pop(chunk.interrupt.id, None) is None:  # nobody was asked, because it was allowed earlier
             self.remarks += 1
         self._send(chunk)
 
@@ -199,7 +199,7 @@ class Output:
             self.return_tool(ToolReturned(call_id, why, is_error=True, duration_ms=0))
 
     def withdraw(self, interrupt_ids: Iterable[str]) -> None:
-        """Nobody waits for these answers any more."""
+        """Withdraw these questions."""
         for interrupt in [self.pending[each] for each in interrupt_ids if each in self.pending]:
             self.answer_person(Answered(replace(interrupt, status="withdrawn")))
 

@@ -1,12 +1,12 @@
-"""What a query asks people, and what they decide.
+"""The questions of a query to people, and their decisions.
 
 Rules:
 
 - What is asked has an id of the run and a number, so that a run which is repeated asks the same.
 - Answers come as deliveries of the blackboard key `answers`: a mapping from the id to the decision. One counts once,
   and only while it is waited for. A decision that was not possible counts as a refusal.
-- A refused call is not put to a person again in the query: the same call gets the same refusal.
-- Text of people is material like a tool's: bounded, and neutralised where the model reads it.
+- A person is not asked again about a refused call in the same query: the same call gets the same refusal.
+- Text from people is treated like a tool's: bounded, and neutralised where the model reads it.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -51,7 +51,7 @@ RESULT_SCHEMA: Final[Mapping[str, Any]] = {
     "required": ["output"],
     "additionalProperties": False,
 }
-"""Of what a client answers a call with."""
+"""The size of a client's answer to a call."""
 _LATE: Final = f"Not answered: the user's application gave no result within {ANSWERED_WITHIN_S:.0f} s."
 _GONE: Final = "Not answered: the user's application is not asked any more."
 
@@ -109,7 +109,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class People:
-    """What one query asks people.
+    """The questions of one query to people.
 
     Args:
         run_id: names what is asked.
@@ -129,7 +129,7 @@ class People:
 
     @classmethod
     def of(cls, run: AgentRun) -> Self:
-        """Those of a query, which nobody has asked yet (`AgentRun.part`)."""
+        """The questions of a query, none asked yet (`AgentRun.part`)."""
         return cls(run.query.run_id, run.output, frozenset(run.query.grants))
 
     def ask(
@@ -164,7 +164,7 @@ class People:
 
         Args:
             tool: its name.
-            terms: who may decide; what another person is to decide no grant of the user decides.
+            terms: who may decide; a user's grant does not replace another person's decision.
             call: the call of the model; `None`: the tree calls it.
         """
         if tool not in self.grants or terms.answerers != "user":
@@ -175,7 +175,7 @@ class People:
         return True
 
     def hear(self, answers: Mapping[str, Any] | None) -> None:
-        """Take what has come; what nobody waits for is left out."""
+        """Take the decisions that have come; those that nothing waits for are ignored."""
         if answers is None or answers is self._heard:
             return
         self._heard = answers
@@ -184,7 +184,7 @@ class People:
                 self._given.setdefault(interrupt_id, given)
 
     def decided(self, interrupt_id: str) -> Verdict | None:
-        """What was decided, once; `None` if nothing was yet."""
+        """The decision, returned once; `None` if there is none yet."""
         given, interrupt = self._given.pop(interrupt_id, None), self.output.pending.get(interrupt_id)
         if given is None or interrupt is None:
             return None
@@ -222,7 +222,7 @@ class People:
 
 
 def edited(run: AgentRun, call: ToolUse, arguments: Mapping[str, Any] | None) -> ToolUse:
-    """A call with the arguments of a person, which its result will tell the model; `None`: they stay."""
+    """A call with the arguments of a person, about which its result informs the model; `None`: they stay."""
     if arguments is None:
         return call
     shown = clipped(to_json(arguments).decode(), LONGEST_COMMENT)
@@ -238,12 +238,12 @@ def ask_client(people: People, call: ToolUse) -> str:
 
 
 def client_answer(output: str, *, is_error: bool = False) -> dict[str, Any]:
-    """What answers the question of a call (`Delivery.answer`): of bounded length, as the result of any tool."""
+    """The answer to the question of a call (`Delivery.answer`): of bounded length, like the result of any tool."""
     return {"output": bounded(output), "is_error": is_error}
 
 
 def client_result(verdict: Verdict) -> ToolResult:
-    """The result of a call, by what became of its question."""
+    """The result of a call, by the outcome of its question."""
     if verdict.status != "answered":
         return ToolResult(_LATE if verdict.status == "expired" else _GONE, is_error=True)
     given = verdict.answer if isinstance(verdict.answer, Mapping) else {"output": verdict.answer}

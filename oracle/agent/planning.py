@@ -1,4 +1,4 @@
-"""What a turn may cost: its limits, the cost of a request, and how much of the results of tools fits."""
+"""The limits of a turn, the cost of a request, and how much of the tools' results fits."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _NOT_READ = frozenset({"type", "id", "signature"})
 _SEQUENCES = (list, tuple)
 
 _LEAST_RESULTS = 2_000
-"""Tokens of results with less of which another turn is not worth planning for."""
+"""If fewer tokens of results fit, another turn is not worth planning for."""
 _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
 
@@ -119,7 +119,7 @@ def plan_turn(
 def results_room(state: AgentState, request: InputEstimate) -> int:
     """The tokens that the results of a turn's tools may have, so that the budget pays for another turn after the next.
 
-    Where it does not, or where the next turn is the last one anyway, they may have what that turn can pay for.
+    If it does not, or if the next turn is the last one anyway, they may use what that turn can pay for.
 
     Args:
         state: after the turn.
@@ -131,7 +131,7 @@ def results_room(state: AgentState, request: InputEstimate) -> int:
 
 
 def thinking_room(left: int, *, most: int, max_tokens: int) -> int:
-    """How much of a turn may be thinking: half at most, for the rest is the answer's; none where little is left."""
+    """How much of a turn may be thinking: half at most, so that the answer has the rest; none if little is left."""
     return min(most, max_tokens // 2) if left >= LEAST_FOR_THINKING else 0
 
 
@@ -146,7 +146,7 @@ def _budget_pays_for_one_turn_only(left: int, request: InputEstimate) -> bool:
 
 
 def _pays_for_two_turns_only(left: int, request: InputEstimate) -> bool:
-    """The turn after this one would be the last paid one, with as many results as are worth a turn (`results_room`)."""
+    """The turn after this one would be the last one paid for, with results worth a turn (`results_room`)."""
     both = request.expected + request.whole + 2 * (_ANSWER_RESERVE + _LEAST_RESULTS)
     return left - request.expected - 4 * _ANSWER_RESERVE < both
 
@@ -176,7 +176,7 @@ class Reservation:
         return self.output_tokens * CHARACTERS_PER_TOKEN
 
     def cover(self, characters: int, *, tokens_left: int) -> int:
-        """Grow for an output of this size, as far as the budget goes; returns the characters that are reserved.
+        """Grow for an output of this size, as far as the budget allows; returns the characters that are reserved.
 
         Args:
             characters: length of the output so far.
@@ -216,7 +216,7 @@ class RequestCost:
         Args:
             unsent: characters that no request has had yet.
             prompt: characters of the system prompt.
-            shape: what of the request, its messages apart, voids the cache when it changes.
+            shape: the parts of the request besides its messages that void the cache when they change.
             now_s: the time.
         """
         new = estimate_tokens(unsent)
@@ -233,7 +233,7 @@ class RequestCost:
         return Reservation(self, plan.input_tokens, plan.max_tokens)
 
     def note(self, outcome: TurnOutcome, *, shape: object, now_s: float) -> None:
-        """Take over what the provider has counted for a turn, and what its cache holds from now on.
+        """Record the tokens that the provider counted for a turn, and what its cache holds from now on.
 
         A request without tools differs in `tool_choice`, and so shares no cached messages with the others.
         """
@@ -253,7 +253,7 @@ def fitted(results: Sequence[CallResult], *, characters: int) -> tuple[CallResul
     """
     left, most = characters, 0
     for waiting, size in zip(range(len(results), 0, -1), sorted(len(each.text) for each in results), strict=True):
-        most = max(_LEAST, left // waiting)  # what shorter results leave is for the longer ones
+        most = max(_LEAST, left // waiting)  # longer results use the room that shorter ones leave
         left -= min(size, most)
     return tuple(replace(each, text=_cut(each.text, most)) if len(each.text) > most else each for each in results)
 

@@ -1,7 +1,7 @@
 """`AgentRun`: one query in progress, which the tree's nodes and the plain loop work on by the same verbs.
 
-It joins parts of one purpose each: the immutable state, the transcript for the provider, the output for the user, the
-latest turn, the signals, what people are asked, the cost of requests, and what is known of the end. Steps that wait
+It combines parts with one purpose each: the immutable state, the transcript for the provider, the output for the user,
+the latest turn, the signals, what people are asked, the cost of requests, and what is known of the end. Steps that wait
 (`turn`, `tool_calls`) return an outcome and change nothing but the output; `apply_turn` and `apply_tools`, which never
 wait, apply an outcome to the state. So a run can be repeated from its outcomes.
 """
@@ -34,7 +34,7 @@ from prompts import ComposedPrompt
 from signals import NeedTurn
 
 LOST_CALL = "Not run: the turn that asked for it was lost, and did not ask for it again."
-"""The result of a call whose turn has begun anew in another process."""
+"""The result of a call whose turn was restarted in another process."""
 
 P = TypeVar("P")
 Judge = Callable[[AgentState, CallResult], AgentState]
@@ -61,7 +61,7 @@ class AgentRun:
         journal: where requests are kept.
         trace: what the query reports its steps to.
         now_s: the time of the tick, where a tree reads keys that depend on it.
-        lost: what another process has left of the work that was under way; `None`: nothing.
+        lost: unfinished work that another process has left; `None`: there is none.
         usage: the tokens of `state.tokens_used` by kind, with those that were read from the cache.
         call_notes: texts that precede the results of calls, by their ids.
         repairs: how many answers did not fit the schema of the query.
@@ -98,7 +98,7 @@ class AgentRun:
     parts: dict[Callable[["AgentRun"], object], Any] = field(default_factory=dict)
 
     def part(self, make: Callable[["AgentRun"], P]) -> P:
-        """What a feature keeps of the query: `run.part(People.of)`; made when it is first asked for."""
+        """A feature's data about the query: `run.part(People.of)`; made on first use."""
         if make not in self.parts:
             self.parts[make] = make(self)
         part: P = self.parts[make]
@@ -111,7 +111,7 @@ class AgentRun:
 
     @property
     def fault(self) -> ModelFault | None:
-        """What the user reads about if the query ends as an error."""
+        """The fault that the user is told of if the query ends as an error."""
         return self.ending.fault or self.turn.fault
 
     def stop(self, reason: TerminationReason) -> None:
@@ -183,7 +183,7 @@ class AgentRun:
         return tuple(name for name in self.offered if name not in self.withheld) if can_call else ()
 
     def _results_room(self) -> int:
-        """The characters that the results of the last turn's tools may have; whatever the time is, the same."""
+        """The characters that the results of the last turn's tools may have; this does not depend on the time."""
         unsent, prompt = self.transcript.unsent_characters, len(self.prompt.text) if self.prompt else 0
         whole = self.cost.estimate(unsent=unsent, prompt=prompt, shape=object(), now_s=0.0).whole
         new = estimate_tokens(unsent) if self.turn.outcome is not None and self.turn.outcome.caches else whole
@@ -194,7 +194,7 @@ class AgentRun:
         return CHARACTERS_PER_TOKEN * room
 
     def _shape(self, model: str | None) -> object:
-        """What of the next request, its messages apart, voids the provider's cache of them when it changes."""
+        """The parts of the next request that void the provider's cache of its messages when they change."""
         left, most = self.state.tokens_left, self.equipment.max_output_tokens
         return model, self.offered, thinking_room(left, most=self.equipment.thinking_tokens, max_tokens=min(most, left))
 
@@ -271,7 +271,7 @@ class AgentRun:
             )
 
     def _take_end(self, outcome: TurnOutcome, *, halted: bool) -> None:
-        """Keep what the turn has cost, and shows of the provider; the fault that has ended the query stays."""
+        """Record what the turn has cost and shown of the provider; the fault that has ended the query stays."""
         self.usage += outcome.usage
         if not halted and self.state.termination_reason != "error":
             self.turn.fault = outcome.fault
@@ -289,7 +289,7 @@ class AgentRun:
         for result in ran:
             self.state = judge(self.state, result)
         for result in results:
-            if result.is_unknown:  # it was tried, but what it did is no reason to stop
+            if result.is_unknown:  # it was tried, but its result is no reason to stop
                 self.state = self.state.after_server_tools([result.call.name], sources=[result.group or ""])
         self.gathering.take(results, self.equipment.tools, turn=self.state.turn, signal=self.signals.latest)
         if any(result.is_error for result in ran):

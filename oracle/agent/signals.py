@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 _TYPES = frozenset(get_args(SignalType))
 _DIGEST_CHARS = 16
 SAME_REASON_LIMIT = 3
-"""How many times in a row the same reason makes a loop."""
+"""The same reason this many times in a row counts as a loop."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class SignalLog:
         intent: how the fallback reads the last turn; `None` if it was not consulted.
         turns_without: consecutive turns without a signal.
         same_reason: how many times in a row `need_turn` gave the same reason.
-        announcements: consecutive responses that end with what the model is about to do, and do not do it.
+        announcements: consecutive responses that only announce what the model will do.
     """
 
     run_id: str
@@ -56,7 +56,7 @@ class SignalLog:
             classifier: knows how a response ends.
         """
         self.intent = None
-        if outcome.is_lost and not outcome.is_broken:  # what follows is the rest of the same response
+        if outcome.is_lost and not outcome.is_broken:  # the text that follows is the rest of the same response
             self._unsettled, self.latest, self.malformed = None, None, False
             return
         if outcome.is_broken:
@@ -92,7 +92,7 @@ class SignalLog:
 
     @property
     def doubt(self) -> str:
-        """What there is to doubt about the last turn's signal: why a fallback is consulted."""
+        """Why the last turn's signal is doubtful and a fallback is consulted."""
         if self.malformed:
             return "malformed"
         if self.same_reason >= SAME_REASON_LIMIT:

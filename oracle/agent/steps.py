@@ -1,4 +1,4 @@
-"""The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
+"""The steps of a query that do not wait: classifying it, and choosing its tools and its prompt."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -36,7 +36,7 @@ def classify(run: AgentRun) -> QueryClassification:
 
 
 def compose(run: AgentRun) -> None:
-    """Compose the system prompt, which is not changed any more once a request had it: the next has to begin with it."""
+    """Compose the system prompt; it stays the same once a request had it, because later requests must begin with it."""
     found = run.classification or classify(run)
     run.prompt = _composed(
         query_type=found.query_type,
@@ -53,7 +53,7 @@ def compose(run: AgentRun) -> None:
 
 
 def environment(run: AgentRun) -> Environment:
-    """What the prompt says about where the query runs; it changes once a day at most, or with the user's settings."""
+    """The environment of the query for the prompt; it changes once a day at most, or with the user's settings."""
     equipment = run.equipment
     return Environment(
         today=datetime.fromisoformat(equipment.timestamp()).date(),

@@ -19,9 +19,9 @@ from oracle.tools.text import KEPT_CHARS, OUTPUT_CHARS
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
 NOT_RUN = "Not run: "
-"""How the result of a call begins that was not run."""
+"""The prefix of the result of a call that was not run."""
 OWN_CALL = "tree_"
-"""How the ids of the tree's own calls begin."""
+"""The prefix of the ids of the tree's own calls."""
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 
@@ -61,7 +61,7 @@ def answer_calls(
     *,
     forbidden: Mapping[str, ToolResult],
 ) -> ToolsOutcome:
-    """What `run_tool_calls` returns where the results are known already; nothing is run.
+    """What `run_tool_calls` returns if the results are already known; nothing is run.
 
     Args:
         run: the query.
@@ -110,12 +110,12 @@ def refuse_open(run: AgentRun, why: str) -> None:
 
 
 def likeness(call: ToolUse) -> Hashable:
-    """What identical calls have in common."""
+    """The key that identical calls share."""
     return call.name, canonical_arguments(call.arguments), call.malformed
 
 
 def _shared(run: AgentRun, call: ToolUse, result: CallResult) -> CallResult:
-    """The result as the call's own: of an identical call that was run in its place, it is no second action."""
+    """The result under the call's own id; if an identical call was run instead, it does not count as another action."""
     if call is result.call:
         return result
     if result.is_asked:  # the client gives a result for each of its calls
@@ -158,13 +158,13 @@ def answer_from_client(run: AgentRun, call: ToolUse, result: ToolResult) -> Call
 
 
 def results_shown(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcome:
-    """The results of some calls that the user was shown before the process died that ran them."""
+    """The results that the user saw of some calls before the process that ran them died."""
     found = [shown for call in calls if (shown := _shown_of(run, call)) is not None]
     return ToolsOutcome(tuple(found))
 
 
 def _shown_of(run: AgentRun, call: ToolUse) -> CallResult | None:
-    """The result of a call that the user was shown before its process died; `None`: there is none."""
+    """The result of a call that the user saw before its process died; `None`: there is none."""
     shown = run.lost.results.get(call.id) if run.lost is not None else None
     if shown is None or run.lost is None:
         return None
@@ -175,7 +175,7 @@ def _shown_of(run: AgentRun, call: ToolUse) -> CallResult | None:
 
 
 def is_unknown(run: AgentRun, call: ToolUse) -> bool:
-    """Whether a process that died may have carried the call out, and the tool cannot tell."""
+    """Whether a process that died may have run the call, and the tool cannot tell."""
     if run.lost is None or call.id not in run.lost.intents:
         return False
     tool = run.equipment.tools.get(call.name)
@@ -185,8 +185,8 @@ def is_unknown(run: AgentRun, call: ToolUse) -> bool:
 async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
     """Run a tool; raises nothing but `CancelledError`.
 
-    That a writing call is about to begin is durable before it does. One that may have begun in a process that died is
-    called once more only if the tool can tell.
+    A writing call is recorded durably before it begins. If it may have begun in a process that died, it is repeated
+    only if the tool can tell.
     """
     tool, key = run.equipment.tools.get(call.name), None
     if tool is not None and tool.writes:

@@ -1,13 +1,13 @@
-"""Traces of queries, as a query reports to them; these trace nothing, and cost a call.
+"""The interface through which queries report traces; these defaults trace nothing, and cost one call.
 
 Rules:
 
 - What traces queries (`oracle.features.traces`) overrides all methods of `Traces` and `RunTrace`; nothing of it is
   imported here.
-- A caller hands over what it has, and puts no data together: that is done by what traces.
+- A caller passes objects that it has, and builds no data: the tracing feature does that.
 """
 
-# ruff: noqa: ARG002  what traces nothing uses no argument
+# ruff: noqa: ARG002  the default traces nothing, so it uses no argument
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -51,14 +51,14 @@ class RunTrace:
     """The trace of one run."""
 
     def noted(self) -> Mapping[str, Any]:
-        """What a run's row keeps of its trace, as JSON, so that another process can go on with it."""
+        """The trace data of a run's row, as JSON, so that another process can continue the trace."""
         return {}
 
     def opened(self, *, run_id: str, context_id: str) -> None:
         """The run is about to begin, under this name and in this conversation."""
 
     def entered(self) -> AbstractContextManager[None]:
-        """What is done in the block belongs to the run."""
+        """Work in the block belongs to the run."""
         return nullcontext()
 
     def turn(
@@ -69,7 +69,7 @@ class RunTrace:
         number: int,
         visible: bool,
     ) -> AbstractContextManager[Callable[[TurnOutcome, Usage], None]]:
-        """A turn, which is under way in the block; what the block is given is called with its end.
+        """A turn, which is under way in the block; the block gets a function to call with its end.
 
         Args:
             request: what is sent to the provider.
@@ -80,7 +80,7 @@ class RunTrace:
         return _NO_TURN
 
     def tool(self, call: ToolUse) -> AbstractContextManager[Callable[[ToolResult], None]]:
-        """A tool call, which is under way in the block; what the block is given is called with its result."""
+        """A tool call, which is under way in the block; the block gets a function to call with its result."""
         return _NO_TOOL
 
     def ended(self, end: TracedEnd) -> None:
@@ -110,7 +110,7 @@ class Traces:
         model: str,
         began_at: float,
     ) -> RunTrace:
-        """The trace of a run whose process died, so that what it does here hangs from the same span.
+        """The trace of a run whose process died, so that its work here belongs to the same span.
 
         Args:
             noted: what `RunTrace.noted` has returned in its process.

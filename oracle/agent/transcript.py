@@ -4,11 +4,11 @@ Rules:
 
 - Always well-formed, whatever was interrupted: roles alternate, no message is empty, and each tool call has exactly one
   result, in the next message.
-- Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache,
-  and its check of what thinking was bound to, depend on that.
+- Append only: sent messages never change, so each request begins with the whole previous one. The provider's cache, and
+  its check of thinking blocks, depend on that.
 - The control's notes are system messages, each right behind a message of the user's, and nothing but the model's
-  follows them (platform.claude.com, "Mid-conversation system messages"). `oracle.llm.anthropic_request` has the form
-  for models that take none.
+  follows them (platform.claude.com, "Mid-conversation system messages"). `oracle.llm.marked_notes` has the form for
+  models that take none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from oracle.core.encoding import held_frozen, to_json
 from oracle.llm.protocol import CONTINUE, Message, Offer, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
-"""The result of a call that has none when the next message comes."""
+"""The result of a call that still has none when the next message comes."""
 _NOT_RUN_YET = "Not run yet."
 
 
@@ -106,7 +106,7 @@ class Transcript:
 
     @property
     def ends_with_model(self) -> bool:
-        """Whether the last message is the model's, so that a request must add one for it to answer."""
+        """Whether the last message is the model's, so that a request must add a message."""
         return bool(self._messages) and self._messages[-1]["role"] == "assistant"
 
     @property
@@ -121,7 +121,7 @@ class Transcript:
 
     def digest(self) -> tuple[str, int]:
         """SHA-256 of all blocks so far in hexadecimal, and their number; each block is read once in a query."""
-        whole = self._digested = self._digested.copy()  # the verifier comes back to the one before
+        whole = self._digested = self._digested.copy()  # the verifier returns to the previous one
         whole.add(self._messages[whole.messages : -1])  # only the last message can still change
         last = whole.copy()
         last.add(self._messages[-1:])
@@ -145,7 +145,7 @@ class Transcript:
         return known if known[-1][2] == usable else (*known, (len(self._messages) - bool(notes), notes, usable))
 
     def reserve_calls(self, ids: Iterable[str]) -> None:
-        """No call gets one of these ids any more."""
+        """Reserve these ids: no later call gets one of them."""
         self._call_ids.update(ids)
 
     def has_call(self, call_id: str) -> bool:
@@ -222,7 +222,7 @@ def _calls(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
 def _encoded(block: Mapping[str, Any]) -> bytes:
     try:
         return to_json(block)
-    except (TypeError, ValueError, RecursionError):  # arguments that no log can hold either
+    except (TypeError, ValueError, RecursionError):  # arguments that a log could not store either
         return str(block.get("id")).encode(errors="replace")
 
 

@@ -4,9 +4,9 @@ Rules:
 
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
 - When the estimated output exceeds what the budget has left, the current piece is delivered and the stream is closed.
-- A response that only repeats the answer so far is not shown, and one that goes round within itself is cut off.
+- A response that only repeats the answer so far is not shown, and one that repeats itself is cut off.
 - A turn that is cancelled or fails keeps its text so far in the outcome, and its tokens count.
-- A model that ignores its cancellation is left behind: the turn ends, and later events are ignored.
+- A model that ignores its cancellation is abandoned: the turn ends, and later events are ignored.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class _Progress:
     is_over: bool = False
     first_text_s: float | None = None
     show: Callable[[str], None] = field(init=False)
-    """What visible text goes to; the first piece is timed, and later ones cost nothing more."""
+    """The receiver of visible text; the first piece is timed, at no cost for later ones."""
 
     def __post_init__(self) -> None:
         self.show = self._show_first
@@ -140,7 +140,7 @@ class _Progress:
                 return
 
     def take(self, event: ModelEvent) -> None:
-        """Show what can be shown, keep the rest."""
+        """Show the events that can be shown, and keep the rest."""
         match event:
             case ThinkingDelta(text):
                 self._take_long(text, self._take_thought)
@@ -164,18 +164,18 @@ class _Progress:
         size = len(str(requested.arguments))
         self.characters += size
         if size > _LONGEST_PIECE and self.exceeds_budget():
-            log.warning("tool_call.dropped", characters=size)  # no budget pays for it
+            log.warning("tool_call.dropped", characters=size)  # the budget does not pay for it
             return
         self.show(self.echo.release())
         if (announced := self.output.claim(requested.name, requested.arguments)) is not None:
-            self.calls.append(replace(requested, id=announced))  # the turn that this one repeats has announced it
+            self.calls.append(replace(requested, id=announced))  # announced by the turn that this one repeats
             return
         call = self._with_own_id(requested)
         self.calls.append(call)
         self.output.call_tool(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
 
     def _with_own_id(self, call: ToolUse) -> ToolUse:
-        """The call under an id that no other call of the query has: results are matched by it."""
+        """The call with an id that is unique in the query, because results are matched by it."""
         number, call_id = 1, call.id or "call"
         while self.is_taken(call_id) or any(other.id == call_id for other in self.calls):
             number, call_id = number + 1, f"{call.id or 'call'}_{number + 1}"
@@ -183,7 +183,7 @@ class _Progress:
 
     @property
     def content(self) -> tuple[Mapping[str, Any], ...]:
-        """The model's blocks as they go back to the provider; of a turn that was cut off, what is whole of it."""
+        """The model's blocks as they go back to the provider; only the complete ones if the turn was cut off."""
         if self.ended is not None:
             return _with_ids(self.ended.content, self.calls)
         text = "".join(self.raw)
@@ -195,10 +195,10 @@ class _Progress:
 
 
 def notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tuple[str, ...]:
-    """What goes with this turn's request: the strongest note, and the turn's own instruction.
+    """The notes of this turn's request: the strongest note, and the turn's own instruction.
 
-    A note that waits is kept for a visible turn. The rest of a lost turn is asked for with that alone: the request that
-    it goes on from had the others.
+    A note that waits is kept for a visible turn. The rest of a lost or failed turn is asked for without it: the request
+    that it goes on from had it.
     """
     if visible and _goes_on_from(run):
         return (GO_ON, hint) if hint else (GO_ON,)
@@ -209,15 +209,16 @@ def notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tup
 
 
 def _asked_with(run: AgentRun, notes: Sequence[str]) -> Transcript:
-    """The messages of this turn's request; a turn that had to wait for another one may find that the model spoke last.
+    """The messages of this turn's request, which ends with a message for the model to answer.
 
-    An invisible turn ends with notes of its own, which no later one has.
+    If the turn had to wait for another one, the last message may be the model's. An invisible turn ends with notes that
+    no later turn has.
     """
     return run.transcript.beside(notes) if notes or run.transcript.ends_with_model else run.transcript
 
 
 def _plan_of(run: AgentRun, sent: RequestRecord) -> TurnPlan:
-    """The plan of a request that was sent already: what the provider is asked for is the same again."""
+    """The plan of a request that was already sent, so that the repeated request is the same."""
     return replace(
         run.plan(sent.model), max_tokens=sent.max_tokens, thinking_tokens=sent.thinking_tokens, wrap_up=sent.wrap_up
     )
@@ -234,7 +235,7 @@ def _spent(lost: LostTurn, plan: TurnPlan) -> tuple[int, int]:
 
 
 def _goes_on_from(run: AgentRun) -> str:
-    """What lost turns have said of the response whose rest is asked for."""
+    """The text of lost or failed turns, the rest of which this turn asks for."""
     before = run.turn.outcome
     return before.whole_text if before is not None and before.is_lost and not before.is_broken else ""
 
@@ -245,7 +246,7 @@ def messages_of_lost(run: AgentRun, lost: LostTurn) -> Transcript:
 
 
 def cut_off_turn(run: AgentRun, lost: LostTurn, *, halted: bool) -> TurnOutcome:
-    """A lost turn as an outcome: what the user has seen of it, and what it has cost.
+    """A lost turn as an outcome: the text that the user has seen, and its cost.
 
     Args:
         run: the query.
@@ -294,7 +295,8 @@ class OpenTurn:
     Args:
         run: the query.
         visible: false for work that is not the main chain's: not streamed, not saved, without tools.
-        tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
+        tools: false where the model may not call tools in this turn; a provider that takes no changes of tools in
+            mid-conversation finds nothing in its cache then.
         hint: an instruction for this turn.
         model: the provider's model that answers; `None`: the query's.
         retries: as in `ModelRequest`.
@@ -329,7 +331,7 @@ class OpenTurn:
             return reservation.cover(characters, tokens_left=run.state.tokens_left)
 
         now, is_taken, last = run.equipment.clock.now, run.transcript.has_call, run.turn.outcome
-        # After tools the model may say anew what it has said: it knows more.
+        # After tool calls the model may repeat itself, because it knows more.
         can_repeat = last is not None and last.is_finished and not (last.calls or last.server_tools)
         echo = Echo(output.answer if can_repeat else "")
         self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, is_taken, now, echo)
@@ -402,11 +404,11 @@ class OpenTurn:
                 break
 
     def release(self) -> None:
-        """The model has ended, or failed: nothing more is reserved."""
+        """The model has ended or failed: release the reservation."""
         self._reservation.release()
 
     def end(self, fault: ModelFault | None = None, *, interrupted: bool = False) -> TurnOutcome:
-        """Show what was held back, and return the outcome.
+        """Show the text that was held back, and return the outcome.
 
         Args:
             fault: what went wrong at the provider.
@@ -531,13 +533,13 @@ async def _read(
 
 
 async def _stop(reading: "asyncio.Task[ModelFault | None]", *, grace_s: float) -> None:
-    """Cancel the stream and give it the grace time to close; one that does not is left behind."""
+    """Cancel the stream and give it the grace time to close; a stream that does not is abandoned."""
     if reading.done():
         return
     reading.cancel()
     _left_behind.add(reading)
     reading.add_done_callback(_forget)
-    with suppress(asyncio.CancelledError):  # a second cancel asks for what is being done
+    with suppress(asyncio.CancelledError):  # a second cancel asks for what is already under way
         await asyncio.wait({reading}, timeout=grace_s)
     if not reading.done():
         log.warning("model.ignored_cancellation", grace_s=round(grace_s, 3))

@@ -1,4 +1,4 @@
-"""Query types, and the sources that a query needs."""
+"""The results of classification: the type of a query and the sources that it needs, and the intent of a response."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,14 +28,10 @@ class QueryClassification:
 
     Args:
         query_type: the likeliest type.
-        needs_code: search the project's source code.
-        needs_vault: read the project's notes.
-        needs_web: search the web.
+        sources: what it may need, in the order of the domain.
         confidence: 0.0-1.0; calibrated: about the share of such classifications that are right.
         keywords_matched: the evidence for the type, strongest first; at most eight.
         second_type: another type whose rules the query needs as well. `None` if there is none.
-        needs_thread: read the project's threads.
-        needs_write: change notes or threads.
     """
 
     query_type: QueryType

@@ -42,7 +42,7 @@ class Since(click.ParamType[float]):
         try:
             at = datetime.fromisoformat(text)
         except ValueError:
-            self.fail(f"{text!r} is no time; give a duration (30min, 2h, 7d) or a date (2026-11-01)", param, ctx)
+            self.fail(f"{text!r} is not a time; give a duration (30min, 2h, 7d) or a date (2026-11-01)", param, ctx)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 

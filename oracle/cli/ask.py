@@ -13,14 +13,14 @@ _FOLDER = click.Path(path_type=Path)
 @click.command("ask")
 @click.argument("question", nargs=-1)
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
-@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
-@click.option("--tree", default="oracle", metavar="NAME", show_default=True, help="The tree that controls the query.")
+@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder with notes and threads.")
+@click.option("--tree", default="oracle", metavar="NAME", show_default=True, help="The tree that controls the run.")
 @click.option(
     "--limit",
     "limits",
     multiple=True,
     metavar="NAME=VALUE",
-    help=f"A limit for this query; may be repeated. Names: {', '.join(AgentConfig.model_fields)}.",
+    help=f"A limit for this run; may be repeated. Names: {', '.join(AgentConfig.model_fields)}.",
 )
 @click.option("--model", metavar="NAME", help="The model that answers.")
 @click.option(
@@ -36,7 +36,7 @@ _FOLDER = click.Path(path_type=Path)
 @click.option(
     "--url",
     metavar="URL",
-    help="That service; its token is ORACLE_TOKEN. [default: ORACLE_URL or http://127.0.0.1:8000]",
+    help="The running service; its token is ORACLE_TOKEN. [default: ORACLE_URL or http://127.0.0.1:8000]",
 )
 def ask(  # noqa: PLR0913  one for each option
     *,

@@ -49,7 +49,7 @@ def read_question(given: str | None) -> str:
     if given not in (None, "-"):
         return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
     if given is None and sys.stdin.isatty():
-        raise CommandError('there is no question: oracle ask "How does …?", or write it to standard input')
+        raise CommandError('there is no question; use: oracle ask "How does …?", or write it to standard input')
     return checked_question(_from_standard_input())
 
 
@@ -81,7 +81,7 @@ def _from_standard_input() -> str:
         raise CommandError(f"standard input cannot be read: {error.strerror}") from None
     if len(data) > _MOST_BYTES:
         raise CommandError(
-            f"standard input has more than {_MOST_BYTES:,} bytes; a question has at most 20,000 characters"
+            f"standard input has more than {_MOST_BYTES:,} bytes; a question may have at most 20,000 characters"
         )
     return _as_text(data, whence="standard input").strip()
 
@@ -186,7 +186,7 @@ def _checked_model(name: str | None, settings: Settings) -> str | None:
     if name is None:
         return None
     if not name.strip():
-        raise CommandError("--model takes a model's name, not an empty text")
+        raise CommandError("--model needs the name of a model, not an empty text")
     if not uses_provider(settings):
         raise CommandError(
             f"--model {name!r} needs the provider, but the embedded model answers; "
@@ -194,7 +194,7 @@ def _checked_model(name: str | None, settings: Settings) -> str | None:
         )
     if not settings.allows_model(name):
         known = ", ".join(dict.fromkeys((settings.model, *settings.models)))
-        raise CommandError(f"--model {name!r} is not among the models that may be used: {known} (ORACLE_MODELS)")
+        raise CommandError(f"--model {name!r} is not an allowed model; allowed are {known} (ORACLE_MODELS)")
     return name
 
 
@@ -225,6 +225,7 @@ def detach(
     click.echo(to_json(run).decode() if as_json else run["run_id"])
     if is_interactive(sys.stdout) and not as_json:
         click.echo(
-            f"Note: its answer: oracle runs watch --answer {run['run_id']} --url {url or service_url()}", err=True
+            f"Note: for the answer, run: oracle runs watch --answer {run['run_id']} --url {url or service_url()}",
+            err=True,
         )
     return 0

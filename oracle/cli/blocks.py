@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from bt_runtime.text.data import dataclass
+
 _FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 _FENCE_IN_LIST: Final = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
 _ITEM: Final = re.compile(r" {0,1}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")

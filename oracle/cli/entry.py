@@ -16,13 +16,13 @@ from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 from oracle.core.features import FeatureError
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
-    "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
-    "pending": ("oracle.cli.pending:pending", "List what runs wait for people to decide, and answer it."),
-    "runs": ("oracle.cli.groups:runs", "Look at recorded runs, also while a service is running."),
+    "ask": ("oracle.cli.ask:ask", "Ask one question and print the answer as it arrives."),
+    "serve": ("oracle.cli.serve:serve", "Answer questions over HTTP until SIGTERM or Ctrl-C."),
+    "pending": ("oracle.cli.pending:pending", "List the decisions that runs wait for, and answer them."),
+    "runs": ("oracle.cli.groups:runs", "Inspect recorded runs, even while a service is running."),
     "trees": ("oracle.cli.groups:trees", "Check, test and compare trees; copy, list and show them."),
-    "features": ("oracle.cli.features:features_", "Print what can be left out, and what each feature adds."),
-    "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
+    "features": ("oracle.cli.features:features_", "Print the features and what each one adds."),
+    "plugins": ("oracle.cli.plugins:plugins", "Print what other packages add."),
 }
 
 

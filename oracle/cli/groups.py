@@ -84,12 +84,12 @@ class LazyGroup(SuggestingGroup):
 
 
 _TREES: Final[Mapping[str, tuple[str, str]]] = {
-    "init": ("oracle.cli.trees:init", "Copy the shipped trees to DIR, for editing."),
+    "init": ("oracle.cli.trees:init", "Copy the shipped trees to DIR for editing."),
     "list": ("oracle.cli.trees:list_", "Print the file that serves each tree name."),
     "show": ("oracle.cli.trees:show", "Print a picture of the tree NAME, or of a tree file."),
-    "check": ("oracle.cli.trees:check", "Check tree files, or all tree files of folders."),
-    "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
-    "schema": ("oracle.cli.trees:schema", "Print the JSON Schema of tree files, for editors."),
+    "check": ("oracle.cli.trees:check", "Check tree files or folders of tree files."),
+    "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded runs on two trees."),
+    "schema": ("oracle.cli.trees:schema", "Print the JSON Schema of tree files for editors."),
 }
 
 
@@ -102,11 +102,11 @@ _RUNS: Final[Mapping[str, tuple[str, str]]] = {
     "list": ("oracle.cli.run_list:list_", "List recorded runs, newest first."),
     "show": ("oracle.cli.run_show:show", "Show what happened in a run, tick by tick, and why."),
     "watch": ("oracle.cli.run_watch:watch", "Watch a run until it ends."),
-    "replay": ("oracle.cli.run_replay:replay", "Play a recorded run again, on its own tree or on another one."),
-    "verify": ("oracle.cli.run_replay:verify", "Play the runs that wait for people on this version, before a deploy."),
-    "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they part, and why."),
-    "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
-    "import": ("oracle.cli.run_export:import_", "Keep an exported run of another installation, to look at."),
+    "replay": ("oracle.cli.run_replay:replay", "Replay a recorded run on its own tree or on another one."),
+    "verify": ("oracle.cli.run_replay:verify", "Before a deploy, replay the parked runs on this version."),
+    "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they differ, and why."),
+    "export": ("oracle.cli.run_export:export", "Export a recorded run as JSON, a picture or a page."),
+    "import": ("oracle.cli.run_export:import_", "Import an exported run of another installation."),
 }
 
 

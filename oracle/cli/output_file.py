@@ -9,7 +9,11 @@ from oracle.cli.errors import CommandError
 from oracle.cli.text import one_line
 
 OUTPUT = click.option(
-    "--output", "-o", metavar="FILE", type=click.Path(path_type=Path), help="A new file; by default it is printed."
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to this new file instead of standard output.",
 )
 
 

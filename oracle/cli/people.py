@@ -23,7 +23,7 @@ STATES: Final[Mapping[str, str]] = {
     "edited": "approved with other arguments",
     "answered": "answered",
     "expired": "not answered in time",
-    "withdrawn": "not asked any more",
+    "withdrawn": "no longer asked",
 }
 _LONGEST: Final = 300
 
@@ -108,7 +108,7 @@ def _value(schema: Mapping[str, Any], read: Read, *, what: str = "") -> Any:  # 
             problems = [str(error)]
         if not problems:
             return value
-        click.echo(clean(f"This cannot be: {'; '.join(problems)}"[:500]), err=True)
+        click.echo(clean(f"This is not valid: {'; '.join(problems)}"[:500]), err=True)
     return None
 
 

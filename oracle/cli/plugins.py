@@ -31,5 +31,5 @@ def plugins(*, as_json: bool) -> int:
         names = one_line(", ".join(each.names), longest=400) or "nothing"
         click.echo(f"{each.group}  {one_line(each.package)}: {names}")
     if not loaded:
-        click.echo(f"No package has added anything. Entry points are looked for in {', '.join(GROUPS)}.")
+        click.echo(f"No package adds anything. Searched entry points: {', '.join(GROUPS)}.")
     return 0

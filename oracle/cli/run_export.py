@@ -28,10 +28,10 @@ from oracle.replay.histories.foreign import DamagedHistoryError
     type=click.Choice(EXPORT_FORMATS),
     default="json",
     show_default=True,
-    help="json: all of it, for `oracle runs import`; html: a page that shows it; the others: its tree.",
+    help="json: the whole run, for `oracle runs import`; html: a page that shows it; the other formats: its tree.",
 )
 @click.option(
-    "--tick", metavar="N", type=click.IntRange(1), help="That a picture shows [the one that decided the end]."
+    "--tick", metavar="N", type=click.IntRange(1), help="The tick that a picture shows [the one that decided the end]."
 )
 @click.option("--without-texts", "no_texts", is_flag=True, help="Leave out what people, the model and tools wrote.")
 @OUTPUT
@@ -92,7 +92,7 @@ def import_(*, file: Path, data_dir: Path | None) -> int:
     except DamagedHistoryError as error:
         raise CommandError(f"{str(file)!r} cannot be imported: {error}") from None
     run = kept.history.run
-    what = "imported" if kept.what == "new" else "had been imported already"
+    what = "imported" if kept.what == "new" else "was already imported"
     click.echo(f"{run.id}: {what}; see `oracle runs show {run.id[:8]}`")
     if run.question:
         click.echo(f"  {one_line(run.question, longest=100)}")

@@ -18,16 +18,27 @@ _REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
 
 
 @click.command("list")
-@click.option("--reason", type=click.Choice(_REASONS), help="How they ended, or stand: parked ones wait for a person.")
-@click.option("--tree", metavar="NAME", help="The tree that controlled them.")
-@click.option("--version", metavar="DIGITS", help="The first digits of the tree's version.")
+@click.option(
+    "--reason", type=click.Choice(_REASONS), help="Only runs with this state or end; parked runs wait for a person."
+)
+@click.option("--tree", metavar="NAME", help="Only runs of this tree.")
+@click.option("--version", metavar="DIGITS", help="Only runs whose tree version begins with this.")
 @click.option("--user", "user_id", metavar="NAME", help="Whose runs.")
-@click.option("--since", type=Since(), metavar="TIME", help="Begun since then: 2h, 7d, or 2026-11-01 (UTC).")
-@click.option("--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="That took at least so long.")
-@click.option("--errors", "with_errors", is_flag=True, help="In which a node has raised an exception.")
-@click.option("--text", default="", metavar="WORDS", help="Whose question has all these words, or whose id begins so.")
-@click.option("--feedback", "rating", type=click.Choice(get_args(Rating)), help="That their users have rated so.")
-@click.option("--shadows", is_flag=True, help="Those that shadow another run, in place of what users have asked.")
+@click.option("--since", type=Since(), metavar="TIME", help="Only runs begun since then: 2h, 7d, or 2026-11-01 (UTC).")
+@click.option(
+    "--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="Only runs that took at least this long."
+)
+@click.option("--errors", "with_errors", is_flag=True, help="Only runs in which a node raised an exception.")
+@click.option(
+    "--text",
+    default="",
+    metavar="WORDS",
+    help="Only runs whose question contains all these words, or whose id begins with this.",
+)
+@click.option(
+    "--feedback", "rating", type=click.Choice(get_args(Rating)), help="Only runs with this rating by their users."
+)
+@click.option("--shadows", is_flag=True, help="Shadow runs instead of users' own runs.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @COLOR
@@ -60,9 +71,7 @@ def list_(
         click.echo(to_json({"runs": [plain(row) for row in rows]}))
         return 0
     if not rows:
-        hint = (
-            "" if filters != RunFilter() else " Queries of `oracle serve` are recorded, those of `oracle ask` are not."
-        )
+        hint = "" if filters != RunFilter() else " Runs of `oracle serve` are recorded, those of `oracle ask` are not."
         click.echo(f"No runs.{hint}", err=True)
         return 0
     screen = Screen(color)

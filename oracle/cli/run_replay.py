@@ -79,7 +79,7 @@ def replay(*, run: str, tree: str | None, as_json: bool, data_dir: Path | None) 
 
 
 @click.command("verify")
-@click.option("--parked", is_flag=True, expose_value=False, help="Those that wait for people, which are the default.")
+@click.option("--parked", is_flag=True, expose_value=False, help="The parked runs (the default).")
 @DATA_DIR
 def verify(*, data_dir: Path | None) -> int:
     """Play the runs that have not ended on this version, as they will be when they go on: before it is deployed.
@@ -124,7 +124,7 @@ def _without_log(run: str, settings: Settings, error: UnclearRunError) -> Except
     """The error for a run that the database does not have."""
     if error.alike or imported_runs(settings).find(run) is None:
         return error
-    message = "it was imported, and an export has no log; replay it where it was recorded"
+    message = "it was imported, and an export has no log; replay it in its own installation"
     return UnreplayableError(message)
 
 
@@ -167,7 +167,7 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
         if found.verdict == "same":
             return _Result(data, (f"{name}: the same, {counted(ticks, 'tick')} in {{ms}}, ends as {found.new_end}",))
         return _Result(data, (f"{name}: not known: {one_line(found.unknown or '')}",))
-    what = "different" if found.verdict == "differs" else "another way to the same result"
+    what = "different" if found.verdict == "differs" else "another path to the same result"
     same = f"the same until tick {difference.tick - 1}, then {what}"
     lines = [f"{name}: {what} from the first tick on" if difference.tick == 1 else f"{name}: {same}"]
     lines.append(f"tick {difference.tick}  {path_end(difference.path)}")

@@ -17,13 +17,15 @@ from oracle.replay.histories.model import History
 @click.command("show")
 @click.argument("run")
 @click.option("--tick", type=click.IntRange(1), metavar="N", help="The tick N.")
-@click.option("--turn", type=click.IntRange(1), metavar="N", help="The tick in which the response of turn N arrived.")
-@click.option("--decision", is_flag=True, help="The tick that decided how the run ended (the default).")
-@click.option("--error", is_flag=True, help="The first tick in which a node raised an exception.")
-@click.option("--why", is_flag=True, help="The way from the root to the node that decided, in place of the tree.")
-@click.option("--answer", is_flag=True, help="What the user had read by then, in place of the tree.")
-@click.option("--board", "-b", is_flag=True, help="The whole blackboard, in place of the tree.")
-@click.option("--json", "as_json", is_flag=True, help="Print the history as JSON, or the tick that an option names.")
+@click.option(
+    "--turn", type=click.IntRange(1), metavar="N", help="Show the tick in which the response of turn N arrived."
+)
+@click.option("--decision", is_flag=True, help="Show the tick that decided how the run ended (the default).")
+@click.option("--error", is_flag=True, help="Show the first tick in which a node raised an exception.")
+@click.option("--why", is_flag=True, help="Show the path from the root to the deciding node instead of the tree.")
+@click.option("--answer", is_flag=True, help="Show what the user had read by then instead of the tree.")
+@click.option("--board", "-b", is_flag=True, help="Show the whole blackboard instead of the tree.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the history, or the tick that an option selects.")
 @COLOR
 @RUN_SOURCE
 def show(
@@ -91,7 +93,7 @@ def _position(history: History, *, tick: int | None, turn: int | None, error: bo
     if error:
         found = next((position for position, each in enumerate(ticks) if each.errors), None)
         if found is None:
-            raise CommandError("no node of the run has raised an exception; leave --error out")
+            raise CommandError("no node of the run raised an exception; leave out --error")
         return found
     return deciding_tick(history)
 

@@ -19,7 +19,7 @@ _FRAME_S = 0.1  # between two drawings
 
 @click.command("watch")
 @click.argument("run")
-@click.option("--answer", is_flag=True, help="Show the answer, as `oracle ask` does, in place of the ticks.")
+@click.option("--answer", is_flag=True, help="Show the answer, as `oracle ask` does, instead of the ticks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer's chunks as JSON, as `oracle ask --json` does.")
 @COLOR
 @RUN_SOURCE

@@ -36,14 +36,14 @@ class _CommandWithSettings(click.Command):
     default=1,
     show_default=True,
     type=click.IntRange(1, MOST_WORKERS),
-    help="How many processes serve; more than one need PostgreSQL (ORACLE_DATABASE_URL).",
+    help="The number of worker processes; more than one needs PostgreSQL (ORACLE_DATABASE_URL).",
 )
-@click.option("--data-dir", type=_FOLDER, metavar="DIR", help="The folder for the data of the service.")
+@click.option("--data-dir", type=_FOLDER, metavar="DIR", help="The folder for the service's data.")
 @click.option(
     "--trees", type=_FOLDER, metavar="DIR", help="A folder of trees that take precedence over the shipped ones."
 )
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
-@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
+@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder with notes and threads.")
 def serve(
     *,
     host: str,

@@ -18,7 +18,7 @@ def serve(*, host: str, port: int, workers: int, **folders: Path | None) -> int:
     settings = settings_for(log="info", strict=True, **folders)
     if workers > 1 and not may_be_shared(settings.database_address):
         raise click.BadParameter(
-            "an SQLite file belongs to one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://…",
+            "an SQLite file can be used by only one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://…",
             param_hint="--workers",
         )
     return run_service(settings, host=host, port=port, announce=_announce, workers=workers)

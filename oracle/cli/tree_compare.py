@@ -23,7 +23,7 @@ from oracle.server.wiring.agent import tree_library
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
 _WORDS: dict[Verdict, str] = {
     "same": "the same",
-    "another_way": "the same result, another way",
+    "another_way": "the same result by another path",
     "differs": "different",
     "unknown": "not known",
 }
@@ -33,10 +33,10 @@ _ID_CHARS = 8
 @click.command("compare")
 @click.argument("old")
 @click.argument("new")
-@click.option("--runs", default=100, show_default=True, type=click.IntRange(1, 100_000), help="The latest N queries.")
-@click.option("--run", "run_id", metavar="ID", help="This query alone; the first characters of its id are enough.")
+@click.option("--runs", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Use the latest N runs.")
+@click.option("--run", "run_id", metavar="ID", help="Use only this run; the first characters of its id are enough.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if a query would have gone differently.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if a run would have been different.")
 @DATA_DIR
 def compare_(
     *, old: str, new: str, runs: int, run_id: str | None, as_json: bool, exit_code: bool, data_dir: Path | None
@@ -49,7 +49,7 @@ def compare_(
 
     \b
     Exit codes:
-      0  the queries were compared
+      0  the runs were compared
       1  a tree or the database cannot be read; with --exit-code: a query would have gone differently
       130  it was interrupted; what was compared by then is printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
@@ -61,15 +61,15 @@ def compare_(
         for name, tree in ((old, before), (new, after)):
             if tree.internal:
                 raise CommandError(
-                    f"{name!r} is a part of other trees (internal: true), and queries run whole trees; compare those"
+                    f"{name!r} is a part of other trees (internal: true), and only whole trees run; compare those"
                 )
         records = await queries_of(archive, before.name, runs=runs, run_id=run_id)
         done: list[Comparison] = []
         for record in records:
             if progress.is_interrupted:
-                click.echo(f"interrupted: {len(done)} of {len(records)} queries were compared", err=True)
+                click.echo(f"interrupted: {len(done)} of {len(records)} runs were compared", err=True)
                 break
-            progress.show(f"{len(done)} of {len(records)} queries compared; Ctrl-C to stop")
+            progress.show(f"{len(done)} of {len(records)} runs compared; Ctrl-C to stop")
             done.append(await replay_query(record, archive, before, after, registry=library.registry))
         progress.clear()
         return done
@@ -97,7 +97,7 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
         return named_tree(library, name)
     version = await archive.tree(name)
     if version is None:
-        raise CommandError(f"no query, or more than one tree, has a version that begins with {name!r}")
+        raise CommandError(f"no run, or more than one tree, has a version that begins with {name!r}")
     return read_sources(version.source, name=version.name, registry=library.registry)
 
 
@@ -141,4 +141,4 @@ def _ends(found: Comparison) -> str:
 def _summary(found: Sequence[Comparison]) -> str:
     counts = Counter(each.verdict for each in found)
     parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
-    return f"{len(found)} quer{'y' if len(found) == 1 else 'ies'}: {', '.join(parts)}"
+    return f"{len(found)} run{'' if len(found) == 1 else 's'}: {', '.join(parts)}"

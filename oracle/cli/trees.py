@@ -111,7 +111,7 @@ def init(*, name: str) -> None:
     for file, what in found.items():
         click.echo(f"{_shown(folder / file)}: {what}")
     if _DIFFERS in found.values():
-        click.echo(f"Files that differ were left as they are; the shipped ones are in {_shown(FOLDER)}")
+        click.echo(f"Changed files were kept; the shipped ones are in {_shown(FOLDER)}")
     shown = _shown(folder)
     click.echo(
         f"Edit them, run `oracle trees check {shown}` and `oracle trees test {shown}`, and set ORACLE_TREES_DIR={shown}"
@@ -132,7 +132,7 @@ def list_() -> None:
     for name in names:
         click.echo(f"{name:{width}}  {_served(library, name, settings.trees_folder)}")
     for path in _misnamed(library):
-        click.echo(f"Note: {_shown(path)} serves no name; a tree file is called NAME.yaml", err=True)
+        click.echo(f"Note: {_shown(path)} serves no tree; a tree file is called NAME.yaml", err=True)
 
 
 def shortest(folder: Path) -> Path:
@@ -158,7 +158,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        raise CommandError(f"{_shown(folder)!r} is a file; name a folder, or one that is not there yet") from None
+        raise CommandError(f"{_shown(folder)!r} is a file; name a folder, which may be a new one") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise CommandError(f"the folder {_shown(folder)!r} cannot be made: {_reason(error)}") from None
 

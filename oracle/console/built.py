@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bt_runtime.text.data import dataclass
+
 _DIRECTIVES = (
     "default-src 'none'",
     "script-src 'self'",

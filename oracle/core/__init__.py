@@ -1,1 +1,1 @@
-"""What every room uses: errors, chunks, encoding, retries, logs, metrics, traces, the full-text index."""
+"""Code that all packages use: errors, chunks, encoding, retries, logs, metrics, traces, the full-text index."""

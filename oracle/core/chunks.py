@@ -56,7 +56,7 @@ InterruptReason = Literal["tool_call", "input_required", "confirmation"]
 Decision = Literal["approve", "refuse", "edit", "answer"]
 """What a person can do about it."""
 InterruptStatus = Literal["pending", "approved", "refused", "edited", "answered", "expired", "withdrawn"]
-"""How it stands; `withdrawn`: the run has ended, or no longer waits for it."""
+"""Its status; `withdrawn`: the run has ended, or no longer waits for it."""
 STATUSES: Final[Mapping[str, InterruptStatus]] = {
     "approve": "approved",
     "refuse": "refused",
@@ -84,7 +84,7 @@ _T = TypeVar("_T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def _kind(cls: type[_T]) -> type[_T]:
-    """A dataclass that type checkers hold frozen.
+    """A dataclass that is frozen only for type checkers.
 
     One is made for every piece of text. Frozen at run time too it would take 215 ns to make, and not 130; with slots
     the constant `type` would be stored in each.
@@ -378,7 +378,7 @@ class Answer:
 
     @property
     def pending(self) -> list[Interrupt]:
-        """What people have not decided yet."""
+        """The interrupts that people have not decided yet."""
         return [each for each in self.interrupts.values() if each.status == "pending"]
 
     @property

@@ -1,4 +1,4 @@
-"""JSON text, and dataclasses of what is made again and again while a query runs."""
+"""JSON text, and a fast dataclass for objects that a query creates often."""
 
 import json
 import re
@@ -9,12 +9,13 @@ from typing import Any, TypeVar, dataclass_transform
 import orjson
 
 from bt_runtime.text.data import dataclass
+
 _T = TypeVar("_T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def held_frozen(cls: type[_T]) -> type[_T]:
-    """A dataclass with slots that type checkers hold frozen, and that is compared and hashed as one.
+    """A dataclass with slots that is frozen only for type checkers, but compared and hashed as a frozen one.
 
     Frozen at run time too, each would set its fields through `object.__setattr__`, which takes three times as long.
     """

@@ -16,6 +16,7 @@ OracleError
 │   ├── DamagedHistoryError     a file is not an exported run, or was changed
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
+│   ├── SpentError              the user has spent as much as a day allows
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
 │   ├── TooManyPassesError      as many recorded runs are being explained as may be at a time
 │   ├── WrongCommandError       a part of a debugger's command or breakpoint is wrong
@@ -74,7 +75,7 @@ from typing import TypedDict, Unpack
 
 
 class AnswerFields(TypedDict, total=False):
-    """What an error may say of itself in place of its class."""
+    """The attributes that an error may set in place of its class."""
 
     status: int
     detail: str | None
@@ -84,7 +85,7 @@ class AnswerFields(TypedDict, total=False):
 
 
 class OracleError(Exception):
-    """Root of the errors of this package. What a caller is answered stands on the class, or on the error."""
+    """Root of the errors of this package. The answer to the caller is defined on the class, or on the error."""
 
     def __init__(self, message: str = "", **answered: Unpack[AnswerFields]) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""What an installation can do besides the kernel: each feature adds calls, commands and what runs in a service.
+"""The features of an installation besides the kernel; each adds calls, commands and background work.
 
-The kernel names features only as text, in `DEFAULT_FEATURES`, and imports none: a folder that is not there is a feature
-that is not there. Those of other packages are found by the entry points `oracle.features`, and use the same fields.
+The kernel names features only as text, in `DEFAULT_FEATURES`, and imports none: a feature without its folder is simply
+absent. Those of other packages are found by the entry points `oracle.features`, and use the same fields.
 """
 
 import os
@@ -208,7 +208,7 @@ def features(chosen: Collection[str] = ()) -> tuple[Feature, ...]:
 
 
 def chosen_features(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """What the environment says of features."""
+    """The features that the environment selects."""
     return tuple(name for part in environ.get(VARIABLE, "").split(",") if (name := part.strip()))
 
 

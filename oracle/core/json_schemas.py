@@ -1,7 +1,7 @@
-"""JSON schemas of strangers: what is wrong with a value, and how much work that may take.
+"""Untrusted JSON schemas: checking values against them, within a bounded amount of work.
 
 The steps of an evaluation are counted before anything evaluates a schema. A part of a schema that is reached in two
-ways is evaluated twice, and what doubles at every reference or at every level of a value has no end in practice. So the
+ways is evaluated twice, and work that doubles at every reference or level of a value never ends in practice. So the
 steps are counted along references, for a value that goes as deep as it can:
 
 - Parts that see the same value (`allOf`, `anyOf`, `if`, `$ref`, ...) are added up.
@@ -14,7 +14,7 @@ Rules:
 
 - A schema is read by `checked_schema` before anything else reads it: its size first, then its depth, its keywords, and
   the steps that its evaluation takes. Patterns are compiled only where a value is checked.
-- A value is checked if size and steps allow; the patterns that it is held against are bounded too.
+- A value is checked if size and steps allow; the patterns that it is matched against are bounded too.
 - Nothing that a schema refers to is fetched.
 """
 
@@ -193,7 +193,7 @@ _LONGEST: Final = 300  # characters of a problem
 
 
 class Misfit(NamedTuple):
-    """What a schema refuses of a value.
+    """A part of a value that a schema refuses.
 
     Args:
         place: keys and indexes that lead to it.
@@ -236,7 +236,7 @@ def checked_schema(given: object, *, most_bytes: int = LARGEST_SCHEMA) -> dict[s
 
 
 def misfits(schema: Mapping[str, Any], value: Any) -> list[Misfit]:  # noqa: ANN401  JSON data
-    """What the schema refuses of the value; of a great number some.
+    """The parts of the value that the schema refuses; only some if there are many.
 
     Raises:
         ValueError: the schema is wrong, or the value is too deep or too large to be checked.

@@ -1,4 +1,4 @@
-"""Loading modules in less time, or not before they are needed."""
+"""Loads modules faster, or only when they are needed."""
 
 import gc
 import sys
@@ -14,7 +14,7 @@ NEIGHBOURS: Final = ("bt_runtime", "prompts", "signals", "trees")
 
 
 def check_neighbours(home: Path) -> None:
-    """See to it that Python finds our own packages, and not those of a host that have the same names.
+    """Ensure that Python finds our own packages, and not packages of a host with the same names.
 
     Args:
         home: the folder that this package lies in; theirs as well.
@@ -53,7 +53,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def imported(place: str) -> Any:  # noqa: ANN401  any object of a module
-    """The object at a place (`module:name`), whose module is imported now.
+    """The object at a place (`module:name`), whose module is imported now unless it has been before.
 
     The collector never looks at what was imported: it lives as long as the process.
     """

@@ -4,18 +4,18 @@ Log lines go to standard error, at once or by a thread:
 
 - A line that cannot be written is lost; it never breaks, and in a service never delays, what it reports.
 - A service writes by a thread (`written_in_background`): a pipe that nobody reads, a terminal that was stopped with
-  Ctrl-S or a full disk holds up that thread alone. What waits for it is bounded; lines beyond that are dropped and
-  counted, and the log says how many as soon as it can.
+  Ctrl-S or a full disk blocks only that thread. Its queue is bounded; lines beyond that are dropped and counted, and
+  the log reports how many as soon as it can.
 - The thread writes to the file itself, not to `sys.stderr`: a thread that is stuck there holds a lock that the
   interpreter wants when it ends.
 
 Each is a JSON object, or text for a person where standard error is a terminal:
 
 - Standard output is never written to; it belongs to the answer.
-- Nothing in a line is obeyed by a terminal (colours of a person's own log apart): paths and messages come from outside,
-  and a log that was written to a file is looked at on a terminal in the end.
+- A line contains no control sequences for terminals (except the colours of a log for people): paths and messages come
+  from outside, and log files are often viewed on a terminal.
 - Tracebacks are without the values of variables: they may hold prompts and keys.
-- What libraries log goes the same way, from `warning` on: their lower levels contain addresses and headers.
+- Log events of libraries are handled the same way, from `warning` on: their lower levels contain addresses and headers.
 - A host that has configured structlog itself is left alone.
 """
 
@@ -33,7 +33,7 @@ from typing import Any, Final
 import structlog
 
 MOST_LINES: Final = 10_000
-"""Lines that wait to be written."""
+"""The maximum number of lines that wait to be written."""
 LAST_WAIT_S: Final = 1.0
 """For the lines that are left at the end of the process."""
 
@@ -219,7 +219,7 @@ def configure_logging(level: str = "warning", *, as_text: bool = False) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Log nothing in this context: what is repeated or explored here has not happened."""
+    """Log nothing in this context: repeated or explored ticks have not happened."""
     token = _IS_QUIET.set(True)
     try:
         yield

@@ -1,8 +1,8 @@
-"""Metrics for Prometheus: runs, their times and ends, and how the store and the event loop keep up.
+"""Metrics for Prometheus: runs, their times and ends, and the load of the store and the event loop.
 
 Rules:
 
-- A registry of its own: two services in one process, or two tests at once, never share a figure.
+- The registry is not the global one, so two services in one process, or two tests, never share a figure.
 - Every label's values are bounded. A name from outside (a tree, a tool that a model made up) that is one too many, or
   not among the known ones, counts as `other`, so that names cannot fill the memory.
 - No metric identifies a user.
@@ -233,7 +233,7 @@ class Metrics:
             self._similarity.observe(similarity)
 
     def shadow_dropped(self, reason: str) -> None:
-        """A run was to be shadowed, and is not."""
+        """A run should have been shadowed, but is not."""
         self._shadows_dropped.labels(reason).inc()
 
     def auxiliary_answered(self, task: str, outcome: str, *, tokens: int) -> None:

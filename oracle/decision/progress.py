@@ -23,6 +23,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from bt_runtime.text.data import dataclass
+
 TIMES = 3
 """How many repetitions in a row count as no progress."""
 LONGEST_PERIOD = 3

@@ -42,9 +42,9 @@ def turns_are_used_up(state: AgentState) -> bool:
 
 
 def tokens_are_used_up(state: AgentState) -> bool:
-    """Tokens have reached the budget, or the budget truncated the last response.
+    """Tokens have reached the budget, the budget truncated the last response, or a limit beyond the query is reached.
 
-    A query starts with none used, so the first turn always runs.
+    A query starts with none used, so the first turn runs unless the user's other queries have reached such a limit.
     """
     return state.budget_cut or bool(state.limit_reached) or state.tokens_used >= state.config.token_budget
 

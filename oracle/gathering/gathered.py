@@ -144,15 +144,13 @@ class Gathered(Findings):
         question: the words of the question, as stems.
         needs: sets of groups that the question names; one of each has to find something.
         needs_all: the question asks for each of many things, so that no first answer is enough.
-        tried: every call that was run, oldest first.
-        sources: the paths that were cited.
         since: how many of `tried` came before the last write; only later ones can be repeated.
-        dry_turns: consecutive turns of tools, up to now, that brought nothing new.
-        known_calls: the calls of these turns that brought what was known; of each turn, two at most count.
-        empty_turns: those of these turns in which nothing was found at all.
+        known_calls: the calls of the dry turns that brought what was known; of each turn, two at most count.
+        empty_turns: those of the dry turns in which nothing was found at all.
         said_sufficient: in its last turn with tools the model said that it has what it needs.
         lines: hashes of the lines that were seen since the last write.
         words: the words that were seen in results, as stems.
+        groups_tried: the groups of the tools that were called.
     """
 
     tried: tuple[Tried, ...] = ()

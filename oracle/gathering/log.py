@@ -1,4 +1,4 @@
-"""What one query has gathered, and what its control made of that: verdicts, calls held back, strategies tried."""
+"""What one query has gathered, judged: verdicts, and the calls that are held back by them."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -40,14 +40,8 @@ class GatheringLog(Gathering):
     """The gathering of one query, judged.
 
     Args:
-        gathered: what is known from its tools.
-        verdict: whether that suffices, as judged last.
-        held_back: why calls of the last turn are not to be run, by their ids.
-        refused_calls: calls that were held back since anything new was found.
+        by: says whether what was gathered suffices.
         answered_at: how many calls had been run when the sources had answered; `None`: they have not.
-        answer_due: the next turn of the answer is without tools.
-        strategies: of the fallback that were tried, in order.
-        calls_before: how many calls had been run when the last of them was chosen.
     """
 
     gathered: Gathered = field(default_factory=Gathered)
@@ -61,14 +55,7 @@ class GatheringLog(Gathering):
             self.gathered = Gathered.of(question)
 
     def take(self, results: Sequence[CallResult], tools: ToolRegistry, *, turn: int, signal: Signal | None) -> None:
-        """Take over the results of a turn's tools.
-
-        Args:
-            results: one for each call of the turn, in the order of the calls.
-            tools: knows each tool's group, and whether it writes.
-            turn: its number.
-            signal: of the same turn, if it had one.
-        """
+        """Add what the calls that were run have brought."""
         refused = sum(result.call.id in self.held_back for result in results)
         if refused:
             log.info("gathering.refused", turn=turn, calls=refused, reason=self.verdict.reason)
@@ -104,12 +91,7 @@ class GatheringLog(Gathering):
     ) -> None:
         """Hold back the calls that can only repeat what is known, and those that go on where enough was found.
 
-        Args:
-            calls: the open ones of the last turn.
-            tools: knows each tool's group, and whether it writes.
-            state: where the query stands; its turn number is noted with each call.
-            signal: of the same turn, if it had one; with `need_turn` the model names what is missing.
-            words: what the model reads in their place, after the reason.
+        With the signal `need_turn` the model names what is missing, so that twice as many are run after enough.
         """
         names_it = signal is not None and signal.type == "need_turn"
         has_answered = self.answered_at is not None

@@ -65,8 +65,8 @@ class MessageReader:
         model: the model that was asked.
         tools: the names of the offered tools by those on the wire, where they differ.
 
-    After the last event `content`, `usage`, `stop_reason` and `model` describe the message. `has_answer` is true once a
-    block other than thinking has begun.
+    After the last event `content`, `usage`, `stop_reason`, `message_id` and `model` describe the message. `has_answer`
+    is true once a block other than thinking has begun.
     """
 
     def __init__(self, *, model: str, tools: Mapping[str, str] | None = None) -> None:
@@ -219,8 +219,7 @@ class MessageReader:
 def _miss_of(message: Mapping[str, Any]) -> CacheMiss | Literal[""]:
     """Why the cache was missed (platform.claude.com, "Cache diagnostics"); the comparison knows of no use of the cache.
 
-    Raises:
-        ValueError: it is not a JSON object.
+    So where something was read from it, only a difference that was found says anything.
     """
     diagnostics = message.get("diagnostics")
     found = diagnostics.get("cache_miss_reason") if isinstance(diagnostics, Mapping) else None

@@ -1,6 +1,6 @@
 """The offline model, which answers with extracts of what the tools find.
 
-What a search has found, for the offline model: passages parsed from a tool's result, chosen, and quoted.
+Search results for the offline model: passages parsed from a tool's result, chosen, and quoted.
 
 The search tools write text for a model: a hit begins with `path:line (score 3.20)` or `path — title (score 1.10)`, and
 the lines of the file follow with their numbers (`> 12 | text`). Notes in square brackets and other text are skipped.

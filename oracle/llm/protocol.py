@@ -4,7 +4,7 @@ Rules:
 
 - Messages have the shape of the Anthropic Messages API (`{"role": …, "content": str | [block, …]}`), because its blocks
   (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
-- A note of the control is a message of the role `system` right behind a user's. `oracle.llm.anthropic_request` has
+- A note of the control is a message of the role `system` right behind a user's. `oracle.llm.marked_notes` has
   another form, for models that take no such messages.
 - A file beside a question is a block of the type `attachment` with `id`, `name`, `media_type`, `size` and `tokens`, in
   the place of its bytes. `Hooks.complete` puts the provider's blocks there; the embedded model gets it as it is.
@@ -22,7 +22,7 @@ from oracle.core.encoding import held_frozen
 from oracle.core.errors import UpstreamError
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
-"""The model of the provider that answers where nobody names one."""
+"""The provider's model that answers if none is named."""
 MIN_THINKING_TOKENS: Final = 1024
 """The provider's smallest budget for thinking; below it thinking is off."""
 

@@ -1,4 +1,4 @@
-"""A model that says what a script has: for tests, scenarios and the verifier.
+"""A model that plays a script, for tests, scenarios and the verifier.
 
 The turns of a scripted model, as data, and as the events that the provider's stream has for them.
 

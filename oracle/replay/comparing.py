@@ -236,10 +236,10 @@ async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | No
     else:
         records = [await archive.find(run_id)]
         if records[0].tree != tree:
-            message = f"the query {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {tree!r}"
+            message = f"the run {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {tree!r}"
             raise UserError(message)
     if not records:
-        raise UserError(f"there are no recorded queries of the tree {tree!r}")
+        raise UserError(f"there are no recorded runs of the tree {tree!r}")
     return records
 
 

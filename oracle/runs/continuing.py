@@ -1,14 +1,14 @@
-"""Goes on with runs whose worker has died: from their logs, with the same control state, where they were.
+"""Continues runs whose worker has died, from their logs and with the same control state.
 
 Rules:
 
 - A run is opened anew with the equipment of this process, and repeats its recorded ticks on its own version of the
-  tree. Each is compared with its record, and what the model is to see with the digest of what it was sent. At the first
-  difference the run is given up (`NotContinuedError`): nothing is asked anew then.
-- What was under way is an outcome where something of it is left, and begins anew where nothing is. A turn of which the
-  user has seen text was cut off there, and the control decides; results that were shown are kept.
-- Nothing is sent twice: what the log has was sent.
-- A repetition gives way to the other tasks of the event loop every few milliseconds.
+  tree. Each tick is compared with its record, and the model's input with the digest of what it was sent. At the first
+  difference the run is given up (`NotContinuedError`), and no request is repeated.
+- Unfinished work becomes an outcome if some of it is left, and is restarted otherwise. A turn whose text the user has
+  seen counts as cut off there, and the control decides; results that were shown are kept.
+- Nothing is sent twice: everything in the log was sent.
+- A repetition yields to the other tasks of the event loop every few milliseconds.
 """
 
 import asyncio
@@ -76,16 +76,16 @@ from oracle.tools.client_tools import kept_tools
 log = structlog.get_logger(__name__)
 
 OWN_VERSION: Final = f"oracle-bt {version('oracle-bt')}"
-"""Of the code that goes on with a run, as its log has it."""
+"""The version of the code that continues a run, as its log has it."""
 _SLICE_S: Final = 0.005
 """After this time without a wait, other tasks run; a tick takes a fraction of the other half."""
 _PARAGRAPH: Final = "\n\n"
-_LONGEST: Final = 200  # characters of a value that operators are shown
+_LONGEST: Final = 200  # characters shown to operators of a value
 _MESSAGE: Final = "The answer was interrupted, and could not be continued as it was. Please ask again."
 
 
 class NotContinuedError(InternalError):
-    """A run cannot go on as it was: what is repeated of it is something else than what was recorded.
+    """A run cannot be continued, because its repetition differs from its record.
 
     Args:
         tick: the first that differs; 0: the run could not be opened.
@@ -111,7 +111,7 @@ class NotContinuedError(InternalError):
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """A run that is about to go on."""
+    """A run that is about to continue."""
 
     query: ActiveQuery
     recorder: RunRecorder
@@ -119,7 +119,7 @@ class Continued:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Continuation:
-    """Goes on with runs of this worker that others have left.
+    """Continues runs that other workers have left to this one.
 
     Args:
         oracle: answers.
@@ -171,7 +171,7 @@ class Continuation:
         await self._show_prompt(agent, record)
         lost = self._lost(agent, record)
         for key in (*untaken, *lost.turns):
-            stepper.start_held(key)  # what the last tick has asked for had begun
+            stepper.start_held(key)  # the requests of the last tick had begun
         _check_sight(agent, record, lost, untaken)
         tick_bytes = sum(len(entry.data) for entry in entries if entry.kind == "tick")
         return await self._go_on(live, agent, record, clock, _Work(agent, lost, untaken, stepper), tick_bytes)
@@ -278,7 +278,7 @@ class Continuation:
     async def _go_on(
         self, live: LiveRun, opened: OpenAgent, record: Record, clock: ContinuedClock, work: "_Work", tick_bytes: int
     ) -> Continued:
-        """Let the clock go on, write down that this worker has the run, and open what drives it."""
+        """Start the clock, record that this worker has the run, and open its control."""
         run, at_s = live.record, max(record.last_s, clock.now())
         is_woken = bool(record.answer.pending) and not (work.stepper.under_way or work.stepper.posted or work.untaken)
         pause_s = max(0.0, self.now() - record.last_at)
@@ -317,7 +317,7 @@ class Continuation:
             metadata = {"attempt": resumed.attempt, "pause_s": round(resumed.pause_s, 3)}
             query.agent.output.inform(Notice("recovered", message, "info", metadata))
         await recorder.log.flush()
-        if pause_s > counted_s and not is_woken:  # who wakes a run moves its deadline
+        if pause_s > counted_s and not is_woken:  # waking a run moves its deadline
             await self.store.runs.extend_deadline(run.id, by_s=pause_s - counted_s)
         log.info("run.continued", attempt=attempt, pause_s=round(pause_s, 3), ticks=record.ticks)
         return Continued(query, recorder)
@@ -325,7 +325,7 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The work of a run that was under way, and what there is of its outcomes."""
+    """The unfinished work of a run, and the outcomes that are known of it."""
 
     opened: OpenAgent
     lost: LostWork
@@ -333,7 +333,7 @@ class _Work:
     stepper: Stepper
 
     def outcome_of(self, request: Request) -> Outcome | None:
-        """How the work of a request ended, as far as that is known; `None`: it begins anew."""
+        """How the work of a request ended, as far as that is known; `None`: it is restarted."""
         kept = self.untaken.get(request.key)
         if kept is not None:
             return kept
@@ -350,7 +350,7 @@ class _Work:
         return None
 
     def under_way(self) -> tuple[UnderWay, ...]:
-        """What was under way, and what becomes of it."""
+        """The unfinished work, and how each part is handled."""
         found: list[UnderWay] = []
         for request in (*self.stepper.under_way.values(), *self.stepper.posted):
             if request.key in self.untaken:

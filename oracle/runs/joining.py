@@ -28,10 +28,10 @@ _PARAGRAPH: Final = "\n\n"
 
 
 class Timer(Protocol):
-    """A call that is due later."""
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """It is not due any more."""
+        """Do not make the call."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""One run of this process, from its first chunk to the end of its row, and what is kept and logged of that end."""
+"""One run of this process, from its first chunk to the end of its row, and how that end is saved and logged."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,7 +25,7 @@ from oracle.runs.storage.store import Store
 log = structlog.get_logger(__name__)
 
 _UNREAD = Retry(first_s=1.0, longest_s=1.0)
-_LEAVE_S = 1.0  # for a tool that does not heed its cancellation at once
+_LEAVE_S = 1.0  # for a tool that does not end at once when it is cancelled
 _REST_S = 0.05  # for the last tick after `Done`; what a tree does later is not recorded
 
 
@@ -71,15 +71,15 @@ class LiveRun:
 
     @property
     def is_parking(self) -> bool:
-        """Whether it is about to be left as a row, and hears nothing any more."""
+        """Whether it is about to be left as a row, and takes no more commands."""
         return self.left_as == "handed_over" or (self._query is not None and self._query.is_parked)
 
     def may_park(self) -> bool:
-        """Whether it can wait as a row: it has asked a person, and is one that people can answer."""
+        """Whether it can wait as a row: it has asked a person, and people can answer it."""
         return self._recorder is not None and bool(self._recorder.answer.pending) and self.record.shadow_of is None
 
     def hear(self) -> None:
-        """A person has answered: bring the query what it does not know, in the background."""
+        """A person has answered: deliver new answers to the query, in the background."""
         task = asyncio.create_task(self._deliver_answers(), name=f"answers:{self.record.id}")
         self._hearing.add(task)
         task.add_done_callback(self._hearing.discard)
@@ -90,7 +90,7 @@ class LiveRun:
             self._drive.cancel()
 
     def lose(self) -> None:
-        """Another worker has it, or will: stop without further output, so that it can go on where it is now."""
+        """Another worker has it, or will: stop without further output, so that the run can continue from here."""
         self.left_as = self.left_as or "lost"
         if self._recorder is not None:
             self._recorder.is_closed = True
@@ -100,7 +100,7 @@ class LiveRun:
         self.interrupt()
 
     def hand_over(self) -> None:
-        """Stop without further output, so that another worker, or the next start, goes on with it from its log."""
+        """Stop without further output, so that another worker, or the next start, continues it from its log."""
         self.left_as = "handed_over"
         self.lose()
 
@@ -165,14 +165,14 @@ class LiveRun:
         self._query = self._drive = self._request = self._recorder = None
 
     def _ask(self, request: Callable[[ActiveQuery], None]) -> None:
-        """Ask the query for something, now or as soon as it is opened."""
+        """Send the query a request, now or as soon as it is opened."""
         if self._query is None:
             self._request = self._request or request
         else:
             request(self._query)
 
     async def _leave(self, recorder: RunRecorder, *, is_parked: bool) -> None:
-        """Leave the run as a row, when what it has started here has ended.
+        """Leave the run as a row, once the work that it started here has ended.
 
         One that waits for people alone is parked, unless there is an answer that it does not know; any other is for the
         worker that claims it next.
@@ -255,7 +255,8 @@ def run_end(
         answer: the content chunks, joined.
         failed: the last error chunk; `None` if there was none.
         fault: what ended the query, as far as it is known.
-        summary: its figures.
+        record: what it has come to, with its figures.
+        rest: the chunks that will end it, and are not in the record.
     """
     commonest = record.cache_misses.most_common(1)
     return RunEnd(
@@ -306,7 +307,7 @@ async def ended_within(tasks: Collection["asyncio.Future[Any]"], seconds: float,
         task.add_done_callback(wake)
     try:
         while not all(task.done() for task in tasks) and clock.now() < until_s:
-            change.clear()  # before the look at the tasks: the clock may have set it itself
+            change.clear()  # before the tasks are checked: the clock may have set it itself
             if not all(task.done() for task in tasks):
                 await clock.wait(change, until_s=until_s)
     finally:

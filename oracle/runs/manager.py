@@ -46,8 +46,8 @@ log = structlog.get_logger(__name__)
 
 STOPPING = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
 _CANCEL_UNREAD = "cancel_unread"
-_SUPERSEDE_S = 5.0  # for the end of a run that nobody reads
-_LEAVING_S, _LOOK_S = 1.0, 0.05  # for a reader to leave whose client has gone already, and between looks
+_SUPERSEDE_S = 5.0  # for a run without readers to end
+_LEAVING_S, _LOOK_S = 1.0, 0.05  # for a reader whose client has already gone to leave, and between checks
 _FORGET_S = 10.0  # for a query to end whose conversation is being deleted
 
 
@@ -143,7 +143,7 @@ class RunManager:
 
     @property
     def recovering(self) -> int:
-        """How many runs that were interrupted before the start neither go on nor have ended, in the background."""
+        """How many runs that were interrupted before the start have neither been continued nor ended so far."""
         return self._upkeep.recovering
 
     async def __aenter__(self) -> Self:
@@ -153,7 +153,7 @@ class RunManager:
 
     async def __aexit__(self, *_: object) -> None:
         self.is_draining = True
-        self._upkeep.stop_claiming()  # else what waits would begin in the place of what is cancelled here
+        self._upkeep.stop_claiming()  # otherwise waiting runs would start in place of those cancelled here
         await self._follower.stop()
         tasks = [*self._running(), *self._attendance.sending, *self._background]
         for task in tasks:
@@ -167,7 +167,7 @@ class RunManager:
     async def start(
         self, ask: Ask, *, claims: tuple[Claim, ...] = (), metadata: Mapping[str, str] | None = None
     ) -> LiveRun:
-        """Check a question, and start to answer it; where there is no place for that, it waits for a worker.
+        """Check a question and start to answer it, or queue it for a worker if there is no room here.
 
         Args:
             ask: the question.
@@ -227,7 +227,7 @@ class RunManager:
         """
         live = self._live.get(run.id)
         if live is not None and live.is_parking:
-            await live.wait()  # nothing hears it before its row says who has it
+            await live.wait()  # no worker receives it before its row says who has it
         elif live is not None:
             live.cancel()
             return
@@ -236,7 +236,7 @@ class RunManager:
         is_running = run.status == "running" and live is None
         while not (is_running and await self._store.commands.send(RunCommand(run.id, "cancel"))):
             for record in await self._store.claims.claim(1, only=run.id):  # nobody else can end it now
-                if self.is_draining:  # it would be left to another worker, which would not know of it
+                if self.is_draining:  # it would be left to another worker, which would not know of the cancel
                     await self._store.claims.give_back(record, is_cancelled=True)
                     return
                 self._upkeep.take(record)
@@ -248,7 +248,7 @@ class RunManager:
             is_running = True
 
     async def supersede(self, run: RunRecord) -> None:
-        """Cancel a run that nobody reads, and wait a few seconds for its end: its user has gone on without it.
+        """Cancel a run that nobody reads, and wait a few seconds for its end: its user has moved on.
 
         Does nothing for a run that has ended, that waits for people, or that needs no reader.
 
@@ -325,8 +325,8 @@ class RunManager:
         try:
             if not await ended_within([ending], seconds, clock=self._clock):
                 raise ConversationBusyError(
-                    f"the conversation {running.context_id!r} is answering a query that does not end; try again in a "
-                    "moment"
+                    f"the conversation {running.context_id!r} is answering a question that does not end; try again in "
+                    "a moment"
                 )
             await ending
         finally:
@@ -335,7 +335,7 @@ class RunManager:
     async def drain(self) -> None:
         """Start and claim no more runs, wait `drain_s` for those that are running, then leave them to other workers.
 
-        Those that no other worker could go on with are ended with an error. Returns when all are saved, or a few
+        Runs that no other worker could continue are ended with an error. Returns when all are saved, or a few
         seconds after `drain_s` if they cannot be.
         """
         self.is_draining = True
@@ -357,7 +357,7 @@ class RunManager:
         for live in tuple(self._live.values()):
             live.interrupt()
         if not await ended_within(self._running(), options.abort_s, clock=clock):
-            log.error("drain.gave_up", runs=sorted(self._live))  # who finds them goes on with them, or ends them
+            log.error("drain.gave_up", runs=sorted(self._live))  # whoever finds them continues or ends them
 
     def _running(self) -> tuple["asyncio.Future[Any]", ...]:
         return (*self._openings.values(), *self._tasks.values())
@@ -377,7 +377,7 @@ class RunManager:
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
-            raise UserError("The service is stopping and takes no new queries; come back in a moment.", status=503)
+            raise UserError("The service is stopping and takes no new questions; come back in a moment.", status=503)
 
     async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace, started_s: float) -> LiveRun:
         places = self._places()
@@ -411,7 +411,7 @@ class RunManager:
         self._store.commands.look()
 
     async def _go_on(self, record: RunRecord) -> bool:
-        """Go on with a run that was claimed; returns whether it goes on: otherwise it is to be ended from its log.
+        """Continue a run that was claimed; returns whether that worked: otherwise end it from its log.
 
         Raises:
             NotContinuedError: it is not what was recorded.
@@ -440,7 +440,7 @@ class RunManager:
         return True
 
     async def _open_waiting(self, live: LiveRun, recorder: RunRecorder) -> ActiveQuery | None:
-        """Open a run of which nothing has happened but that it waited; `None`: its tree cannot be loaded any more."""
+        """Open a run that has only waited so far; `None`: its tree cannot be loaded any more."""
         run = live.record
         asked = run.input
         ask = Ask(

@@ -111,7 +111,7 @@ class Opener:
     def recorder(
         self, live: LiveRun, *, started_s: float, clock: Clock | None = None, record: Record | None = None
     ) -> RunRecorder:
-        """What writes the run down.
+        """The recorder of the run.
 
         Args:
             live: the run.
@@ -162,7 +162,7 @@ class Opener:
         )
         if session is not None:
             session.attach(query)
-        if (tree := query.tree) is not None:  # before the log begins: whoever goes on with the run needs its tree
+        if (tree := query.tree) is not None:  # before the log begins: whoever continues the run needs its tree
             await self.store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
         recorder.opened(Opened.of(query.agent, versions=self.versions))
         return query

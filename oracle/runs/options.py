@@ -1,4 +1,4 @@
-"""What a process's runs are given: bounds and intervals, and what goes on after they have ended."""
+"""Options of a process's runs: bounds and intervals, and the hook for runs that have ended."""
 
 from typing import Protocol
 
@@ -20,7 +20,7 @@ class RunOptions:
         most_at_once: runs that a user has running at a time.
         reader_grace_s: how long a run goes on after its last reader has left, before it is cancelled.
         drain_s: how long runs may go on when the service is stopping.
-        abort_s: how long a run may take to end when it is asked to, before its task is cancelled; and again after that.
+        abort_s: how long a run may take to end on request, before its task is cancelled; and again after that.
         heartbeat_s: between two heartbeats.
         silent_s: a worker whose heartbeat has not changed for so long loses its runs.
         look_s: between two looks for workers that have died, and for runs that wait.
@@ -60,7 +60,7 @@ class RunOptions:
 
 
 class Follower(Protocol):
-    """Does something with ended runs; it never raises, and never makes a run wait."""
+    """Handles ended runs; it never raises, and never makes a run wait."""
 
     def offer(self, run: RunRecord, reason: str) -> None:
         """Take note of a run of this process that has ended, and why."""
@@ -71,11 +71,11 @@ class Follower(Protocol):
         ...
 
     def cancel(self, run_id: str) -> bool:
-        """End a run of its own; returns whether there is such a run here."""
+        """End one of the runs that it has started; returns whether there is such a run here."""
         ...
 
     def forget(self, user_id: str, context_id: str) -> None:
-        """End and drop what comes from the runs of a user's conversation, because it is being deleted."""
+        """End and delete what it has started for the runs of a user's conversation, because that is being deleted."""
         ...
 
     async def stop(self) -> None:
@@ -93,11 +93,11 @@ class NoFollower:
         """Ignore the number."""
 
     def cancel(self, run_id: str) -> bool:  # noqa: ARG002
-        """There is none."""
+        """Return false: it starts no runs."""
         return False
 
     def forget(self, user_id: str, context_id: str) -> None:
-        """Nothing comes from its runs."""
+        """Do nothing."""
 
     async def stop(self) -> None:
-        """Nothing is under way."""
+        """Do nothing: nothing is under way."""

@@ -1,7 +1,7 @@
-"""The readers of runs, and what follows when the last one has left.
+"""The readers of runs; a run is cancelled after its last one has left.
 
-A run that was never read goes on to its end, and so do one whose reader comes back and one that was asked for without a
-reader (`detached`). Another run that was read and has had no reader for the grace time is cancelled.
+A run is cancelled if it was read and has had no reader for the grace time. A run that was never read, or was asked for
+without a reader (`detached`), continues to its end.
 """
 
 import asyncio
@@ -121,10 +121,10 @@ class Attendance:
             self._readers.leave(command.run_id, reader)
 
     def _announce(self, run: RunRecord, kind: str, reader: str) -> None:
-        if run.input.get("detached"):  # whether it has a reader changes nothing
+        if run.input.get("detached"):  # readers make no difference to it
             return
         command = RunCommand(run.id, kind, {"reader": reader})
-        if self._is_here(run.id) or run.status == "queued":  # where it waits, as it may be claimed here
+        if self._is_here(run.id) or run.status == "queued":  # a waiting run as well, as it may be claimed here
             self.take(command)
         elif run.status == "running" and run.worker != self._store.worker:
             # In the background; the store's writer keeps the order.

@@ -2,15 +2,18 @@
 
 Rules:
 
-- Nothing here waits except `keep`, which returns when the outcomes are durable: what a turn or a tool produced is in
-  the log before the control sees it. And `flush`, when a tick has taken what came from outside, and before a writing
-  call and its effect: it returns only where this process has the run, and the database has just said so.
-- What a tick sends, its record and what follows from it in other tables are one entry of the log's writer: after a
-  crash either all of it is there, or the tick is made again.
+- Nothing here waits except `flush`, before anything starts that depends on outcomes of turns, tools or people, and
+  before a writing call and its effect: it returns only if everything is in the log, this process has the run, and the
+  database has just confirmed that. Streams read only the log, so whatever clients get is in it.
+- The chunks of a tick, its record and its writes to other tables are one entry of the log's writer: after a crash
+  either all of it is there, or the tick is repeated.
 - Pieces of text are joined while the store is behind (`oracle.runs.joining`); everything else of the run comes after
   the pieces that are held back.
-- `Done` is held back: it is written with the run's row, in one commit, when the control has come to rest.
-- What waits to be written is bounded, and so is what ticks add to the record: beyond the bound the run is asked to end.
+- If the run is metered, a turn is counted in its own commit, and the control continues once the rest of the limit is
+  known.
+- `Done` is held back: it is written with the run's row, in one commit, when the control has ended.
+- The backlog of unwritten entries is bounded, and so is what ticks add to the record: beyond the bound the run must
+  end.
 """
 
 import asyncio
@@ -79,7 +82,7 @@ class Backlog:
     def is_too_long(self, size: int) -> bool:
         """Count `size` more bytes; return whether the backlog is too large now."""
         oldest_s = self.log.pending_since_s
-        if oldest_s != self._oldest_s:  # something was written since
+        if oldest_s != self._oldest_s:  # some of it was written since then
             self._oldest_s, self._bytes = oldest_s, 0
         self._bytes += size
         return self._bytes > self.most_bytes and (self._bytes > 2 * self.most_bytes or not self.is_well())
@@ -92,7 +95,7 @@ class TickRoom:
     - Up to `most_bytes` each tick is recorded whole.
     - A tick whose values go beyond that is recorded with sizes in the place of its long values
       (`{"characters": 45000}`). The run goes on, and it can be replayed and explained as others can.
-    - A run whose ticks need twice as much all the same is to be ended, and none of its later ticks is recorded.
+    - A run whose ticks still need twice as much must end, and none of its later ticks is recorded.
     """
 
     most_bytes: int
@@ -203,7 +206,7 @@ class RunRecorder:
             self._give_up(self.on_unwritable)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable before the control sees them (`oracle.agent.journal.QueryJournal`)."""
+        """Append outcomes before the control sees them (`oracle.agent.journal.QueryJournal`)."""
         kept = [outcome for outcome in outcomes if is_kept_apart(outcome) and not self.record.has_kept(outcome)]
         if self.is_closed or not kept:
             return
@@ -249,7 +252,7 @@ class RunRecorder:
         if self.answer.done is not None:
             return
         asked_s = -_TRUSTED_S
-        while time.monotonic() - asked_s >= _TRUSTED_S:  # this process was held up: ask again
+        while time.monotonic() - asked_s >= _TRUSTED_S:  # this process was delayed: check again
             if self.is_closed:
                 raise asyncio.CancelledError
             asked_s = time.monotonic()
@@ -270,7 +273,7 @@ class RunRecorder:
             self._add(Intended(call_id, tool, step, at))
 
     def resumed(self, event: Resumed) -> None:
-        """Record that this worker goes on with the run."""
+        """Record that this worker continues the run."""
         self._add(event)
 
     def reopen(self) -> None:

@@ -2,7 +2,7 @@
 
 Rules:
 
-- What was sent stays, and chunk numbers go on after the last one.
+- Sent chunks stay, and the chunk numbers continue after the last one.
 - A run whose answer is complete, or gives the reason for its end, ends with that reason: only `done` was missing.
 - Every other run ends as `error`: open tool calls get a result (which says of a call that writes that it may have been
   carried out), an `error` chunk says that the run was interrupted, the closing sentence is part of the answer, and the
@@ -85,7 +85,7 @@ def ending_of(
         recorded: its log so far.
         saved_as: the reason with which the conversation has its answer; `None`: the conversation does not have it.
         writes: whether a tool of that name may have changed something.
-        fault: why it cannot go on; `None`: nothing is to be said of it but that it was interrupted.
+        fault: why it cannot continue; `None`: it was only interrupted.
     """
     answer = recorded.answer
     results = [_interrupted(call, writes=writes(call.name)) for call in answer.open_calls]
@@ -138,7 +138,7 @@ class Recovery:
     traces: Traces = NO_TRACES
 
     async def end(self, record: RunRecord, *, fault: ModelFault | None = None) -> Done:
-        """End the run; `fault`: why it cannot go on, if more is known than that it was interrupted.
+        """End the run; `fault`: why it cannot continue, if more is known than that it was interrupted.
 
         Once writing has begun, this waits for it, however long the store is unavailable: if the log were read again
         before that, what is still to be written would be missing from it.

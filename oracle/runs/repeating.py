@@ -1,4 +1,4 @@
-"""A query that is opened anew and repeats what was recorded of it: what its ticks cannot do by themselves."""
+"""A query that is reopened to repeat its record: its clock, its model, and the inputs that its ticks do not have."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import field
@@ -80,7 +80,7 @@ class RebuiltRun:
         return self.opened.tree
 
     def prepare(self, tick: TickRecord) -> None:
-        """Set the time of a recorded tick, find what was found before it, and stop where the run was stopped."""
+        """Set the time of a recorded tick, restore the sources found before it, and stop if the run was stopped."""
         self.clock.show(tick.at_s)
         breach = self.stops.get(tick.tick)
         if self.agent.state.is_terminal:
@@ -89,12 +89,12 @@ class RebuiltRun:
             self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
         elif ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes:
             # A cancel for a reason that is not the user's.
-            self.agent.fail(ModelFault("service_stopping", "The service has stopped the query."))
+            self.agent.fail(ModelFault("service_stopping", "The service has stopped the run."))
         for source in self.sources.get(tick.tick, ()):
             self.agent.output.cite(source)
 
     def speak(self, request: Request, outcome: Outcome) -> None:
-        """Say what a turn said before its outcome came."""
+        """Repeat the text that a turn sent before its outcome came."""
         node, value, output = request.node, outcome.value, self.agent.output
         if isinstance(node, LlmTurn) and node.settings.visible and isinstance(value, TurnOutcome):
             output.begin_turn()

@@ -1,11 +1,12 @@
-"""The timers of a process, for its runs, and for those that wait or whose process has died.
+"""The timers of a process: for its runs, for runs that wait, and for those whose process has died.
 
 - The heartbeat shows that this worker still has its runs.
 - Runs that wait for a worker are claimed as soon as there is a place for them, and those of dead workers as well: a few
-  at a time, so that all workers have their share of them. Each goes on, or is ended from its log.
-- The only worker takes over what was running at its start, in the background. Until a run goes on its readers wait.
+  at a time, so that all workers have their share of them. Each is continued, or ended from its log.
+- A single worker takes over, in the background, the runs that were running before its start. Readers wait until a run
+  continues.
 - A run that could not be ended is tried again, and one that may have been started without an answer is removed.
-- A run whose question nobody has answered in time goes on.
+- A run whose question nobody has answered in time continues.
 - Texts of old runs are deleted.
 
 Heartbeats are times of the database's clock, and are not compared with another clock. Otherwise a clock that is set, by
@@ -45,7 +46,7 @@ class _Seen:
 
 
 class SilentWorkers:
-    """What one observer has seen of the other workers.
+    """The observations of one worker about the others.
 
     If it could not look for a while, or not write its own heartbeat, it starts to watch the others again: they may have
     been stopped as well, or cannot write theirs.
@@ -106,7 +107,7 @@ class Upkeep:
     Args:
         recovery: ends runs from their logs.
         claimed: told of a run as soon as it is claimed.
-        go_on: goes on with a claimed run; returns false if it is to be ended from its log instead.
+        go_on: continues a claimed run; returns false if it must be ended from its log instead.
         places: the bounds of runs at present.
         options: intervals.
         clock: monotonic time.
@@ -133,11 +134,11 @@ class Upkeep:
         self._clock = clock
         self._metrics = metrics
         self._endings: dict[str, asyncio.Task[None]] = {}
-        self._left: set[str] = set()  # claimed, and neither going on nor ended yet
+        self._left: set[str] = set()  # claimed, and neither continued nor ended yet
         self._doubtful: dict[str, NewRun] = {}
         self._silence = SilentWorkers(silent_s=options.silent_s, heartbeat_s=options.heartbeat_s, clock=clock)
         self._dead: Mapping[str, float] = {}
-        self._takes_suspect = True  # one a look
+        self._takes_suspect = True  # one per check
         self._may_wait = asyncio.Event()
         self._has_more = self._is_starting = self._has_stopped = False
         self._timers: list[asyncio.Task[None]] = []
@@ -184,13 +185,13 @@ class Upkeep:
         await asyncio.wait({self._ending(record, is_left=False)})
 
     def take(self, record: RunRecord) -> None:
-        """Go on with a run that was claimed, or end it."""
+        """Continue a run that was claimed, or end it."""
         self._left.add(record.id)
         self._claimed(record)
         self._ending(record, is_left=True)
 
     def note_place(self) -> None:
-        """A run has ended here: another one may have its place."""
+        """A run has ended here, so another one may start."""
         if self._has_more:
             self._may_wait.set()
 
@@ -246,7 +247,7 @@ class Upkeep:
                 return
 
     async def _take_over(self, room: int) -> list[RunRecord]:
-        """Take over what dead workers had; of what may have killed them one a look, so that others are unharmed."""
+        """Take over the runs of dead workers; of those that may have killed them, one per check, to protect others."""
         found = await self._store.claims.take_over(self._dead, most=room, suspects=False)
         if not found and self._takes_suspect:
             self._takes_suspect = False

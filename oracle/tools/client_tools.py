@@ -2,10 +2,10 @@
 
 Rules:
 
-- What a client says of its tools is checked before anything else reads it: it comes from outside like a question.
+- Tool definitions from a client are untrusted, so they are checked before anything else reads them.
 - They are offered in every query that brings them, whatever its type and its tree, after those of the service.
-- A call goes the way of every call: limits, rules and approvals of the tree first. Then it is put to the client as a
-  question (`oracle.agent.people`), and the run waits for the answer; what the client gives back is the call's result.
+- A call passes the limits, rules and approvals of the tree like any other. Then it is sent to the client as a question
+  (`oracle.agent.people`), and the run waits for the answer, which is the call's result.
 - A call that the client does not answer in time gets an error as its result.
 """
 

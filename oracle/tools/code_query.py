@@ -30,7 +30,7 @@ _REGEX_SYNTAX = re.compile(r"\\[a-zA-Z]|\[[^\]]*\]|\{\d*,?\d*\}|\(\?[a-zA-Z:!=<]
 _KEYWORD = r"\b(?:class|def|func|function|fn|method|interface|struct|trait|enum)\b"
 _ALONE = re.compile(rf"(?:{_KEYWORD}\s+)?(?:\w{{1,64}}\.){{0,8}}(?P<name>[^\W\d]\w*)(?:\(\))?")
 _IS_NAME = re.compile(r"[A-Z]|[^\W_]_+[^\W_]")
-"""In a word: what the plain words of a query do not have."""
+"""Characters of a word that plain words of a query do not have."""
 _DOING = dict.fromkeys(
     fold(
         """add adding create creating write writing make making build change changing define defining configure

@@ -1,4 +1,4 @@
-"""What others say of their tools, checked before anything else reads it: clients, and MCP servers."""
+"""Checks tool definitions from clients and MCP servers before anything else reads them."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def plain_description(text: str) -> str:
-    """A description in which no signal can begin, without what no text may have."""
+    """The description, neutralised so that no signal can begin in it, and without invalid characters."""
     return as_plain_text(clean(text))
 
 

@@ -1,4 +1,4 @@
-"""What git says of a folder: which files are tracked, and which are ignored.
+"""The files of a folder that git tracks, and those that it ignores.
 
 Ignore files, as gitignore(5) has them:
 

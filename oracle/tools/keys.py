@@ -1,12 +1,12 @@
-"""What a call of a tool has besides its arguments: its key, and the headers of the user's request.
+"""The context of a tool call besides its arguments: its key, the headers of the user's request, and its query.
 
-The key is what a writing tool needs to do nothing twice. A call whose process dies may be made once more. A tool with
-`takes_key` gets the same key then, as `call_key()`, and answers for what it has done already; other writing tools are
-not called again, because nobody knows what they did.
+With the key, a writing tool can avoid doing anything twice. A call whose process dies may be made once more. A tool
+with `takes_key` gets the same key then, as `call_key()`, and must detect what it has already done; other writing tools
+are not called again, because it is unknown what they did.
 
-A process that was only held up goes on with its call, while another one makes it once more. So the tool takes a lock
-that both can see, looks for what the other may have done, and asks (`CallKey.confirm`) right before its effect whether
-the run is still this process's: then one of the two finds the effect, or is not confirmed.
+A process that was only delayed continues its call while another one repeats it. So the tool takes a lock
+that both share, checks whether the other has had the effect, and right before its own effect calls `CallKey.confirm`,
+which checks that this process still has the run. Then one of the two finds the effect, or is not confirmed.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ def check_cancelled() -> None:
 
 
 async def _confirmed() -> None:
-    """There is nobody to ask: the query lives in this process alone."""
+    """Return at once: only this process has the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ class CallKey:
         """Confirm, in the thread of a blocking tool.
 
         Raises:
-            InternalError: the call is over.
+            InternalError: the call was cancelled or timed out; so is the confirmation.
+            RuntimeError: this is no thread of a tool call.
         """
         caller = CALLER.get()
         if caller is None:

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from bt_runtime.text.data import dataclass
+
 THREADS_FOLDER = "threads"
 NOTE_SUFFIXES = (".md", ".markdown")
 _FRONT_MATTER_LINES = 100

@@ -8,8 +8,8 @@ Rules:
   error.
 - Only regular files are opened: a pipe or a device could block or never end.
 - A file is written under a temporary name and renamed, so that a reader sees the old text or the new one.
-- A write with a key (`oracle.tools.keys`) has one effect, however many processes make it: under a lock it looks for its
-  effect, and asks whether it may have it. Locks reach as far as the file system has them.
+- A write with a key (`oracle.tools.keys`) has one effect, however many processes make it: under a lock it checks
+  whether the effect is there, and confirms that it may write. Locks reach as far as the file system has them.
 
 Hard links to files outside cannot be distinguished from files inside.
 """

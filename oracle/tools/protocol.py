@@ -92,7 +92,7 @@ class Tool:
         call: validates the arguments and runs the tool.
         group: what it works on: one of `GROUPS`, or a group of its own.
         writes: it changes data; offered only where something is to be written.
-        query_types: the types of queries that are offered it; `None`: its group and its words decide.
+        query_types: the types of queries that are offered it; `ALWAYS`: all; `None`: its group and its words decide.
         examples: questions that it answers; they place a tool of a group of its own.
         takes_key: it writes, and does nothing twice for the same `oracle.tools.call_key()`.
         excerpt: reads lines of what a source of its group names, for people; `None`: it reads none.

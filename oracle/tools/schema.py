@@ -62,7 +62,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         examples: questions that it answers.
 
     Raises:
-        ToolDefinitionError: the function cannot be a tool, or there is no such query type.
+        ToolDefinitionError: the function cannot be a tool.
     """
     offered = served(query_types)
 

@@ -1,11 +1,11 @@
 """The tools for a query: which types of questions each serves, and which are offered.
 
-A query is offered a tool by what the tool says, else by its group:
+The definition of a tool decides which queries are offered it, else its group:
 
-1. `query_types` is the tool's own word: queries of these types are offered it.
-2. Else a tool that writes is offered where something is to be written, and one of a built-in group where that source is
-   needed.
-3. A reading tool of a group of its own, or with `query_types`, is also offered to a question that shares a telling word
+1. A tool with `query_types` is offered to queries of these types.
+2. Else a tool that writes is offered where something is to be written, and one of a group that types of queries need
+   where that source is needed.
+3. A reading tool of another group, or with `query_types`, is also offered to a question that shares a telling word
    with its name, its description, its `when_to_use` or its example questions.
 """
 
@@ -36,7 +36,7 @@ def check_tools(registry: ToolRegistry) -> None:
     """Check that tools serve types of queries that the registry's domain has.
 
     Raises:
-        ToolDefinitionError: there is no such type.
+        ToolDefinitionError: one does not; the message has the nearest type.
     """
     for tool in registry.tools:
         try:

@@ -1,5 +1,6 @@
 import re
 from typing import Final
+
 import pytest
 
 from tests.acceptance import harness

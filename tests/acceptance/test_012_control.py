@@ -307,8 +307,8 @@ async def test_decision_09_a_tree_that_fails_ends_with_one_done_and_tree_failed(
     assert answered.reason == "error"
     assert [failure.error_type for failure in answered.failures] == ["tree_failed"]
     assert problem in answered.cause
-    assert answered.cause.startswith("the control of the query (mine) failed")
-    assert answered.last_sentence.startswith("Stopped: The control of this query failed.")
+    assert answered.cause.startswith("the control of the run (mine) failed")
+    assert answered.last_sentence.startswith("Stopped: The control of this run failed.")
     if "llm_turn" in steps:
         assert answered.kept.startswith("Here.")
 

@@ -312,7 +312,7 @@ LOOK = calls("probe")
         (("force_success: llm_turn", "stop: completed"), [DOWN], "error", "Stopped: the provider is down."),
         (("llm_turn", "stop: completed", SPIN), [says("", LOOK)], "error", "without waiting for anything."),
         (("llm_turn", "stop: completed", SPIN), [says("Let me see.", LOOK)], "error", "without waiting for anything."),
-        (("llm_turn", "stop: user_cancelled"), [answers()], "error", "the user had cancelled, and nobody had."),
+        (("llm_turn", "stop: user_cancelled"), [answers()], "error", "the user had cancelled, but nobody had."),
         (("llm_turn", "stop: error"), [answers()], "error", "failed: it gave no reason."),
     ],
 )
@@ -395,7 +395,7 @@ async def test_a_control_that_stops_for_a_reason_of_its_own_shows_no_numbers(tre
         it.write_tree("mine", mine("llm_turn", "run_tools", "llm_turn", "stop: max_iterations"))
         answered = await it.ask(tree=tree)
     assert (answered.reason, answered.done.turns) == ("max_iterations", 2)
-    assert answered.messages == ["The control of this query ended it for a reason of its own. Saving partial response."]
+    assert answered.messages == ["The tree ended this run with the reason max_iterations. Saving partial response."]
     assert answered.notices[0].severity == "info"
     assert answered.notices[0].metadata == {}
-    assert answered.last_sentence == "Stopped: the control of this query ended it for a reason of its own."
+    assert answered.last_sentence == "Stopped: the tree ended this run with the reason max_iterations."

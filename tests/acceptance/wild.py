@@ -37,7 +37,7 @@ from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import Answered, Harness, harness, made_tool, signal_xml
 from tests.support.provider.rules import complaint
 
-OWN_STOP = "Stopped: the control of this query ended it for a reason of its own."
+OWN_STOP = "Stopped: the tree ended this run with the reason {reason}."
 REASONS = [
     "completed",
     "stuck",

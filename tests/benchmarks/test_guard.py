@@ -15,7 +15,7 @@ def test_a_figure_within_its_bound_is_measured_once():
     said = []
     assert exceeded([figure], say=said.append) == []
     assert left == [99.0]
-    assert said == ["  a turn                                  11.50   bound  11.50"]
+    assert said == [f"  {'a turn':<46}  11.50   bound  11.50"]
 
 
 def test_a_figure_beyond_its_bound_is_measured_again_after_the_others_before_it_counts():

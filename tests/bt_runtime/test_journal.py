@@ -1,4 +1,4 @@
-"""When a journal gets outcomes: before the tree."""
+"""When a journal gets outcomes, before the tree; and what waits until they are durable."""
 
 import asyncio
 

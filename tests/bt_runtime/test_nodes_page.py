@@ -1,4 +1,4 @@
-"""The examples of the page for node authors run."""
+"""The example of the page for developers of node kinds runs."""
 
 import re
 from pathlib import Path

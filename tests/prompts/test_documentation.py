@@ -54,7 +54,7 @@ def test_the_tables_of_keys_are_complete():
 
 
 def test_the_table_of_files_is_complete():
-    named = re.findall(r"`([\w-]+)\.md`", PAGE.partition("## The files")[2].partition("\n## ")[0])
+    named = re.findall(r"`([\w-]+)\.md`", PAGE.partition("| file in")[2].partition("\n\n")[0])
     assert sorted(named) == sorted(load_segments().ids)
 
 

@@ -153,7 +153,6 @@ class IssuerServer:
                 self._send(*issuer._answer(self.path))
 
             def do_POST(self) -> None:
-                """A client that has a secret gets a token of its own."""
                 given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
                 form = {name: values[0] for name, values in given.items()}
                 status, token = issuer._token_answer(self.path, form)

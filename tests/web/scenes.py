@@ -293,7 +293,7 @@ async def chat_too_many(it: Gallery) -> AsyncIterator[Scene]:
             async def act(tab: Tab) -> None:
                 tab.watch.allow("429")
                 await tab.ask("Where is the deadline kept?")
-                await sees("The text stays in the box.")(tab)
+                await sees("Your text is still in the box.")(tab)
 
             yield Scene("/", act, at=server.url)
             await client.cancel(stream.run_id)
@@ -381,7 +381,7 @@ async def runs_offline(it: Gallery) -> AsyncIterator[Scene]:
             line.cut()
             await tab.page.get_by_role("button", name=re.compile("^Failed")).click()
 
-        lost = sees("The service does not answer.")
+        lost = sees("The service is not responding.")
         yield Scene("/runs", then(sees(scripts.RETRY), cut, lost), line=line)
 
 
@@ -481,7 +481,7 @@ async def run_missing(it: Gallery) -> AsyncIterator[Scene]:
 
 @scene("compare")
 async def compare(it: Gallery) -> AsyncIterator[Scene]:
-    yield Scene(f"/compare/{it.runs['poll']}/{it.runs['thrifty']}", sees(re.compile("They part")))
+    yield Scene(f"/compare/{it.runs['poll']}/{it.runs['thrifty']}", sees(re.compile("They differ")))
 
 
 @scene("trees")
@@ -619,7 +619,7 @@ async def usage(it: Gallery) -> AsyncIterator[Scene]:
 
 @scene("usage-empty")
 async def usage_empty(it: Gallery) -> AsyncIterator[Scene]:
-    yield Scene("/usage?from=2020-01-01&to=2020-01-31", sees("Nothing was used in these days"))
+    yield Scene("/usage?from=2020-01-01&to=2020-01-31", sees("No usage in this period"))
 
 
 @scene("usage-refused")

@@ -117,7 +117,7 @@ async def test_the_focus_is_never_lost(browse, shown: Gallery) -> None:
     await expect(skip).to_be_in_viewport()
     await tab.page.keyboard.press("Enter")
     await expect(tab.page.locator("#main")).to_be_focused()
-    for opens in ("Reason", "Go to run, tree, node…"):
+    for opens in ("Reason", "Go to run or tree…"):
         button = tab.page.get_by_role("button", name=opens)
         await button.focus()
         await tab.page.keyboard.press("Enter")

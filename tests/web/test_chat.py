@@ -123,7 +123,7 @@ async def test_an_answer_that_was_cut_short_goes_on_with_a_raised_limit(tab, des
     await expect(tab.page.get_by_text("Stopped: iteration limit", exact=True)).to_be_visible()
     desk.play(says("More.", calls("search_code", query="attempts")), answers("Now it is complete."))
     await tab.page.get_by_role("button", name="Raise the limit").click()
-    dialog = tab.page.get_by_role("dialog", name="Limits of the question")
+    dialog = tab.page.get_by_role("dialog", name="Limits for your next questions")
     await expect(dialog.get_by_label("Turns")).to_have_value("2")
     await dialog.get_by_label("Turns").fill("99")
     await expect(dialog.get_by_text("A whole number from 1 to")).to_be_visible()
@@ -138,7 +138,7 @@ async def test_a_failure_of_the_provider_keeps_what_was_said_and_can_be_asked_ag
     desk.play(Disturbed(says("I will read the run loop first."), "error_event"))
     await tab.go("/")
     await tab.ask(QUESTION)
-    await expect(tab.page.get_by_role("alert").get_by_text("What was said is kept.")).to_be_visible()
+    await expect(tab.page.get_by_role("alert").get_by_text("What was already said is kept.")).to_be_visible()
     await expect(said(tab.page, "I will read the run loop first.")).to_be_visible()
     await expect(tab.page.get_by_text(re.compile("^error: provider_"))).to_be_visible()
     desk.play(answers("This time it works."))
@@ -154,7 +154,7 @@ async def test_an_edited_question_is_asked_anew_and_the_old_conversation_stays(t
     await tab.go(f"/chat/{old}")
     await expect(said(tab.page, "Three.")).to_be_visible()
     await tab.page.get_by_role("article").last.hover()
-    await tab.page.get_by_role("button", name="Edit and ask anew").last.click()
+    await tab.page.get_by_role("button", name="Edit and ask again").last.click()
     await expect(tab.composer).to_have_value("How many attempts?")
     await expect(tab.composer).to_be_focused()
     await expect(tab.page.get_by_text("this one stays as it is")).to_be_visible()
@@ -330,7 +330,7 @@ async def test_the_tree_of_the_run_ticks_beside_the_chat(tab, desk) -> None:
     gate.set()
     await answered(tab)
     await expect(tree.get_by_text("Ended", exact=True)).to_be_visible()
-    await expect(tree.locator(".tree-panel-headline")).to_contain_text("the query stops as completed")
+    await expect(tree.locator(".tree-panel-headline")).to_contain_text("the run stops as completed")
     await expect(tree.locator(".is-decision")).to_contain_text("stop: completed")
     await expect(tree.get_by_role("link", name="Open the run")).to_have_attribute("href", re.compile(r"^/runs/\w+$"))
     await tree.get_by_role("button", name="Hide the tree").click()
@@ -338,7 +338,7 @@ async def test_the_tree_of_the_run_ticks_beside_the_chat(tab, desk) -> None:
     await expect(tab.page.get_by_role("navigation", name="Conversations")).to_be_visible()
 
 
-async def test_the_tree_of_an_ended_run_can_be_shown_again_and_then_the_next_one_has_it_too(tab, desk) -> None:
+async def test_the_tree_comes_with_a_new_run_and_with_an_older_one_as_it_was_chosen(tab, desk) -> None:
     desk.play(answers("One."), answers("Two."))
     await tab.go("/")
     await tab.ask(QUESTION)
@@ -374,4 +374,6 @@ async def test_on_a_phone_the_choices_of_a_question_are_not_cut(tab) -> None:
     chips = tab.page.locator(".composer-row .chip")
     await expect(chips).to_have_count(3)
     await expect(chips.last).to_have_text("Limits", use_inner_text=True)
-    assert await chips.evaluate_all("all => all.every((it) => it.scrollWidth <= it.clientWidth)")
+    boxes = tab.page.locator(".composer-row .chip, .composer-row .chip .truncate")  # what is cut inside a chip fits it
+    cut = "all => all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.innerText)"
+    assert await boxes.evaluate_all(cut) == []

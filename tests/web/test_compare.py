@@ -26,7 +26,7 @@ async def opened(browse, shown: Gallery, first: str, second: str, **options) -> 
 
 async def test_where_two_runs_part_is_shown_first(browse, shown) -> None:
     tab = await opened(browse, shown, "poll", "thrifty", size=DESKTOP)
-    await expect(tab.page.get_by_text("They part at tick 13")).to_be_visible()
+    await expect(tab.page.get_by_text("They differ from tick 13")).to_be_visible()
     await expect(tab.page.get_by_text("of 22 and 14")).to_be_visible()
     await expect(tab.page.locator(".compare-bar p")).to_contain_text("12 ticks are the same.")
     side = tab.page.get_by_role("complementary", name="Differences")
@@ -50,8 +50,8 @@ async def test_answers_and_the_difference_of_the_trees_have_panes_of_their_own(b
 async def test_keys_move_between_ticks_and_differences_and_swap_the_runs(browse, shown) -> None:
     tab = await opened(browse, shown, "poll", "thrifty")
     where = tab.page.locator(".compare-bar strong")
-    await expect(where).to_have_text("They part at tick 13")
-    for key, words in (("n", "Tick 14"), ("ArrowLeft", "They part at tick 13"), ("Home", "Tick 1")):
+    await expect(where).to_have_text("They differ from tick 13")
+    for key, words in (("n", "Tick 14"), ("ArrowLeft", "They differ from tick 13"), ("Home", "Tick 1")):
         await tab.page.keyboard.press(key)
         await expect(where).to_have_text(words)
     await tab.page.keyboard.press("s")

@@ -27,7 +27,7 @@ async def test_a_mistake_is_shown_at_its_place_and_mended_by_a_key(tab) -> None:
     await expect(tab.page.locator(".cm-problem-line-error")).to_have_count(1)
     await expect(save_button(tab)).to_be_disabled()
     await tab.page.get_by_role("tab", name="Verify").click()
-    await expect(tab.page.get_by_text("wait until the file has no mistakes")).to_be_visible()
+    await expect(tab.page.get_by_text("Fix the mistakes to run trials")).to_be_visible()
     await source(tab).focus()
     await tab.page.keyboard.press("Control+.")
     await expect(source(tab)).to_contain_text("condition: turn > 1")
@@ -87,8 +87,8 @@ async def test_a_text_is_saved_with_a_note_and_taken_back(tab, folder) -> None:
     await expect(listed.first).to_contain_text("saved by local")
     await expect(listed.first).to_contain_text("says more")
     await listed.nth(1).click()
-    await tab.page.get_by_role("button", name="Take this version back").click()
-    await expect(tab.page.get_by_text("Taken back. The next question uses it.")).to_be_visible()
+    await tab.page.get_by_role("button", name="Restore this version").click()
+    await expect(tab.page.get_by_text("Restored. The next question uses it.")).to_be_visible()
     assert (folder / "short.yaml").read_text(encoding="utf-8") == SHORT
 
 
@@ -149,7 +149,7 @@ async def test_the_run_that_an_address_names_is_replayed_first_with_the_values_t
     went_on = "The recorded run went on for 1 turn; this tree would end it as stuck."
     await expect(tab.page.get_by_text(went_on)).to_be_visible()
     await expect(
-        tab.page.get_by_text(re.compile(r"Together they would have used [\d,]+ tokens less\."))
+        tab.page.get_by_text(re.compile(r"Together they would have used [\d,]+ fewer tokens\."))
     ).to_be_visible()
 
 
@@ -164,6 +164,6 @@ async def test_who_is_no_operator_reads(browse, guarded) -> None:
     tab = await browse(at=guarded.url)
     await tab.context.add_init_script(f"sessionStorage.setItem('oracle.token', '{TOKENS['alice']}')")
     await tab.go("/trees/oracle")
-    await expect(tab.page.get_by_text("Operators may change it; your account is not one of them.")).to_be_visible()
+    await expect(tab.page.get_by_text("You can read this tree. Only operators can change it.")).to_be_visible()
     await expect(source(tab, "oracle")).to_have_attribute("aria-readonly", "true")
     await expect(save_button(tab)).to_have_count(0)

@@ -78,7 +78,7 @@ async def test_a_text_with_mistakes_cannot_be_saved_by_button_or_key(tab, folder
     await expect(tab.page.get_by_text("1 mistake", exact=True).first).to_be_visible()
     await expect(save_button(tab)).to_be_disabled()
     await tab.page.keyboard.press("ControlOrMeta+s")
-    await expect(tab.page.get_by_text("A text with mistakes is not saved.")).to_be_visible()
+    await expect(tab.page.get_by_text("Fix the mistakes before you save.")).to_be_visible()
     await expect(tab.page.get_by_role("dialog")).to_have_count(0)
     assert (folder / "short.yaml").read_text(encoding="utf-8") == SHORT
 

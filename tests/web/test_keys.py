@@ -33,7 +33,7 @@ SHOWN = [
     ("/settings", ["/"], "dialog[open]", r"Settings"),
     ("/compare/{poll}/{thrifty}", ["Home"], ".compare-bar strong", r"^Tick 1$"),
     ("/compare/{poll}/{thrifty}", ["Home", "ArrowRight"], ".compare-bar strong", r"^Tick 2$"),
-    ("/compare/{poll}/{thrifty}", ["Home", "n"], ".compare-bar strong", r"^They part at tick \d+"),
+    ("/compare/{poll}/{thrifty}", ["Home", "n"], ".compare-bar strong", r"^They differ from tick \d+"),
     ("/runs", ["j", "x", "j", "x"], ".runs-compare", r"^2 selected"),
     ("/runs", ["j", "x", "Escape", "j", "x"], ".runs-compare", r"^1 selected"),
 ]

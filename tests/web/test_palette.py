@@ -116,7 +116,7 @@ async def test_code_that_cannot_be_loaded_is_reported_and_asked_for_again(tab) -
         await tab.page.route(CODE, lambda route: route.abort())
         await tab.go("/settings")
     await tab.page.keyboard.press("/")
-    await expect(tab.page.get_by_text("This could not be loaded: the service does not answer.")).to_be_visible()
+    await expect(tab.page.get_by_text("This could not be loaded: the service is not responding.")).to_be_visible()
     await tab.page.keyboard.press("?")
     await expect(tab.page.get_by_role("dialog", name="Keys")).to_be_visible()
     await tab.page.keyboard.press("Escape")

@@ -54,9 +54,9 @@ async def test_a_run_opens_at_the_tick_that_decided_its_end(tab, story) -> None:
     await expect(tab.page.locator(".run-head").get_by_text("4 turns")).to_be_visible()
     await expect(where(tab)).to_contain_text("turn 4")
     last = pane(tab).locator("[aria-current=step]")
-    await expect(last).to_contain_text("decided: the query stops as completed")
+    await expect(last).to_contain_text("decided: the run stops as completed")
     await expect(last).to_contain_text(re.compile(r"follow_signal:\d+"))
-    await expect(tab.page.locator(".tick-bar-headline")).to_contain_text("the query stops as completed")
+    await expect(tab.page.locator(".tick-bar-headline")).to_contain_text("the run stops as completed")
 
 
 async def test_why_says_what_was_asked_on_the_way(tab, story) -> None:

@@ -93,7 +93,7 @@ async def test_scrubbed_back_the_pane_shows_what_had_been_read_by_then(tab, user
         await tab.go(f"/runs/{stream.run_id}?tab=answer")
         await expect(words(tab)).to_have_text(["I will look.", "Second,"])
         await tab.page.keyboard.press("Home")
-        await expect(pane(tab)).to_contain_text("Nothing was shown by then.")
+        await expect(pane(tab)).to_contain_text("Nothing had been shown yet.")
         await tab.page.keyboard.press("ArrowRight")
         await expect(words(tab)).to_have_text(["I will look."])
         await tab.page.keyboard.press("l")

@@ -153,7 +153,8 @@ async def test_a_slider_that_is_dragged_is_saved_when_it_is_let_go(tab, user) ->
 async def test_what_the_tree_caps_is_said_before_a_question_is_asked(tab) -> None:
     await tab.go("/settings")
     await box(tab, "max_iterations").fill("40")
-    await expect(tab.page.get_by_text("The tree oracle allows 30 turns (max_turns), so 30 counts.")).to_be_visible()
+    allowed = "The tree oracle allows 30 turns (max_turns), so the limit is 30."
+    await expect(tab.page.get_by_text(allowed)).to_be_visible()
     counts = tab.page.get_by_role("complementary", name="Limits in effect")
     await expect(counts.get_by_role("row", name=re.compile("^turns"))).to_have_text(re.compile("30 *tree"))
 
@@ -250,7 +251,7 @@ async def test_a_change_that_was_refused_for_now_does_not_replace_a_newer_one(ta
     await tab.page.keyboard.press("Enter")
     await expect(bar(tab)).to_contain_text("Not saved.")
     (await user.http.put(PATH, json={"max_iterations": 12})).raise_for_status()
-    await expect(bar(tab)).to_have_text("Not saved. Turns: set to 12 elsewhere meanwhile.")
+    await expect(bar(tab)).to_have_text("Not saved. Turns: set to 12 elsewhere in the meantime.")
     await expect(box(tab, "max_iterations")).to_have_value("12")
     await expect(slider(tab, "max_iterations")).to_have_value("12")
     assert (await saved(user))["max_iterations"] == 12
@@ -325,4 +326,4 @@ async def test_the_account_says_who_asks(tab) -> None:
     await tab.go("/settings")
     await tab.page.get_by_role("link", name="Account of local").click()
     await expect(tab.page.get_by_role("heading", name="Account")).to_be_visible()
-    await expect(tab.page.get_by_text("Operator: you see all runs, and may save trees.")).to_be_visible()
+    await expect(tab.page.get_by_text("Operator: you see all runs and can save trees.")).to_be_visible()

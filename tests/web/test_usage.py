@@ -106,9 +106,9 @@ async def test_other_days_are_chosen_and_the_service_says_what_is_wrong_with_the
     await expect(tab.page.get_by_role("button", name="7 d")).to_have_attribute("aria-pressed", "true")
     await tab.page.get_by_label("First day").fill("2020-01-01")
     tab.watch.allow("422")
-    await expect(tab.page.get_by_role("alert")).to_contain_text("1 to 366 days from 1970 on, not 2020-01-01 to")
+    await expect(tab.page.get_by_role("alert")).to_contain_text("1 to 366 days, not before 1970; given 2020-01-01 to")
     await tab.page.get_by_label("Last day").fill("2020-02-01")
-    await expect(tab.page.get_by_text("Nothing was used in these days")).to_be_visible()
+    await expect(tab.page.get_by_text("No usage in this period")).to_be_visible()
     await expect(tab.page.get_by_role("button", name="Save as CSV")).to_be_disabled()
 
 

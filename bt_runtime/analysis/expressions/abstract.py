@@ -1,7 +1,7 @@
-"""The operations of expressions over domains instead of values: what may come out, and whether it may or must fail.
+"""Expression operations over domains instead of values: the possible results, and whether they may or must fail.
 
 Each function mirrors one of `bt_runtime.language.expressions.operations`. An empty result means that the operation
-always raises. Results are upper bounds; where exact bounds would need care with rounding, they are wide.
+always raises. Results are upper bounds. They are wide where exact bounds would depend on rounding.
 """
 
 import math

@@ -4,8 +4,8 @@
     refine("turn > 3", domains, truth=True)              # what do the names hold after it was true?
 
 Both are sound: the value of an evaluation with values inside the domains is inside the domain of the analysis, and
-`refine` keeps every assignment for which the expression has that truth. They take a bounded number of steps; where that
-does not suffice, the answer is that everything is possible. A name without a domain may have any value.
+`refine` keeps every assignment for which the expression has that truth. Both take a bounded number of steps; if that is
+not enough, they answer that everything is possible. A name without a domain may have any value.
 """
 
 import ast
@@ -20,7 +20,7 @@ from bt_runtime.text.data import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PartFinding:
-    """A part of an expression that its author can hardly have meant.
+    """A part of an expression that is probably a mistake.
 
     Args:
         kind: `fails`: it raises whenever it is evaluated; `null`: it raises where an operand is null, which is

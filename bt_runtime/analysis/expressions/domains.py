@@ -1,4 +1,4 @@
-"""Sets of values, as far as they are known before a run: what an expression may be, without evaluating it.
+"""Sets of the values that an expression may have, as far as they are known before a run.
 
 A `Domain` has a part for each JSON type. It may hold more values than are possible (it is an upper bound), never fewer.
 All operations here keep that.
@@ -15,7 +15,7 @@ from bt_runtime.text.data import dataclass
 MOST_TEXTS = 64
 """A set of more texts counts as any text."""
 LONGEST_TEXT = 1_000
-"""A text of more characters counts as any text: what joins itself again and again must not be followed to its end."""
+"""A longer text counts as any text, so that the analysis of a text that grows in a loop ends."""
 _MOST_WHILE_WIDENING = 16
 _EXACT = 2**50
 """Below this magnitude each whole number is a float too, and has floats between itself and the next."""
@@ -192,7 +192,7 @@ class Domain:
         return Domain(self.constants | other.constants, numbers, texts)
 
     def widened(self, newer: "Domain") -> "Domain":
-        """The union, with each bound that has moved given up: repeated widening ends after a few steps."""
+        """The union without the bounds that have moved, so that repeated widening ends after a few steps."""
         found = self.union(newer)
         numbers, texts = found.numbers, found.texts
         if self.numbers and numbers and numbers != self.numbers:

@@ -42,7 +42,7 @@ class AbstractEvaluation:
     """One analysis of one expression.
 
     Attributes:
-        found: what there is to say about a part; only of parts that are evaluated.
+        found: the findings; only about parts that are evaluated.
     """
 
     found: dict[ast.expr, tuple[Kind, str]] = field(default_factory=dict)
@@ -311,7 +311,7 @@ def _interval(operator: str, other: Numbers, *, whole: bool) -> tuple[float, flo
 
 
 def _assigned(node: ast.expr, domain: Domain, domains: Domains) -> Domains | None:
-    """The domains if a part has one of these values; only of names and `len(name)` something is learned."""
+    """The domains if a part has one of these values; only names and `len(name)` narrow a domain."""
     if domain.is_empty:
         return None
     if isinstance(node, ast.Name) and node.id not in CONSTANTS:
@@ -330,7 +330,7 @@ def _assigned(node: ast.expr, domain: Domain, domains: Domains) -> Domains | Non
 
 
 def _assigned_sum(node: ast.BinOp, numbers: Numbers, domains: Domains) -> Domains | None:
-    """The domains if a name and a whole number that is known sum up to one of these."""
+    """The domains if a name plus a known whole number has one of these values."""
     sign = {ast.Add: 1, ast.Sub: -1}.get(type(node.op))
     match node.left, node.right:
         case (ast.Name() as name, other) if sign is not None:

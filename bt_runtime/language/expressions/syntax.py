@@ -1,7 +1,7 @@
 """From an expression's text to Python's syntax tree, with errors in an author's words.
 
-What Python's parser would warn about or accept in surprising ways is refused before: control characters, comments,
-unknown escapes, numbers such as `0x1F` or `1or`.
+Text that Python's parser would warn about, or accept in surprising ways, is refused first: control characters,
+comments, unknown escapes, numbers such as `0x1F` or `1or`.
 """
 
 import ast
@@ -31,7 +31,7 @@ _SLIPS = (
 )
 
 _INSTEAD = {"&&": "and", "||": "or", "!": "not ", "===": "==", "=": "==", "<>": "!="}
-"""What an editor writes for a slip."""
+"""What an editor writes in place of a common slip."""
 
 
 @lru_cache(maxsize=4096)

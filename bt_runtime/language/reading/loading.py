@@ -1,6 +1,6 @@
 """One tree with its subtrees: files are found by name, read once, and inserted where they are included.
 
-Then the whole tree is checked, all of whose nodes are valid by themselves.
+The whole tree is checked once each of its nodes is valid.
 """
 
 import hashlib

@@ -34,7 +34,7 @@ it, and how many nodes are above its root; `None` if it has mistakes, which are 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a file is read with where it is included; of the tree that is loaded itself, what its caller gives.
+    """The inputs for reading a file where it is included; for the tree that is loaded itself, those of the caller.
 
     Args:
         arguments: the value of each of its parameters.

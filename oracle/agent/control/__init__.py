@@ -1,1 +1,1 @@
-"""What drives a query: a YAML tree, or the plain loop that a decision tree in Python drives."""
+"""The control of a query by a YAML tree, and the floor below it; `oracle.plain_loop` runs decision trees in Python."""

@@ -51,10 +51,10 @@ class Trees(Protocol):
 
 
 class Controls:
-    """The trees of a library, and the decision trees in Python.
+    """The trees in YAML, and the decision trees in Python.
 
     Args:
-        trees: where YAML trees are found by name; those of a library are read again when their files change.
+        trees: the YAML trees.
         named: what a question may name besides the default tree; empty: all that are not internal.
         default: `loop` replaces the default tree by the default decision tree.
     """

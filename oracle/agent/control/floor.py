@@ -1,14 +1,14 @@
 """The floor: the limits that hold for every query, whichever control it has.
 
 A tree, and a `DecisionTree` in Python, may stop a query earlier, order the reasons and end more gracefully. The floor
-stops what they let pass, with the same reasons and messages:
+enforces the limits that they do not, with the same reasons and messages:
 
 - No turn and no tool call begins after a cancel, after the deadline, beyond the limits, or once there is a reason to
   stop.
-- After a cancel, after the deadline and after `done`, the control may still do what takes no time, and wait for
-  `finish`; if it waits for anything else, or goes on without an end, it is ended.
-- A provider that keeps failing is not asked without end.
-- Work between two turns of the model is bounded, because it costs nothing and so has no end of its own.
+- After a cancel, after the deadline and after `done`, the control may still take steps that need no time, and wait for
+  `finish`; if it waits for anything else, or does not end, the floor ends it.
+- A provider that keeps failing is not called without limit.
+- Work between two turns of the model is bounded: it costs no tokens, so no other limit ends it.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,8 +31,9 @@ FREE_STEPS_PER_S = 10
 """Steps that each second adds: a tree may poll something slow."""
 
 ENDING_TICKS = 20
-"""Ticks in a row, none of which waits, once nothing may take time any more. An end needs a few; a hot loop would take
-half a second to its own bound, and a query is to end within 100 ms."""
+"""Ticks in a row without a wait, once nothing may take time any more. Ending needs a few. The limit on hot loops would
+take half a second, and a query must end within 100 ms.
+"""
 
 Role = Literal["turn", "tools", "closing", "other"]
 
@@ -62,14 +63,14 @@ class Floor:
         state = self._run.state
         elapsed_s = now_s - state.start_time
         if now_s >= self.ends_at_s:
-            elapsed_s = max(elapsed_s, state.time_limit_s)  # a sum and a difference of times may differ in the last bit
+            elapsed_s = max(elapsed_s, state.time_limit_s)  # adding and subtracting times may differ in the last bit
         self._run.state = state.at(elapsed_s, cancelled=self.is_cancelled)
         return self._run.state
 
     def exceeded(self, now_s: float) -> TerminationReason | None:
         """The first limit that the query has reached, a cancel among them; the state is updated only if there is one.
 
-        Guards judge a state once, so one that is made anew at every tick would have them judge again.
+        Guards judge each state once; a new state at every tick would make them judge again.
         """
         if self.is_cancelled or now_s >= self.ends_at_s or rules.exceeded(self._run.state) is not None:
             return rules.exceeded(self.look(now_s))
@@ -120,7 +121,7 @@ class TreeFloor(Floor):
         return None
 
     def _lingers(self, standing: Standing) -> bool:
-        """Whether the tree works on and on where it is to end."""
+        """Whether the tree keeps working although it must end."""
         if standing.again is None or not self.is_over(standing.now_s):
             self._ending_ticks = 0
             return False
@@ -162,7 +163,7 @@ class TreeFloor(Floor):
         return chosen
 
     def _must_wait(self, request: Request, beside: Sequence[Request], *, new: int) -> bool:
-        """Whether a request has to wait for others of its role.
+        """Whether a request has to wait for others with the same role.
 
         One visible turn at a time, because an answer is one text; as many turns as the limits leave, should all of them
         count; one `run_tools` at a time, because they are about the same calls, but several parts of one.

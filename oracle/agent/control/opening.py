@@ -57,7 +57,11 @@ class OpenAgent:
         return host
 
     def watch_rules(self, *, only_enforced: bool = True) -> None:
-        """Put the rules of the tree in front of the query, and of the journal that it has now."""
+        """Make the rules of the tree judge the query's steps, and wrap its present journal.
+
+        Raises:
+            TreeAuthorError: nothing that watches rules is installed.
+        """
 
         def stop(fault: ModelFault) -> None:
             self.agent.fail(fault)
@@ -143,7 +147,7 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
         trace: gets the spans of the query.
         registry: the kinds that the tree was read with.
         rules: which rules of the tree are watched.
-        node_trace: watches the nodes, to tell how each came to its result.
+        node_trace: watches the nodes, to explain their results.
         blackboard: the class of the blackboard; one of its own can tell which keys are read.
     """
     agent = open_query(

@@ -32,11 +32,11 @@ class TreeControl:
         opened: the query and its tree.
         observers: get every tick record.
         pacer: may hold the run between its ticks.
-        resumed: the query has begun elsewhere, and goes on here.
-        may_park: asked when the tree waits for deliveries alone: whether the query is to be parked.
+        resumed: the query began in another process, and continues here.
+        may_park: called when the tree only waits for deliveries; returns whether to park the query.
 
     Attributes:
-        is_parked: the query has not ended; what is left of it is its record.
+        is_parked: the query has not ended, and only its record is kept.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class TreeControl:
         self._answers: Mapping[str, Any] = {}
 
     def cancel(self) -> None:
-        """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
+        """Ask the tree to stop; its `cancelled` guard decides how, or the floor if it has none."""
         self._run.grace.end()
         self._loop.cancel()
 

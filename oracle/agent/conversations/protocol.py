@@ -1,6 +1,6 @@
-"""Conversations: what is kept of them, and where.
+"""Conversations: the data that is kept of them, and the protocol of their stores.
 
-What a conversation keeps of a run besides the answer: notifications, and tool calls with their results.
+Besides the answer, a conversation keeps a run's notifications, and its tool calls with their results.
 
 This is bounded, because a conversation outlives its runs: results and arguments are shortened, with a mark that says
 how much is missing, and at most `MOST_CALLS` calls are kept. The run's stream has them whole for as long as its texts
@@ -107,8 +107,8 @@ class ConversationMessage:
         role: its author; `system` is a notification and never goes to the model.
         content: the visible text.
         at: ISO 8601, UTC.
-        metadata: sources, reason and tool calls of an answer; the chunk of a notification. A question without an
-            answer has the tool calls of its run.
+        metadata: sources, reason and tool calls of an answer; the chunk of a notification. A question has its
+            attachments, and without an answer the tool calls of its run.
     """
 
     role: Role

@@ -128,17 +128,14 @@ _ASKS_USER = "The last response ends with a question to the user and calls no to
 _TOOL_CALLS = "How many tools the model called in the last turn."
 _CUT_OFF = "The last response was truncated by its token limit."
 _TOOLS_TRIED = "Names of the tools that were called."
-_GROUPS_TRIED = "The groups of the tools that were called: `code`, `vault` and the like."
-_GROUPS_FOUND = "Those of them in which something was found."
-_DRY_TURNS = "Consecutive turns of tools that brought nothing new."
-_SUFFICIENT = "Why the context suffices, as judge_context judged last; empty if it does not."
-_REFUSED_CALLS = "Tool calls that were held back since something new was found."
-_REPETITIONS = (
-    "Rounds of the same calls with the same results, or of failures of one tool with the same error, that the latest "
-    "calls end with; 0 if fewer than two."
-)
-_ERRORS_IN_A_ROW = "Consecutive tool errors, up to now."
-_UNTRIED = "Names of the offered tools that were not called yet."
+_GROUPS_TRIED = "Groups of the tools that were called, such as `code` or `vault`."
+_GROUPS_FOUND = "Tool groups in which something was found."
+_DRY_TURNS = "Consecutive turns whose tools found nothing new."
+_SUFFICIENT = "Why judge_context found the context sufficient; empty if it did not."
+_REFUSED_CALLS = "Tool calls held back since something new was found."
+_REPETITIONS = "How many times the latest calls repeat with the same results or the same error; 0 if fewer than two."
+_ERRORS_IN_A_ROW = "Consecutive tool errors."
+_UNTRIED = "Names of the offered tools not called yet."
 _FAILED_TOOLS = "Names of the tools whose last call failed."
 _EMPTY_SEARCHES = "Searches that found nothing."
 _STRATEGIES = "Strategies of the fallback that were tried, in order."
@@ -177,12 +174,10 @@ AGENT_KEYS: tuple[Key, ...] = (
     _count("turn", "Finished turns.", lambda run: run.state.turn, "state"),
     _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit, "state"),
     _count(
-        "tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used, "state"
+        "tokens_used", "Tokens used by this run, as the budget counts them.", lambda run: run.state.tokens_used, "state"
     ),
-    _count("token_budget", "The user's limit of tokens.", lambda run: run.state.config.token_budget, "state"),
-    _flag(
-        "failed", "The model's provider failed in the last turn.", lambda run: run.turn.fault is not None, "turn.fault"
-    ),
+    _count("token_budget", "The user's token limit.", lambda run: run.state.config.token_budget, "state"),
+    _flag("failed", "The provider failed in the last turn.", lambda run: run.turn.fault is not None, "turn.fault"),
     _count(
         "tool_calls", _TOOL_CALLS, lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0, "turn.outcome"
     ),
@@ -195,7 +190,7 @@ AGENT_KEYS: tuple[Key, ...] = (
     _flag("cut_off", _CUT_OFF, lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off, "turn.outcome"),
     _flag(
         "said_nothing",
-        "The last turn brought no text to read.",
+        "The last turn had no visible text.",
         lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
         "turn.outcome",
         default=True,
@@ -207,16 +202,14 @@ AGENT_KEYS: tuple[Key, ...] = (
         lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user(run.equipment.classifier),
         "turn.outcome",
     ),
-    _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, "state", "turn.outcome", default=True),
-    _one_of(
-        SIGNALS, "signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", ""), _SIGNAL
-    ),
+    _flag("turn_left", "The limits allow another turn.", AgentRun.is_turn_left, "state", "turn.outcome", default=True),
+    _one_of(SIGNALS, "signal", "Signal of the last turn; empty without one.", _of_signal("type", ""), _SIGNAL),
     AgentKey(
         "confidence", "float", 1.0, _CONFIDENCE, least=0, most=1, read=_of_signal("confidence", 1.0), of=(_SIGNAL,)
     ),
     _flag(
         "malformed_signal",
-        "The last turn had a signal that could not be read.",
+        "The last turn had an invalid signal.",
         lambda run: run.signals.malformed,
         "signals.malformed",
     ),
@@ -229,21 +222,21 @@ AGENT_KEYS: tuple[Key, ...] = (
     _count("announcements", _ANNOUNCEMENTS, lambda run: run.signals.announcements, "signals.announcements"),
     _count(
         "same_reason",
-        "How many times in a row need_turn gave the same reason.",
+        "How many times in a row `need_turn` gave the same reason.",
         lambda run: run.signals.same_reason,
         "signals.same_reason",
     ),
-    _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", ""), _SIGNAL),
-    _text("capability", "What a need_capability signal asks for.", _of_signal("capability", ""), _SIGNAL),
+    _text("signal_reason", "The signal's reason.", _of_signal("reason", ""), _SIGNAL),
+    _text("capability", "What a `need_capability` signal asks for.", _of_signal("capability", ""), _SIGNAL),
     _flag("may_be_supplied", _MAY_BE_SUPPLIED, may_be_supplied, _SIGNAL, "offered", "withheld"),
-    _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", ""), _SIGNAL),
+    _text("blocker", "What a `stuck` signal names as the obstacle.", _of_signal("blocker", ""), _SIGNAL),
     _list("suggestions", _SUGGESTIONS, _suggestions, _SIGNAL),
     _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
     _list("tools_tried", _TOOLS_TRIED, lambda run: _sorted(run.state.tools_tried), "state.tools_tried"),
     _one_of(
         SIGNALS,
         "intent",
-        "How classify_response reads the last response, as a type of signal.",
+        "The signal type that classify_response found.",
         lambda run: run.signals.intent.signal_type if run.signals.intent else "",
         "signals.intent",
     ),

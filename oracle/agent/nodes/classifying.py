@@ -22,9 +22,9 @@ def flow_of(types: QueryTypes) -> LeafFlow:
 
 @node("classify_query", facts=Facts(roles=(CLASSIFIES_QUERY,)), flow=flow_of(shipped_types()))
 class ClassifyQuery(AgentNode[NoSettings]):
-    """Finds out what kind of question it is, and offers the tools that such questions need.
+    """Determines the type of the question and offers the tools for it.
 
-    SUCCESS, always. Writes `query_type`. A bare follow-up inherits the kind of the question before.
+    SUCCESS, always. Writes `query_type`. A short follow-up has the type of the question before it.
 
     ```yaml
     classify_query:
@@ -51,11 +51,9 @@ log = structlog.get_logger(__name__)
     flow=leaf(Case("success", writes={**LAGGING, "intent": SIGNALS})),
 )
 class ClassifyResponse(AgentNode[NoSettings]):
-    """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
+    """Classifies the last response as a signal type, for turns whose own signal is missing or doubtful.
 
-    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, together with the encoder where
-    there is one (its reading was recorded with the turn), or a classifier in their place; if that fails, heuristics
-    again.
+    SUCCESS, always. Writes `intent`, with heuristics, the encoder or your own classifier.
 
     ```yaml
     classify_response:
@@ -100,10 +98,9 @@ _SAYS = {
     flow=leaf(Case("success", writes={**LAGGING, "sufficient": ("", *REASONS)})),
 )
 class JudgeContext(AgentNode[NoSettings]):
-    """Judges whether the answer can be given from what the tools have found.
+    """Judges whether the tools have found enough for an answer.
 
-    SUCCESS, always. Writes `sufficient`, why more calls are not expected to bring anything: `nothing_new`, `said_so`,
-    `nothing_found` or `answered`; empty if they may. A heuristic judges, or what was put in its place.
+    SUCCESS, always. Writes the reason to `sufficient`, or an empty text if more calls may help.
 
     ```yaml
     judge_context:

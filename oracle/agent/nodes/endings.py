@@ -22,8 +22,8 @@ class AgentNotifySettings(NotifySettings):
     """Settings of `notify`.
 
     Args:
-        message: what the user reads; `{key}` stands for a blackboard value.
-        topic: what it is about, one of the `system_type`s that clients know; `notice` for anything else.
+        message: the text; `{key}` shows a blackboard value.
+        topic: the topic, for clients that treat some notifications differently.
         severity: `info`, `warning` or `error`.
     """
 
@@ -37,7 +37,7 @@ class SaySettings(NodeSettings):
     """Settings of `say`.
 
     Args:
-        text: a sentence of the answer; `{key}` stands for a blackboard value.
+        text: the text; `{key}` shows a blackboard value.
     """
 
     text: TemplateText = Field(min_length=1, max_length=2000)
@@ -51,10 +51,9 @@ class SaySettings(NodeSettings):
     flow=leaf(Case("success", facts={"answer": "yes"})),
 )
 class Say(AgentNode[SaySettings]):
-    """Adds a sentence of its own to the answer, in a paragraph of its own.
+    """Adds a paragraph to the answer.
 
-    SUCCESS, always. Values of the blackboard can be shown: `{capability}`. After the sentence of `explain_stop`, which
-    is the last of an answer, it adds nothing.
+    SUCCESS, always. After `explain_stop` it adds nothing.
 
     ```yaml
     say: "I would need {capability} for that, which I do not have here."
@@ -91,9 +90,9 @@ class StopSettings(NodeSettings):
     flow=leaf(Case("success", stops=True)),
 )
 class Stop(AgentNode[StopSettings]):
-    """Stops the query with a reason; a loop with `until: termination_reason` ends on it.
+    """Stops the run with a reason; a loop with `until: termination_reason` ends then.
 
-    SUCCESS, always. The first reason counts.
+    SUCCESS, always. Only the first reason counts.
 
     ```yaml
     stop: completed
@@ -111,14 +110,14 @@ class Stop(AgentNode[StopSettings]):
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
         reason, wanted, blocker = self.board["termination_reason"], self.settings.reason, self.agent.ending.blocker
         if reason != wanted:
-            return Words(f"{wanted}; the reason stays {reason}", f"The query had stopped before: {reason}.")
+            return Words(f"{wanted}; the reason stays {reason}", f"The run had stopped before: {reason}.")
         because = f": {clipped(blocker, 120)}" if wanted == "stuck" and blocker else ""
-        return Words(f"{wanted}{because}", f"The query stops as {wanted}{because}.")
+        return Words(f"{wanted}{because}", f"The run stops as {wanted}{because}.")
 
 
 @node("explain_stop", facts=Facts(roles=(EXPLAINS_STOP,)), flow=leaf(Case("success", stops=True)))
 class ExplainStop(AgentNode[NoSettings]):
-    """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
+    """Tells the user why the run stopped, in a notification and a last sentence, unless it simply completed.
 
     SUCCESS, always.
 
@@ -137,8 +136,8 @@ class ExplainStop(AgentNode[NoSettings]):
         reason = self.board["termination_reason"]
         written = next((write.before for write in step.writes if write.key == "termination_reason"), "")
         if written:
-            return Words(f"{reason}, not {written}", f"The facts do not support {written}: the query ends as {reason}.")
-        return Words(reason, f"The query ends as {reason}.")
+            return Words(f"{reason}, not {written}", f"The facts do not support {written}: the run ends as {reason}.")
+        return Words(reason, f"The run ends as {reason}.")
 
 
 @node(
@@ -147,9 +146,9 @@ class ExplainStop(AgentNode[NoSettings]):
     flow=leaf(Case("success", facts={"closed": "yes"}), Case("failure", facts={"closed": None}, fault=True)),
 )
 class Finish(AgentAction[NoSettings]):
-    """Saves the exchange in the conversation, then ends the stream.
+    """Saves the question and the answer in the conversation, then ends the stream.
 
-    RUNNING while it saves; then SUCCESS. A tree without it is finished by the service.
+    RUNNING while it saves; then SUCCESS. Without `finish` the service does this.
 
     ```yaml
     finish:

@@ -60,7 +60,7 @@ class GrantTurnSettings(NodeSettings):
     """Settings of `grant_turn`.
 
     Args:
-        hint: an instruction in addition to the request to continue; `{key}` stands for a blackboard value.
+        hint: an additional instruction; `{key}` shows a blackboard value.
     """
 
     hint: TemplateText = ""
@@ -74,10 +74,9 @@ class GrantTurnSettings(NodeSettings):
     flow=leaf(*GRANTING),
 )
 class GrantTurn(AgentNode[GrantTurnSettings]):
-    """Asks the model to continue in another turn; the guards of the loop decide whether there is one left.
+    """Asks the model to continue in another turn, if the guards of the loop allow one.
 
-    SUCCESS, always. The request is not part of the conversation that is kept. Tool calls that have not been run by then
-    never are.
+    SUCCESS, always. Tool calls that have not run yet are discarded.
 
     ```yaml
     grant_turn: {hint: "Try a tool that you have not used yet."}
@@ -102,7 +101,7 @@ class RequireAnswerSettings(NodeSettings):
     """Settings of `require_answer`.
 
     Args:
-        hint: what the model reads with that turn; `{key}` stands for a blackboard value.
+        hint: an instruction for that turn; `{key}` shows a blackboard value.
     """
 
     hint: TemplateText = Field(
@@ -120,10 +119,9 @@ class RequireAnswerSettings(NodeSettings):
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
 class RequireAnswer(AgentNode[RequireAnswerSettings]):
-    """Has the next turn of the answer without tools, so that the model can only answer.
+    """Runs the next turn without tools, so that the model must answer.
 
-    SUCCESS, always. The turn after that has tools again. The provider finds nothing in its cache for a turn without
-    tools, so this is for a model that goes on gathering although a note has said that it has enough.
+    SUCCESS, always. This can miss the provider's cache, so try a `note` first.
 
     ```yaml
     require_answer: "Answer now from what you have."
@@ -147,9 +145,9 @@ class TryStrategySettings(NodeSettings):
     """Settings of `try_strategy`.
 
     Args:
-        hint: what the model is to do in the turn that it is granted; `{key}` stands for a blackboard value.
-        message: what the user reads; empty: nothing.
-        topic: the topic of that notification.
+        hint: what the model should do in the turn; `{key}` shows a blackboard value.
+        message: a notification for the user.
+        topic: the topic of the notification.
     """
 
     hint: TemplateText = Field(min_length=1, max_length=2000)
@@ -165,11 +163,10 @@ class TryStrategySettings(NodeSettings):
     flow=leaf(*(replace(case, writes={**case.writes, **_TRIED}) for case in GRANTING), Case("failure")),
 )
 class TryStrategy(AgentNode[TryStrategySettings]):
-    """Grants another turn with the hint of one strategy, at most once in a query; the node's name is the strategy's.
+    """Grants another turn with a hint, once per run for each name of the node.
 
-    SUCCESS: the model is asked to go on as the hint says, the user is notified, and the strategy is in
-    `strategies_tried`. FAILURE: the strategy was tried before, the limits leave no turn, or a list or text that the
-    hint shows is empty, so that there is nothing to say; a selector then goes on with the next strategy.
+    SUCCESS if the turn is granted. FAILURE if this strategy was tried before, no turn is left, or a value that the
+    hint shows is empty. Put several in a `selector`.
 
     ```yaml
     try_strategy:

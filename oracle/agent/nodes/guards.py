@@ -23,9 +23,9 @@ from oracle.decision.repeated_text import MOST_REPEATED_TURNS
     flow=GuardFlow("cancel asked", writes=LAGGING),
 )
 class CancelGuard(AgentGuard[NoSettings]):
-    """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
+    """Trips when the user has cancelled or disconnected for good: `user_cancelled`.
 
-    SUCCESS while no cancel was requested.
+    SUCCESS otherwise.
 
     ```yaml
     cancelled:
@@ -49,7 +49,7 @@ class TurnBudgetSettings(NodeSettings):
     """Settings of `turn_budget`.
 
     Args:
-        limit: a lower limit of LLM turns of the query: a number or an expression; `None` means the effective one.
+        limit: a lower limit; a number or an expression.
     """
 
     limit: Annotated[int, Field(ge=1)] | ExpressionText | None = None
@@ -63,11 +63,10 @@ class TurnBudgetSettings(NodeSettings):
     flow=GuardFlow("turns asked", writes=LAGGING, limit="limit", counter="turn"),
 )
 class TurnBudget(StateGuard[TurnBudgetSettings]):
-    """Trips when the finished LLM turns have reached the limit: `max_iterations`.
+    """Trips when the run has reached its limit of turns: `max_iterations`.
 
-    SUCCESS while there are turns left. The limit is the user's `max_iterations` or the tree's `max_turns`, whichever is
-    lower. All turns of the query count, those before the loop too, and a limit that was asked for once holds for the
-    rest of the query. An expression is evaluated at every tick.
+    SUCCESS while turns are left. The limit is the lower one of the user's `max_iterations` and the tree's
+    `max_turns`.
 
     ```yaml
     turn_budget: {limit: 10}
@@ -104,9 +103,9 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
 
 @node("token_budget", facts=Facts(roles=(LIMITS_TOKENS,)), flow=GuardFlow("tokens asked", writes=LAGGING))
 class TokenBudget(StateGuard[NoSettings]):
-    """Trips when the tokens of the query have reached the user's budget: `token_budget`.
+    """Trips when the run has used up the user's token budget: `token_budget`.
 
-    SUCCESS while there are tokens left, and the budget did not cut the last response off.
+    SUCCESS while tokens are left. It also trips if the budget cut off the last response, or on `limit_reached`.
 
     ```yaml
     token_budget:
@@ -139,8 +138,7 @@ class DeadlineSettings(NodeSettings):
     """Settings of `deadline`.
 
     Args:
-        seconds: a shorter time for this guard alone, from the start of the query: a number or an expression; `None`
-            means the user's.
+        seconds: a shorter time from the start of the run; a number or an expression.
     """
 
     seconds: Annotated[float, Field(gt=0)] | ExpressionText | None = None
@@ -154,10 +152,9 @@ class DeadlineSettings(NodeSettings):
     flow=GuardFlow("time asked", writes=LAGGING, limit="seconds"),
 )
 class Deadline(AgentGuard[DeadlineSettings]):
-    """Trips when the time for the whole query is over: `timeout`.
+    """Trips when the time of the run is up: `timeout`.
 
-    SUCCESS before the deadline. The run is ticked when it passes, so as a guard of a loop it interrupts the running
-    child. An expression is evaluated at every tick.
+    SUCCESS until then. When the time is up, it interrupts the running child.
 
     ```yaml
     deadline: {seconds: 0.5 * time_limit}
@@ -190,19 +187,17 @@ class Deadline(AgentGuard[DeadlineSettings]):
         shown_s = floor(elapsed_s * 10) / 10 if limit_s >= 10 else elapsed_s
         text = f"{number(shown_s)} of {number(limit_s)} s"
         is_over = rules.deadline_has_passed(limit_s, elapsed_s)
-        sentence = f"The time for the query is over: {text}." if is_over else f"{text} have passed."
+        sentence = f"The time of the run is up: {text}." if is_over else f"{text} have passed."
         return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))
 
 
 @node("no_progress", facts=Facts(roles=(SEES_REPETITION,)), flow=GuardFlow("progress asked", writes=LAGGING))
 class NoProgress(StateGuard[NoSettings]):
-    """Trips when tool calls or responses bring the same over and over: `no_progress`.
+    """Trips when tool calls or responses repeat themselves: `no_progress`.
 
-    FAILURE when the last three calls were the same and had the same result or all failed, when a cycle of two or three
-    calls has stood there three times with the same results, or when one tool has failed three times in a row with the
-    same error, whatever its arguments; also when two responses in a row only repeat the text before them, or go round
-    within themselves. A repetition is not shown, and the model gets a note after the first. SUCCESS while there is
-    progress: other calls, other arguments of a call that works, other results, or new text.
+    FAILURE after three rounds of the same one to three calls with the same results, three failures of one tool with
+    the same error, or two responses that only repeat earlier text; SUCCESS otherwise. The model gets a note after the
+    first repetition.
 
     ```yaml
     no_progress:
@@ -234,7 +229,7 @@ class NoProgress(StateGuard[NoSettings]):
 class ErrorLimit(StateGuard[NoSettings]):
     """Trips after three tool errors in a row over at least two turns: `error_limit`.
 
-    SUCCESS otherwise; one call that works starts the count anew.
+    SUCCESS otherwise. A successful call resets the count.
 
     ```yaml
     error_limit:

@@ -27,7 +27,7 @@ from oracle.llm.protocol import ModelFault
 async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
     """The outcome with how the encoder reads it, where the fallback may ask for that.
 
-    The encoder is asked only where the built-in heuristics decide: a classifier in their place decides by itself. A
+    The encoder is asked only where no other classifier of responses stands in: such a one decides by itself. A
     turn that is halted meanwhile has ended all the same, and stays as it is.
     """
     if outcome.is_side or not outcome.is_unclear or run.equipment.intents is not None:
@@ -98,13 +98,13 @@ class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
     Args:
-        hint: an instruction for this turn; `{key}` stands for a blackboard value.
-        prompt: the id of a segment of the prompts, whose text goes with this turn as a note; `None`: no segment.
-        model: the provider's model for this turn, one of those that the operator allows; `None`: the query's.
-        timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
-        tools: false where the model may not call tools in this turn.
-        visible: false for work that is not part of the answer, such as a subagent's: no tools, neither shown nor saved.
-        into: the blackboard key that gets the text of the turn.
+        hint: an instruction for this turn; `{key}` shows a blackboard value.
+        prompt: the id of a prompt segment to add to this turn as a note.
+        model: another model for this turn, one that the operator allows.
+        timeout_s: how long the turn may take.
+        tools: whether the model may call tools.
+        visible: if false, the turn has no tools and its text is neither shown nor saved.
+        into: the blackboard key for the text of the turn.
     """
 
     hint: TemplateText = ""
@@ -129,17 +129,12 @@ class LlmTurnSettings(NodeSettings):
     flow=LeafFlow(turn_cases),
 )
 class LlmTurn(AgentAction[LlmTurnSettings]):
-    """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.
+    """Runs one turn: streams the response to the user and writes its signal and tool calls to the blackboard.
 
-    RUNNING while the model responds; SUCCESS when the response is complete; FAILURE when the provider failed or
-    the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
-    the text so far is kept, and its tokens count.
-
-    A turn whose process died goes on in the next one: the model is asked for the rest, and both are one response.
-
-    `model` lets another model answer this turn. The provider's cache belongs to one model, so the first turn of another
-    one pays for the whole conversation, and thinking of the other one is lost. `prompt` adds a text of the prompts for
-    this turn. It is a note behind the conversation, not another system prompt, which would void the cache as well.
+    RUNNING while the model responds; SUCCESS when the response is complete; FAILURE if the provider fails
+    (`model_fault` says why) or `timeout_s` is over. A halt keeps the text so far. Another `model` has its own cache,
+    so its first turn costs the whole conversation. As a later child of a `selector` it continues a response that
+    broke off.
 
     ```yaml
     llm_turn: {timeout_s: 120}

@@ -36,13 +36,13 @@ class AskUserSettings(AskingSettings):
     """Settings of `ask_user`.
 
     Args:
-        question: what is asked; `{key}` stands for a blackboard value.
-        into: the blackboard key that gets the answer.
-        options: the possible answers; without them and without `schema` any text is one.
-        form: the JSON schema of an answer; written `schema` in YAML.
-        default: what counts where a person refuses to answer, or nobody answers in time; `null`: the node fails then.
-        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
-        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+        question: the question; `{key}` shows a blackboard value.
+        into: the blackboard key for the answer.
+        options: the possible answers; without `options` and `schema` any text is valid.
+        form: the JSON schema of an answer.
+        default: the answer after a refusal or `expires`; `null`: the node fails.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: no limit.
+        answered_by: who may answer: the asking `user`, an `operator`, or `{not: asker}`.
     """
 
     question: TemplateText = Field(min_length=1, max_length=4000)
@@ -90,12 +90,11 @@ def _cases(settings: AskUserSettings) -> Sequence[Case]:
     flow=LeafFlow(_cases),
 )
 class AskUser(AgentNode[AskUserSettings]):
-    """Asks a person a question, and waits for the answer, be it a minute or a month.
+    """Asks a person a question and waits for the answer.
 
-    RUNNING while it waits; SUCCESS when the answer is in `into`, or the default where the person refuses to answer or
-    nobody has answered in time; FAILURE where there is no default then. Where the query has stopped it fails without
-    asking. A halt withdraws the question. While nothing else is under way the run waits without a worker, and its
-    deadline and every `timeout` stand still: `expires` is the bound.
+    RUNNING while it waits; SUCCESS when `into` has the answer, or the default after a refusal or `expires`; FAILURE
+    without a default, or if the run has stopped. If nothing else is running, the run is parked, and its deadline and
+    timeouts are paused. A halt withdraws the question.
 
     ```yaml
     ask_user:
@@ -153,9 +152,9 @@ class ApproveSettings(AskingSettings):
     """Settings of `approve`.
 
     Args:
-        message: what is to be approved; `{key}` stands for a blackboard value.
-        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
-        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+        message: what is to be approved; `{key}` shows a blackboard value.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: no limit.
+        answered_by: who may answer: the asking `user`, an `operator`, or `{not: asker}`.
     """
 
     message: TemplateText = Field(min_length=1, max_length=4000)
@@ -163,11 +162,10 @@ class ApproveSettings(AskingSettings):
 
 @node("approve", settings=ApproveSettings, waits=True, acts=True, facts=Facts(roles=(ASKS_PERSON,), shows=True))
 class Approve(Decorator[ApproveSettings]):
-    """Asks a person whether its child may be run.
+    """Asks a person each time whether its child may run.
 
-    RUNNING while it waits for the decision; then SUCCESS, FAILURE and RUNNING as the child; FAILURE, without the child,
-    when the person refuses or nobody has decided in time, and, without asking, where the query has stopped already. A
-    halt withdraws the question. It asks each time that it begins.
+    RUNNING while it waits; then SUCCESS, FAILURE or RUNNING as the child. FAILURE after a refusal or `expires`, or if
+    the run has stopped. A halt withdraws the question.
 
     ```yaml
     approve:

@@ -22,9 +22,10 @@ from oracle.agent.steps import compose, offer, offer_all_reading, withhold
     flow=leaf(Case("success", facts={"prompt": "yes"}), Case("failure", fault=True)),
 )
 class ComposePrompt(AgentNode[NoSettings]):
-    """Composes the system prompt from segments, for this kind of question and the tools that are offered.
+    """Composes the system prompt for the type of question and the offered tools.
 
-    SUCCESS, unless the segments do not fit. Once per query, so that the provider's cache holds.
+    SUCCESS, unless the prompt segments contradict each other. The prompt is composed once per run, to keep the
+    provider's cache valid.
 
     ```yaml
     compose_prompt:
@@ -67,9 +68,9 @@ def offer_words(node: AgentNode[Any]) -> Words:
     ),
 )
 class OfferAllReadingTools(AgentNode[NoSettings]):
-    """Offers every tool that only reads, for any type of question, and tells the model which ones are new.
+    """Offers every tool that only reads, and tells the model which ones are new.
 
-    SUCCESS if that adds a tool. FAILURE if all of them are offered already, or calls of the next turn will not be run.
+    SUCCESS if this adds a tool. FAILURE if all are offered already, or the tool calls of the next turn cannot run.
 
     ```yaml
     offer_all_reading_tools:
@@ -106,12 +107,10 @@ class ToolNames(NodeSettings):
     flow=leaf(Case("success", facts={"added": HERE, "offered": HERE}), Case("failure")),
 )
 class OfferTools(AgentNode[ToolNames]):
-    """Offers further tools by name, for the rest of the query, and tells the model which ones are new.
+    """Offers more tools by name for the rest of the run, and tells the model which ones are new.
 
-    SUCCESS if that adds a tool. FAILURE if all of them are offered already, or calls of the next turn will not be run.
-    Tools are only added, never taken away.
-    Use it after `classify_query`, which selects the tools of the question's type anew. `web_search` is left out where
-    the model's provider has none.
+    SUCCESS if this adds a tool. FAILURE if all are offered already, or the tool calls of the next turn cannot run.
+    Use it after `classify_query`, which selects the tools again.
 
     ```yaml
     offer_tools: [vault_write, thread_push]
@@ -127,12 +126,10 @@ class OfferTools(AgentNode[ToolNames]):
 
 @node("withhold_tools", settings=ToolNames, shorthand="tools", facts=Facts(), flow=leaf(Case("success")))
 class WithholdTools(AgentNode[ToolNames]):
-    """Does not offer some tools in this query, whatever its type: neither now nor by a later `offer_tools`.
+    """Does not offer some tools for the rest of the run.
 
-    SUCCESS, always. A call of such a tool is answered with an error; an `action` of the tree can call it. Put it before
-    `compose_prompt`. After a turn the tools stay in the requests, because their removal would void the provider's
-    cache: a note asks the model not to call them, and calls are refused. `web_search`, which the provider runs, can
-    only be withheld before the first turn.
+    SUCCESS, always. The model gets an error if it calls one; an `action` can still use it. Use it before
+    `compose_prompt`: `web_search` cannot be withheld reliably after the first turn.
 
     ```yaml
     withhold_tools: [search_code, read_file, list_files]
@@ -145,16 +142,15 @@ class WithholdTools(AgentNode[ToolNames]):
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
         names = joined(self.settings.tools)
-        return Words(f"not offered: {names}", f"These tools are not offered in this query: {names}.")
+        return Words(f"not offered: {names}", f"These tools are not offered in this run: {names}.")
 
 
 class NoteSettings(NodeSettings):
     """Settings of `note`.
 
     Args:
-        text: what the model reads with its next turn; `{key}` stands for a blackboard value.
-        strength: what it is about, which decides whether it goes or another one: `reminder`, `hint`, `near_limit`,
-            `enough` (what was found suffices), `ending` (one more failure ends the query), `last_turn`.
+        text: the text; `{key}` shows a blackboard value.
+        strength: its priority, from `reminder` to `last_turn`.
     """
 
     text: TemplateText = Field(min_length=1, max_length=2000)
@@ -169,10 +165,9 @@ class NoteSettings(NodeSettings):
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
 class AddNote(AgentNode[NoteSettings]):
-    """Has a note of the control go with the model's next turn.
+    """Adds a note to the model's next turn.
 
-    SUCCESS, always. One note goes with a turn: the strongest, and of equally strong ones the latest. It is not part of
-    the conversation that is kept.
+    SUCCESS, always. Each turn has only one note: the strongest, or the latest of equal strength.
 
     ```yaml
     note: "You have looked at {groups_found}. Answer if that is enough."
@@ -192,7 +187,7 @@ class WarnNearLimitsSettings(NodeSettings):
     """Settings of `warn_near_limits`.
 
     Args:
-        time: percent of the time limit after which the time is warned of, too; `None` for no such warning.
+        time: also warn at this percentage of the time limit.
     """
 
     time: float | None = Field(default=None, gt=0, lt=100)
@@ -205,11 +200,9 @@ class WarnNearLimitsSettings(NodeSettings):
     flow=leaf(Case("success")),
 )
 class WarnNearLimits(AgentNode[WarnNearLimitsSettings]):
-    """Tells user and model, once for each limit, that the turns, the tokens or the time are nearly used up.
+    """Warns the user and the model, once per limit, when turns, tokens or time are nearly used up.
 
-    SUCCESS, always. The user's percentages decide when; of the time it warns only where the node says from which
-    percentage on. It looks when it is ticked, so between turns. The model gets the warning as a note with its next
-    turn.
+    SUCCESS, always. The user's percentages decide when.
 
     ```yaml
     warn_near_limits: {time: 50}

@@ -87,12 +87,11 @@ class RunToolsSettings(AskingSettings):
     """Settings of `run_tools`.
 
     Args:
-        approve: the calls that a person must approve: names of tools, patterns such as `tickets.*`, or
-            `{tool: vault_write, when: "not startswith(path, 'drafts/')"}` with a condition over the arguments.
-        message: what the person reads; `{key}` stands for a blackboard value. By default it names the tool.
+        approve: the calls to approve: tool names, patterns such as `tickets.*`, or `{tool: NAME, when: EXPRESSION}`.
+        message: what the person reads; `{key}` shows a blackboard value.
         edits: whether the person may change the arguments.
-        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: without end.
-        answered_by: who may answer: the `user` whose query it is, an `operator`, or `{not: asker}`.
+        expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: no limit.
+        answered_by: who may answer: the asking `user`, an `operator`, or `{not: asker}`.
     """
 
     approve: list[str | ApprovedCalls] = Field(default_factory=list)
@@ -119,19 +118,11 @@ class RunToolsSettings(AskingSettings):
     flow=leaf(*RUNNING_CALLS),
 )
 class RunTools(AgentAction[RunToolsSettings]):
-    """Runs the tools that the model called in its last turn, side by side up to the user's limit.
+    """Runs the tool calls of the last turn in parallel, up to the user's limit.
 
-    RUNNING while they run; then SUCCESS, also when tools failed: their errors go to the model. A halt cancels them, and
-    each call still gets a result. A call is run once, even if the node is visited again.
-
-    With `approve` it asks a person about some of the calls. Those that need nobody run at once, and each of the others
-    when it is approved. A person can change the arguments, which the result tells the model. A refusal and its comment
-    are the call's result, and so is that nobody has answered in time; the same call is not put to a person again in the
-    query. A tool that a person has allowed for the conversation needs no further question. Tools for which the operator
-    demands it are put to a person without `approve`, too.
-
-    A tool that the client of the query has brought is run by the client: the node waits for the result of its call
-    beside the others.
+    RUNNING while they run; then SUCCESS, even if a tool fails: the model gets its error. Each call runs once. A halt
+    cancels them. Calls that match `approve`, or for which the operator requires approval, wait for a person; a
+    refusal, or no answer in time, becomes the result of the call.
 
     ```yaml
     run_tools:
@@ -352,7 +343,7 @@ class RefuseToolsSettings(NodeSettings):
 class RefuseTools(AgentNode[RefuseToolsSettings]):
     """Answers the tool calls of the last turn without running them.
 
-    SUCCESS, always. They count neither as actions nor as errors.
+    SUCCESS, always. Refused calls count neither as tool calls nor as errors.
 
     ```yaml
     refuse_tools: "Not run: this question is answered from memory."
@@ -376,7 +367,7 @@ class HoldBackCallsSettings(NodeSettings):
     """Settings of `hold_back_calls`.
 
     Args:
-        why: what the model reads in place of a result, after the reason.
+        why: what the model reads after the reason.
     """
 
     why: str = NEEDLESS
@@ -390,14 +381,10 @@ class HoldBackCallsSettings(NodeSettings):
     flow=leaf(Case("success")),
 )
 class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
-    """Holds back tool calls of the last turn that can only repeat what is known, and those that go on beyond enough.
+    """Keeps `run_tools` from running calls that cannot find anything new.
 
-    SUCCESS, always. `run_tools` answers such calls with the reason, and runs the others. For what it asks, a call is
-    held back only where `judge_context` has found that the context suffices, and then never one that writes, that
-    reads what was not read, or that searches for names that were found but not searched for. But where the sources
-    have answered, one more call is run, or two with the signal `need_turn`, and further ones only in a group of tools
-    that was not tried yet. After a first turn that has looked in three ways at once, two calls of a turn are run in
-    groups that were tried. What is held back counts neither as an action nor as an error.
+    SUCCESS, always. Held back are repeated calls and, once `judge_context` has found enough, most further searches;
+    calls that write or read something new always run.
 
     ```yaml
     hold_back_calls: "You have what there is to find: answer from it."

@@ -81,7 +81,7 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
         yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
     elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
-        message = "the query has stopped before this wait, which only holds its end up"
+        message = "the run has stopped before this wait, which only holds its end up"
         yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
     elif node.has(*_WORK, STOPS, ASKS_PERSON) and all(_has_reason(flow, state) for state in states):
         writers = flow.noted(states, STOPPED_BY)
@@ -90,7 +90,7 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             message = f"this reason never counts: one was written before{cause}"
             yield warning(flow, node, "stop-ignored", message, "the first reason counts: remove one", removable=True)
         else:
-            message = f"{node.kind!r} never starts: the query has stopped before{cause}"
+            message = f"{node.kind!r} never starts: the run has stopped before{cause}"
             yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
     elif node.has(*_WORK):
         yield from _instead(flow, node)
@@ -107,7 +107,7 @@ def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     going_on = [state for state in flow.states(_way(flow, guard, node)) if not _has_reason(flow, state)]
     if all(path.startswith(FAULT) for state in going_on for path in state.facts.get(BLAME, ("",))):
-        message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the query"
+        message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the run"
         hint = "limit the first way by 'timeout' or a condition, which fail without a reason"
         yield warning(flow, node, "after-stop", message, hint)
 
@@ -130,7 +130,7 @@ def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     if any(below.has(*_WORK) and flow.is_reached(below) for below in node.walk()):
         writers = flow.noted(states, STOPPED_BY)
-        cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
+        cause = f": {said(flow, writers[0])} stops the run in it" if writers else ""
         message = f"only the first round of {node.kind!r} does anything{cause}"
         stop = next((each for each in writers if each.has(STOPS) and each.place.file == flow.file), node)
         yield warning(flow, stop, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
@@ -155,9 +155,7 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
             places.add(at.path)
             if is_guard:
                 kind = node.kind
-                message = (
-                    f"the guard {kind!r} is a step here: it is asked once, interrupts nothing, and fails the query"
-                )
+                message = f"the guard {kind!r} is a step here: it is asked once, interrupts nothing, and fails the run"
                 hint = f"put it below 'guards:' of a loop: guards: [{kind}]"
                 yield warning(flow, at, "guard-as-step", message, hint)
             else:
@@ -200,11 +198,11 @@ def _is_below_guards(flow: Flow, node: NodeDefinition) -> bool:
 
 def _unhandled(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
     if node.kind == "timeout":
-        message = "when this time is over, the whole query fails: nothing handles the failure"
+        message = "when this time is over, the whole run fails: nothing handles the failure"
     elif node is at:
-        message = f"when {node.kind!r} fails, the whole query fails: nothing handles it"
+        message = f"when {node.kind!r} fails, the whole run fails: nothing handles it"
     else:
-        message = f"{at.kind!r} also fails where nothing is wrong ({said(flow, node)}), and the query fails with it"
+        message = f"{at.kind!r} also fails where nothing is wrong ({said(flow, node)}), and the run fails with it"
     hint = "put it into a 'selector' with another way, or 'force_success' around it"
     return warning(flow, at, "unhandled-failure", message, hint)
 
@@ -235,7 +233,7 @@ def _without_reason(flow: Flow) -> Iterator[Mistake]:
     tripped = flow.noted(work if is_explained else states, BLAME)
     guards = [node for node in tripped if node.kind == "condition" and _is_below_guards(flow, node)]
     for guard in guards:
-        message = "when this is false, the query ends without a reason: it is one of the guards, and writes none"
+        message = "when this is false, the run ends without a reason: it is one of the guards, and writes none"
         hint = (
             "write 'stop: completed' behind the loop, or a guard with a reason, which a condition may switch on: "
             "'if: { when: CONDITION, then: { turn_budget: 5 } }'"
@@ -243,7 +241,7 @@ def _without_reason(flow: Flow) -> Iterator[Mistake]:
         yield warning(flow, guard, "guard-without-reason", message, hint)
     if states and not guards:
         at = _end(flow, work or states)
-        message = "the query can end here without a reason"
+        message = "the run can end here without a reason"
         yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
 
 
@@ -260,7 +258,7 @@ def _without_answer(flow: Flow) -> Iterator[Mistake]:
         if stops or not writers:
             at = stops[0] if stops else _end(flow, [state])
             message = (
-                "the query can end here without a word for the user: there was neither a turn of the model nor 'say'"
+                "the run can end here without a word for the user: there was neither a turn of the model nor 'say'"
             )
             yield warning(flow, at, "no-answer", message, "ask the model (llm_turn) before, or write what to 'say'")
             return

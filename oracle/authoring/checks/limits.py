@@ -109,7 +109,7 @@ def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         above.kind == "timeout" for above in flow.above(node)
     )
     if not is_limited and not any(guard.has(LIMITS_TIME) for guard in guards):
-        message = f"no guard around {said(flow, node)} limits its time: a provider that hangs holds the query"
+        message = f"no guard around {said(flow, node)} limits its time: a provider that hangs holds the run"
         yield warning(flow, holder, "no-deadline-guard", message, "add 'deadline' to the guards")
 
 
@@ -189,11 +189,11 @@ def _beyond_query(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     seconds = number_of(node, name)
     is_limit = name == "timeout_s" or node.kind == "timeout" or node.has(LIMITS_TIME)
     if is_limit and seconds is not None and seconds > _MOST_S:
-        message = f"{seconds:g} s are never reached: a query has {_MOST_S} s at most"
+        message = f"{seconds:g} s are never reached: a run has {_MOST_S} s at most"
         yield warning(flow, node, "longer-than-query", message, _HINT)
     turns = number_of(node, "limit") if node.has(LIMITS_TURNS) else None
     if turns is not None and turns > _MOST_TURNS:
-        message = f"{turns:g} turns are never reached: a query has {_MOST_TURNS} at most"
+        message = f"{turns:g} turns are never reached: a run has {_MOST_TURNS} at most"
         yield warning(flow, node, "longer-than-query", message, "write a lower limit, or none")
 
 
@@ -209,7 +209,7 @@ def _pause(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if seconds > _USUAL_S or seconds * rounds > _MOST_S:
         times = f" in each of {rounds} rounds" if rounds > 1 else ""
         message = (
-            f"this waits {seconds:g} s{times}, and a query has {_USUAL_S} s unless its user allows more (at most "
+            f"this waits {seconds:g} s{times}, and a run has {_USUAL_S} s unless its user allows more (at most "
             f"{_MOST_S} s)"
         )
         yield warning(flow, node, "longer-than-query", message, _HINT)

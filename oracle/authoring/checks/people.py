@@ -84,7 +84,7 @@ def _expects(flow: Flow) -> Iterator[Mistake]:
             yield at_declaration(declared, "key-not-delivered", message, hint)
     for node in flow.nodes:
         if node.kind == "ask_user" and vars(node.settings)["expires"] is None:
-            message = "where nobody answers, the query never ends: its deadline stands still meanwhile"
+            message = "where nobody answers, the run never ends: its deadline stands still meanwhile"
             yield warning(flow, node, "question-without-end", message, "write a time for 'expires', such as 7d")
         for step, report in pairwise(node.children["children"] if node.kind == "sequence" else ()):
             if step.kind != "force_success" or report.kind not in {"say", "notify", "note"}:

@@ -245,7 +245,7 @@ def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = next((above for above in flow.above(node) if above.kind != "sequence"), None)
     is_in_rounds = around is not None and around.path in flow.walk.further_rounds and around.kind != "retry"
     if is_again or (is_in_rounds and any(is_exactly(state, "prompt", "yes") for state in states)):
-        message = "the prompt is composed once for a query; this has no effect any more"
+        message = "the prompt is composed once for a run; this has no effect any more"
         yield warning(flow, node, "prompt-composed-again", message, "compose it once, at the beginning", removable=True)
 
 
@@ -305,7 +305,7 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
             continue
         heads = flow.states(around.children["child"][0])
         if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
-            message = "another turn is granted whatever the model says, until a limit ends the query"
+            message = "another turn is granted whatever the model says, until a limit ends the run"
             hint = (
                 'grant it where the model asks for it (signal == "need_turn"), or a bounded number of times; else stop'
             )
@@ -360,7 +360,7 @@ def _strategies(flow: Flow) -> Iterator[Mistake]:
         around = {above.path for above in flow.above(first)}
         both = next((above for above in flow.above(node) if above.path in around), node)
         if first is not node and first.place != node.place and both.kind not in {"if", "switch"}:
-            message = f"a query tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
+            message = f"a run tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
             yield _at_name(flow, node, warning(flow, node, "same-strategy", message, "give it a 'name' of its own"))
 
 

@@ -33,7 +33,8 @@ Command = Callable[..., Any]
 _URL = click.option(
     "--url",
     metavar="URL",
-    help="A running service, in place of the database; its token is ORACLE_TOKEN. [default: ORACLE_URL, if it is set]",
+    help="Read from a running service instead of the database; its token is ORACLE_TOKEN. [default: ORACLE_URL, if "
+    "it is set]",
 )
 
 

@@ -112,7 +112,7 @@ class LocalSource:
         found = await self._find(run)
         if isinstance(found, History) or found.kept != "whole":
             problem = "it was imported" if isinstance(found, History) else DELETED[found.kept]
-            raise CommandError(f"the chunks of the run {run!r} are not there: {problem}")
+            raise CommandError(f"the chunks of the run {run!r} cannot be read: {problem}")
         archive, record, seq = self._archive(), found, 0
         async with aclosing(archive.changes()) as changes:
             async for _ in changes:
@@ -169,5 +169,5 @@ def _silence(quiet_s: float) -> str:
     """What a run under way says whose worker has not been heard of for so long; empty if it probably lives."""
     if quiet_s < _SILENT_S:
         return ""
-    last = f"the service that runs it was last heard of {quiet_s:,.0f} s ago"
-    return f"{last}; if it has died, the run goes on when a service starts"
+    last = f"the last heartbeat of its service was {quiet_s:,.0f} s ago"
+    return f"{last}; if it died, the run continues when a service starts"

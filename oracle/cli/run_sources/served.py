@@ -164,7 +164,7 @@ class ServedSource:
             return reply.validate_python(body)
         except ValidationError as error:
             first = one_line(error.errors()[0]["msg"])
-            raise CommandError(f"the answer is not one of an Oracle service ({first}); check --url") from None
+            raise CommandError(f"the answer is not from an Oracle service ({first}); check --url") from None
 
     async def _bodies(self, parameters: Mapping[str, Any], limit: int) -> AsyncIterator[dict[str, Any]]:
         """Rows of runs, newest first, page by page."""
@@ -210,7 +210,7 @@ class ServedSource:
             _check(response, run)
             found = from_json(response.content)
         if not isinstance(found, dict):
-            raise CommandError("the answer is not one of an Oracle service; check --url")
+            raise CommandError("the answer is not from an Oracle service; check --url")
         return found
 
     async def _events(self, path: str, *, run: str, last: str) -> AsyncGenerator[dict[str, Any], None]:
@@ -247,7 +247,7 @@ class ServedSource:
             reader = EventReader()
             async for piece in response.aiter_bytes():
                 yield [_BELONGING.validate_json(data) for data in reader.feed(piece)]
-        raise ServiceLostError("the service has ended the stream; the run may go on: watch it again")
+        raise ServiceLostError("the service ended the stream, but the run may continue; watch it again")
 
 
 @asynccontextmanager
@@ -259,10 +259,12 @@ async def open_service(url: str) -> AsyncIterator[ServedSource]:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password or parts.query:
-        raise CommandError("--url takes the address of a service: http://127.0.0.1:8000; the token is ORACLE_TOKEN")
+        raise CommandError(
+            "--url needs the address of a service, such as http://127.0.0.1:8000; the token is ORACLE_TOKEN"
+        )
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token.isprintable() or not token.isascii():
-        raise CommandError(f"{TOKEN_VARIABLE} has characters that no token has")
+        raise CommandError(f"{TOKEN_VARIABLE} has characters that are not allowed in a token")
     headers = {"authorization": f"Bearer {token}"} if token else {}
     timeout = httpx2.Timeout(_SILENCE_S, connect=10.0)
     async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=timeout) as client:
@@ -283,7 +285,7 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
         raise refused(f"the service at {client.base_url} cannot be read: {one_line(str(error))}") from None
     except (ValueError, KeyError) as error:
         problem = f"{type(error).__name__}: {one_line(str(error))}"
-        raise CommandError(f"the answer is not one of an Oracle service ({problem}); check --url") from None
+        raise CommandError(f"the answer is not from an Oracle service ({problem}); check --url") from None
 
 
 def _whole_tick(event: TickEvent, seen: dict[int, VisitFacts]) -> TickFacts:
@@ -322,7 +324,7 @@ def _check(response: httpx2.Response, run: str) -> None:
         detail = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in detail)
     said = f": {one_line(str(detail))}" if detail else ""
     refused = ServiceLostError if response.status_code in _UNAVAILABLE else CommandError
-    raise refused(f"the service answers with status {response.status_code}{said}")
+    raise refused(f"the service answered with status {response.status_code}{said}")
 
 
 def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:

@@ -51,12 +51,12 @@ def _summary(found: HistoryDifference, ticks: int) -> Iterator[Text]:
         yield Text(f"The same: {counted(ticks, 'tick')}, the same nodes, the same end.", "strong")
     else:
         first = min((each.tick for each in (found.input, found.way) if each is not None), default=ticks)
-        until = f"The same until tick {first - 1}, then different." if first > 1 else "Different from the beginning."
+        until = f"The same until tick {first - 1}, then different." if first > 1 else "Different from the start."
         ends = f" A ends as {found.old_end or 'it is under way'}, B as {found.new_end or 'it is under way'}."
         same = f" Both end as {found.old_end}." if found.old_end else ""
         yield Text.assemble((until, "strong"), same if found.old_end == found.new_end else ends)
     if not found.has_texts:
-        yield Text("Texts were deleted or left out, so causes, results and ends alone are compared.", "warn")
+        yield Text("Texts were deleted or left out, so only causes, results and ends are compared.", "warn")
 
 
 def _parting(name: str, parting: RunParting, runs: Mapping[str, History]) -> Iterator[Text]:
@@ -93,7 +93,7 @@ def _nodes(found: HistoryDifference, runs: Mapping[str, History]) -> Iterator[Re
     ticks = len(found.ticks) + found.further_ticks
     trees = [history.tree for history in reversed(list(runs.values())) if history.tree is not None]
     places = {node.path: f"{safe(node.file)}:{node.line}" for tree in trees for node in tree.nodes}
-    said = f"{counted(len(counts), 'node')} returned something else, in {counted(ticks, 'tick')}"
+    said = f"{counted(len(counts), 'node')} returned something else in {counted(ticks, 'tick')}"
     yield Text.assemble((said, "strong"), ("  first tick, A B", "dim"))
     table = Table.grid("", Column(justify="right", style="dim"), "", "", Column(style="dim"), padding=(0, 2, 0, 0))
     for path, (tick, was, now) in list(first.items())[:_MOST_NODES]:

@@ -127,7 +127,7 @@ def _notes(history: History) -> Iterator[Text]:
 
 def _without_ticks(history: History) -> Iterator[Text]:
     said = "It has no recorded ticks." if history.run.status == "finished" else "It has not ticked yet."
-    yield Text("Nothing is left of its ticks." if history.run.kept == "gone" else said, "dim")
+    yield Text("Its ticks are no longer stored." if history.run.kept == "gone" else said, "dim")
     if history.end:
         yield Text(safe(history.end.sentence))
 
@@ -195,7 +195,7 @@ def cause_of(tick: TickFacts) -> str:
     who = ", ".join(dict.fromkeys(names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     match tick.cause:
         case "start":
-            return "the query begins"
+            return "the run begins"
         case "outcome":
             return f"{who or 'a request'} answered"
         case "deadline":
@@ -204,9 +204,9 @@ def cause_of(tick: TickFacts) -> str:
             said = ", ".join(_delivered(key, value) for key, value in tick.deliveries[:3])
             return f"from outside: {said or counted(len(tick.deliveries), 'value')}"
         case "again":
-            return f"{who} goes on" if who else "the tree goes on"
+            return f"{who} goes on" if who else "the tree continues"
         case "end":
-            return "what was under way was halted"
+            return "running nodes were halted"
 
 
 def _delivered(key: str, value: object) -> str:

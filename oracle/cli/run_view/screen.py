@@ -21,7 +21,7 @@ COLOR: Final = click.option(
     type=click.Choice(get_args(ColorChoice)),
     default="auto",
     show_default=True,
-    help="Colours; auto: on a terminal, unless NO_COLOR is set.",
+    help="Use colours; auto: on a terminal, unless NO_COLOR is set.",
 )
 """The option of commands that write in colours."""
 

@@ -1,4 +1,4 @@
-"""A question as terms: its words, without those that say nothing.
+"""A question as terms: its words without stop words.
 
 The tokenizer splits text into the words that are indexed and searched. Rules:
 
@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from bt_runtime.text.data import dataclass
+
 IDENTIFIER = "="
 """The prefix of the key of a whole identifier."""
 _MAX_TOKEN_CHARS = 64

@@ -1,4 +1,4 @@
-"""How well documents match a question, and an index of files that is kept up to date.
+"""Ranks documents for a question, and keeps an index of files up to date.
 
 The ranking is BM25 over a body and some short fields, from an inverted index in memory.
 

@@ -1,11 +1,11 @@
-"""Which sources a query may need, by what withholding them saves.
+"""Decides which sources a query may need, by weighing the cost of offering one against the cost of a missing one.
 
 A reading tool of the project costs some hundred cached tokens, a missing one costs a turn. So, in this order:
 
 1. What is plainly chat, or consists of words of chat alone, needs no source.
 2. Code, notes and threads are needed together, except where a question is plainly about the world outside.
 3. The web and the tools that write are needed where there is some evidence for them. What a standard says is outside,
-   whatever else is asked beside it; of a question a write is hardly ever wanted, whatever it is about.
+   whatever else is asked beside it; a question hardly ever asks for a write, whatever it is about.
 """
 
 from collections.abc import Mapping

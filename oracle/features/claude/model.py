@@ -1,4 +1,4 @@
-"""Claude behind the model protocol. The only module of `oracle.llm` that imports the SDK, which takes a second.
+"""Claude behind the model protocol. The only module of the product that imports the SDK, which takes a second.
 
 The SDK sends the request and hands over the connection. The events are read from the raw stream, because building the
 SDK's event objects costs more than everything else, and because blocks must go back to the provider unmodified.
@@ -198,7 +198,7 @@ class AnthropicModel:
         """One request and its stream.
 
         Raises:
-            _AttemptFailedError: any failure of the provider or the connection.
+            AttemptFailedError: any failure of the provider or the connection.
         """
         reader = turn.reader
         stream = await self._open(body, headers, reader.model)
@@ -248,7 +248,7 @@ class AnthropicModel:
         return opened
 
     def _secrets(self) -> tuple[str, ...]:
-        """What the provider's text must not repeat; a short key may be a part of any word, and is no secret."""
+        """Texts that the provider's message must not repeat; a short key may be part of any word, and is no secret."""
         keys = (self._client.api_key, self._client.auth_token)
         return tuple(key for key in keys if key and len(key) >= _SHORTEST_SECRET)
 
@@ -286,10 +286,7 @@ class AnthropicModel:
 def _output_format(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema in the provider's subset (platform.claude.com, "Structured outputs"); `None`: it does not fit there.
 
-    Args:
-        fault: is raised if this was the last attempt.
-        error: the provider's error; `None` if it did not answer.
-        is_retryable: whether the same request may succeed later.
+    There objects have the named properties and no others, so one that may have any could only be empty.
     """
     if any(part.get("type") == "object" and _is_open(part) for part in objects_in(schema)):
         return None

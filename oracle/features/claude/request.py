@@ -2,10 +2,6 @@
 
 Pure: no network, no SDK; arguments are not modified.
 
-For models that take no system messages within a conversation, each note of the control is a text block at the end of
-the message that it stands behind, in a mark that no other text has (`oracle.core.control_notes`). What goes to the
-model besides is the same, and stays the same in later requests.
-
 The order matters for the provider's cache: tools and system prompt come first and are the same in all turns of a query,
 then the conversation, which only grows. Cache marks are at the end of both parts, and at the end of the previous
 request, because the provider looks back over 20 blocks only, which ten calls and their results fill.
@@ -142,7 +138,7 @@ def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resume
 
 
 def _rename(blocks: list[dict[str, Any]]) -> None:
-    """Give the calls among the blocks the names that the provider knows."""
+    """Give the calls among the blocks names and ids that the provider takes; another one may have given others."""
     for block in blocks:
         if block.get("type") == "tool_use":
             block["name"] = wire_name(block["name"])

@@ -1,6 +1,6 @@
 """Live debugging for operators: pause and step runs, change their values, force results, set breakpoints.
 
-`oracle.runs.debugging` holds the runs; here are the calls, and what turns it on.
+`oracle.runs.debugging` pauses the runs; this package has the HTTP calls and the setting.
 """
 
 from oracle.core.features import Feature, Setting
@@ -11,13 +11,13 @@ FEATURE = Feature(
     settings=(
         Setting(
             "debug",
-            "Live debugging (`1`): operators may pause runs, change their values and force results.",
+            "`1`: operators may pause runs, change values and force results.",
             kind="flag",
             default=False,
         ),
         Setting(
             "debug_lease_s",
-            "How many seconds a run that a debugger has paused waits for its next command before it goes on.",
+            "Seconds after which a paused run continues without a command.",
             kind="number",
             default=120,
             least=1,

@@ -1,4 +1,4 @@
-"""`/api/runs/{run_id}/debug` and `/api/debug/breakpoints…`: live debugging for operators, and what turns it on."""
+"""`/api/runs/{run_id}/debug` and `/api/debug/breakpoints…`: live debugging for operators."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -32,27 +32,27 @@ class DebugHit(ReplyBody):
 
     breakpoint: str = Field(description="Its id.")
     kind: BreakpointKind
-    path: str | None = Field(description="The node that began, or raised.")
+    path: str | None = Field(description="The node that started or raised.")
     expression: str | None = Field(description="What became true.")
     error: str | None = Field(description="What the node raised, as `Type: message`.")
 
 
 class DebugBody(ReplyBody):
-    """How a run stands for a debugger."""
+    """Show the debug state of a run."""
 
     run_id: str
     state: Literal["running", "pausing", "paused", "stepping", "ended"] = Field(
-        description="`pausing`: after its next tick it will be paused; `stepping`: that tick is under way."
+        description="`pausing`: it pauses after its next tick; `stepping`: that tick is under way."
     )
-    tick: int = Field(description="The last one before it came to stand so; 0 before the first.")
-    since: str | None = Field(description="Since when; ISO 8601, UTC; null where it was never paused.")
-    by: str | None = Field(description="The operator who caused it; null where none did.")
+    tick: int = Field(description="The last tick before it entered this state; 0 before the first.")
+    since: str | None = Field(description="Since when; ISO 8601, UTC; null if it was never paused.")
+    by: str | None = Field(description="The operator who caused it; null if none did.")
     hit: DebugHit | None
-    lease_s: float | None = Field(description="Seconds until it goes on without a command; null unless it is paused.")
+    lease_s: float | None = Field(description="Seconds until it resumes without a command; null unless it is paused.")
     resumes_at: str | None = Field(description="When that is; ISO 8601, UTC.")
-    values: dict[str, Any] = Field(description="Blackboard values that the next tick gets.")
-    results: dict[str, ForcedResult] = Field(description="Forced results that the next tick gets, by node.")
-    why: ResumeCause | None = Field(description="Why it went on, where it did last.")
+    values: dict[str, Any] = Field(description="Blackboard values set at the next tick.")
+    results: dict[str, ForcedResult] = Field(description="Results forced at the next tick, by node.")
+    why: ResumeCause | None = Field(description="Why it last resumed.")
 
 
 class BreakpointBody(ReplyBody):
@@ -68,7 +68,9 @@ class BreakpointBody(ReplyBody):
     enabled: bool
     created_by: str
     at: str = Field(description="ISO 8601, UTC.")
-    problem: str | None = Field(description="Why no new run can hit it, such as a tree without that node; else null.")
+    problem: str | None = Field(
+        description="Why no new run can hit it, such as a tree without that node; null if one can."
+    )
 
 
 class BreakpointList(ReplyBody):
@@ -88,7 +90,7 @@ async def debugger_of(parts: Parts, _: Annotated[Caller, Depends(operator_of)]) 
         DebugRefusedError: live debugging is off.
     """
     if parts.runs.debugger is None:
-        raise DebugRefusedError("Live debugging is off; it takes a service that was started with ORACLE_DEBUG=1.")
+        raise DebugRefusedError("Live debugging is off; start the service with ORACLE_DEBUG=1.")
     return parts.runs.debugger
 
 
@@ -97,7 +99,7 @@ DebuggerNow = Annotated[Debugger, Depends(debugger_of)]
 
 @router.get(
     "/api/runs/{run_id}/debug",
-    summary="How a run stands for a debugger",
+    summary="Show the debug state of a run",
     response_model=DebugBody,
     responses=refusals(404, 409),
 )
@@ -248,12 +250,12 @@ def _tree(name: str, parts: ServiceParts) -> TreeDefinition:
     except TreeNotFoundError as error:
         raise WrongCommandError(str(error), field="tree", value=name) from None
     except TreeFileError:
-        raise WrongCommandError(f"the tree {name!r} has mistakes, and runs nothing", field="tree", value=name) from None
+        raise WrongCommandError(f"the tree {name!r} has mistakes and cannot run", field="tree", value=name) from None
 
 
 @asynccontextmanager
 async def open_debugger(parts: ServiceParts) -> AsyncIterator[None]:
-    """Have the runs of a service debugged."""
+    """Turn on debugging for the runs of a service."""
     registry, lease_s = parts.trees.trees.library.registry, parts.settings["debug_lease_s"]
     parts.runs.debugger = Debugger(parts.store, registry=registry, lease_s=lease_s, clock=SystemClock())
     yield

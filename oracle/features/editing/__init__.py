@@ -1,4 +1,4 @@
-"""The editing of tree files: what an editor and the service's API say about a text while it is typed.
+"""Support for editing tree files, for editors and the service's API: mistakes, completion and descriptions of a text.
 
 All functions are pure: they take a `Desk` (the trees around the file, kinds, keys and tools), a text and a position,
 and change nothing. Lines and columns count from 1, a column counts characters.

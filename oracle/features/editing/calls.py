@@ -63,21 +63,21 @@ class TextToCheck(TreeFile):
 class TreeCursor(TreeFile):
     """A text that is being typed, and where."""
 
-    line: int = Field(ge=1, le=1_000_000, description="Of the cursor, from 1.")
-    column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
+    line: int = Field(ge=1, le=1_000_000, description="The line of the cursor, from 1.")
+    column: int = Field(ge=1, le=1_000_000, description="The column of the cursor, in characters from 1.")
 
 
 class TreeWord(TreeFile):
     """A text that is being typed, and a place in it."""
 
     line: int = Field(ge=1, le=1_000_000, description="From 1.")
-    column: int = Field(ge=1, le=1_000_000, description="Of a character of the word, from 1.")
+    column: int = Field(ge=1, le=1_000_000, description="The column of a character of the word, from 1.")
 
 
 class TreeCheck(ReplyBody):
     """The result of a check."""
 
-    ok: bool = Field(description="There are no mistakes; there may be warnings.")
+    ok: bool = Field(description="Whether there are no mistakes; there may be warnings.")
     mistakes: list[TreeMistake]
     warnings: list[TreeMistake]
 
@@ -85,16 +85,16 @@ class TreeCheck(ReplyBody):
 class TreeCompletion(ReplyBody):
     """Something that can be typed at a position."""
 
-    label: str = Field(description="What a list shows.")
+    label: str = Field(description="The text to show in a list.")
     kind: str = Field(description="What it is: a node kind, a setting, a key, a value, …")
     detail: str
     doc: str = Field(description="Markdown.")
-    line: int = Field(description="With the next three: the text that it replaces.")
+    line: int = Field(description="With the next three fields: the range that it replaces.")
     column: int
     end_line: int
     end_column: int
-    insert: str = Field(description="What takes its place.")
-    snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
+    insert: str = Field(description="The replacement.")
+    snippet: str | None = Field(description="The same with placeholders such as `${1:name}`.")
 
 
 class TreeCompletions(ReplyBody):
@@ -112,7 +112,7 @@ class TreeHover(ReplyBody):
 class TreePlace(ReplyBody):
     """A place in a tree file; line and column count from 1, the end is behind the last character."""
 
-    tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
+    tree: str = Field(description="The name of its tree; `new` for a text without a name.")
     file: str = Field(description="The name of the file: `follow_signal.yaml`.")
     line: int
     column: int
@@ -123,7 +123,7 @@ class TreePlace(ReplyBody):
 class TreePlaces(ReplyBody):
     """Where a name is declared."""
 
-    places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
+    places: list[TreePlace] = Field(description="Empty for what the service declares, or if there is no name.")
 
 
 @router.post("/check", summary="Check a text", response_model=TreeCheck, responses=refusals(409))

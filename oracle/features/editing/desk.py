@@ -1,4 +1,4 @@
-"""What an editor of tree files knows besides the text: the trees around it, kinds and keys, tools; and one position."""
+"""The context of editing: the trees around a file, kinds, keys and tools; and one position in a text."""
 
 import re
 from collections.abc import Iterator, Mapping

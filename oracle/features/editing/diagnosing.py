@@ -1,4 +1,4 @@
-"""The mistakes of one file as an editor shows them, and what it offers to do about each.
+"""The mistakes of one file as an editor shows them, and the fixes that it offers.
 
 Each mistake is at a place of this file, with an end. Offered are its fixes, a missing declaration, and a silence with
 a reason.

@@ -2,9 +2,9 @@
 
 The same steps are taken by the tolerant scanner's paths and by the values of a file that can be read.
 
-What a setting refers to (expressions, keys, trees, tools, parameters) a kind says only about settings that have values
-(`NodeSettings.uses`). So settings are made from a word that nothing else contains, and what refers to that word is what
-the setting is. This holds for kinds of every package.
+A kind tells what its settings refer to (expressions, keys, trees, tools, parameters) only for settings with values
+(`NodeSettings.uses`). So settings are made from a unique word, and the use that contains this word tells the role of
+the setting. This holds for kinds of every package.
 """
 
 import types

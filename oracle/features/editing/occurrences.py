@@ -1,4 +1,4 @@
-"""Every name in a tree file that can be read, each with its exact place and what it names.
+"""Finds every name in a readable tree file, with its exact place and what it names.
 
 Names inside of expressions and texts are found at their columns in the file, whatever the style of the scalar: the
 words of the value are matched with the words of the source. Where an escape hides a word the place is not exact, which

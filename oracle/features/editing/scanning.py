@@ -1,8 +1,8 @@
-"""What stands where in a tree file that is being typed: a tolerant scanner of YAML's structure.
+"""A tolerant scanner of YAML's structure, for tree files that are being typed.
 
 The text is often not YAML while it is typed, so the reader cannot say where the cursor is. The scanner follows
 indentation, dashes, keys and brackets line by line, ignores what it does not understand, and never fails. It takes time
-in proportion to the text; of a text that is much larger than any tree it says nothing.
+in proportion to the text, and returns nothing for a text that is much larger than any tree.
 """
 
 import re

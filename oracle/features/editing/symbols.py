@@ -1,4 +1,4 @@
-"""What a name at a position stands for; from there to its declaration, all of its uses, and another name for them."""
+"""Resolves the name at a position: its declaration, all of its uses, and renaming it."""
 
 import re
 from collections.abc import Iterator
@@ -157,7 +157,7 @@ def uses_of(files: Files, symbol: Symbol) -> list[Occurrence]:
 
 
 def _sharing(files: Files, name: str) -> list[Path]:
-    """The files whose nodes mean the same key: those connected that do not mean something of their own by the name."""
+    """The files whose nodes mean the same key: connected files that do not declare the name for themselves."""
     if name in files.desk.registry.keys:
         return files.connected()
     return [

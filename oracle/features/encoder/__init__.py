@@ -1,8 +1,8 @@
-"""An optional encoder: a small language model that reads questions and responses by what they mean.
+"""An optional encoder: a small language model that classifies questions and responses by their meaning.
 
-It adds to the rules of `oracle.classify`, which work alone wherever it is missing, broken or slow. Its answers are
+It adds to the rules of `oracle.classify`, which work alone if it is missing, broken or slow. Its answers are
 inputs of a run: they are recorded with it, and a run that is repeated needs no encoder.
-`EncoderThread` has the real one, in a thread of its own; NumPy and the weights are loaded there and nowhere else.
+`EncoderThread` runs the real one in a separate thread; NumPy and the weights are loaded only there.
 """
 
 from oracle.core.features import Feature, Setting
@@ -13,9 +13,8 @@ FEATURE = Feature(
     settings=(
         Setting(
             "encoder",
-            "The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model in "
-            "`encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
-            "another model.",
+            "Embedding model for classification: `off`, `auto` (the folder `encoder` in the data folder, if present), "
+            "or a folder. Needs `oracle-bt[encoder]`.",
             kind="folder",
             default="off",
             choices=("auto", "off"),

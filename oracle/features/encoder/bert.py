@@ -35,7 +35,7 @@ _ERF = tuple(map(np.float32, (0.254829592, -0.284496736, 1.421413741, -1.4531520
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """What `config.json` says of a model.
+    """The shape of a model, from its `config.json`.
 
     Args:
         layers: all layers of the model.
@@ -274,7 +274,7 @@ class Head:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Head":
-        """What `to_data` has made."""
+        """Read the output of `to_data`."""
         return cls(
             labels=tuple(data["labels"]),
             mean=np.array(data["mean"], np.float32),

@@ -1,7 +1,7 @@
 """Loads the encoder: packages, weights, tokenizer, heads. Runs in the encoder's own thread, and takes about a second.
 
-NumPy is imported by the module that `load` imports, so not before an encoder is wanted. Where the files of the folder
-are not what they must be, heuristics answer alone.
+NumPy is imported by the module that `load` imports, so not before an encoder is wanted. If the files of the folder are
+wrong, only the heuristics answer.
 """
 
 import json
@@ -37,11 +37,11 @@ INSTALL: Final = "pip install 'oracle-bt[encoder]'"
 
 
 class MissingEncoderError(OperatorError):
-    """A package or a folder that it needs is not there."""
+    """A package or a folder that it needs is missing."""
 
 
 class CorruptEncoderError(OperatorError):
-    """Its files are not what they must be."""
+    """Its files are wrong or damaged."""
 
 
 def check_folder(folder: Path) -> None:

@@ -164,7 +164,7 @@ class _Reading:
 
 
 _AFTER_S = 1.5
-"""What the first requests need is loaded first."""
+"""The modules for the first requests are loaded first."""
 
 
 @asynccontextmanager

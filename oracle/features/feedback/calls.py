@@ -23,13 +23,13 @@ router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 class FeedbackBody(RequestBody):
     """What the user thinks of an answer."""
 
-    rating: Rating | None = Field(description="Null withdraws what was said before.")
-    text: Note | None = Field(default=None, description="Why; up to 2,000 characters.")
+    rating: Rating | None = Field(description="The rating; null withdraws the previous one.")
+    text: Note | None = Field(default=None, description="The reason; up to 2,000 characters.")
 
     @model_validator(mode="after")
     def _has_rating(self) -> Self:
         if self.rating is None and self.text:
-            raise PydanticCustomError("text_without_rating", "what is withdrawn has no text: leave it out, or rate")
+            raise PydanticCustomError("text_without_rating", "a withdrawn rating has no text; leave it out, or rate")
         return self
 
 

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: which servers there are, what they offer, what was approved of it, and their calls."""
+"""Tools of MCP servers: the file of servers, the approval of their tools, and the calls."""
 
 from oracle.core.features import Feature, Setting
 

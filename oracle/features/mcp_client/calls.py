@@ -24,15 +24,19 @@ class ServedTool(ReplyBody):
     """A tool that queries are offered."""
 
     name: str = Field(description="`server.tool`.")
-    description: str = Field(description=f"In the server's words, cut after {_LONGEST} characters: data, no markup.")
+    description: str = Field(
+        description=f"The server's description, cut after {_LONGEST} characters: plain data, not markup."
+    )
     writes: bool
-    needs_approval: bool = Field(description="A person must approve each call of the model, whatever the tree says.")
+    needs_approval: bool = Field(
+        description="Whether a person must approve each call of the model, whatever the tree says."
+    )
 
 
 class LeftOutTool(ReplyBody):
     """A tool of a server that queries are not offered."""
 
-    name: str = Field(description="As the server calls it.")
+    name: str = Field(description="The name that the server uses.")
     problem: str
 
 
@@ -41,9 +45,9 @@ class ToolServer(ReplyBody):
 
     name: str
     is_connected: bool
-    problem: str = Field(description="Why it cannot be spoken to; empty: it can, or has not been tried yet.")
+    problem: str = Field(description="Why it cannot be reached; empty if it can, or was not tried yet.")
     tools: list[ServedTool]
-    left_out: list[LeftOutTool] = Field(description="Refused, or other than approved.")
+    left_out: list[LeftOutTool] = Field(description="Whether it is refused, or differs from what was approved.")
 
 
 class ToolServers(ReplyBody):

@@ -1,4 +1,4 @@
-"""What a server says of its tools and answers to calls, as ours: data, bounded, and nothing that could be obeyed."""
+"""Converts a server's tools and answers to our types: bounded data, with nothing that could act as an instruction."""
 
 import asyncio
 import math
@@ -111,7 +111,7 @@ class Connection:
     ) -> None:
         self.name = name
         self.problem = ""
-        """Why it cannot be spoken to; empty: it can, or has not been tried yet."""
+        """Why it cannot be reached; empty if it can, or was not tried yet."""
         self.settled = asyncio.Event()
         """It has been tried."""
         self._settings = settings
@@ -160,9 +160,9 @@ class Connection:
             self._client = None
 
     async def _listen(self, client: Client) -> None:
-        """Hear of other tools, where the version of the protocol has a call for it."""
+        """Listen for changes of the tools, if the version of the protocol supports that."""
         while True:
-            with suppress(Exception):  # the list is looked at again from time to time anyway
+            with suppress(Exception):  # the list is read again from time to time anyway
                 async with client.listen(tools_list_changed=True) as events:
                     async for _ in events:
                         self._look.set()

@@ -59,7 +59,7 @@ class McpTools:
             await asyncio.wait(self._tasks, timeout=_END_S)
 
     async def settle(self, *, within_s: float) -> None:
-        """Wait until the servers have been tried of which no tool is known, or all that is left of the time is over."""
+        """Wait until every server without known tools has been tried, or the time is over."""
         new = [each.settled.wait() for each in self.connections if not each.tools()]
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*new), within_s)

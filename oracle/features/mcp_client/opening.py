@@ -1,7 +1,7 @@
-"""Joins the tools of MCP servers, and keeps what was approved of them; imported where a file of servers is set.
+"""Adds the tools of MCP servers, and keeps their approvals; imported if a file of servers is set.
 
-What was approved is in a file of the data folder that all workers share. A tool is approved as it is seen first. One
-that says something else later is taken out until an operator approves that.
+Approvals are in a file of the data folder, which all workers share. A tool is approved as it is first seen. If its
+definition changes later, it is not offered until an operator approves the change.
 """
 
 import os
@@ -31,7 +31,7 @@ _WAIT_S: Final = 10.0
 
 
 class OfferedTool(BaseModel):
-    """What a server says of a tool, cleaned and bounded.
+    """A server's definition of a tool, cleaned and bounded.
 
     Args:
         name: by which the server knows it.
@@ -49,7 +49,7 @@ class OfferedTool(BaseModel):
 
     @property
     def digest(self) -> str:
-        """Tells it from what the server says at another time."""
+        """Identifies this version of the definition."""
         return sha256(to_json([self.description, self.input_schema, self.is_called_reading])).hexdigest()[:16]
 
 
@@ -183,7 +183,7 @@ def mcp_tools(settings: Settings) -> "McpTools":
 
 
 def mcp_pins(settings: Settings) -> Pins:
-    """What was approved of the tools of MCP servers.
+    """The approved tools of MCP servers.
 
     Raises:
         ToolSetupError: it cannot be read.

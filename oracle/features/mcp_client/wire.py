@@ -1,4 +1,4 @@
-"""The wires to MCP servers, by which no server can send more than is read, and no process gets more than is configured.
+"""Connections to MCP servers with bounds: on what a server can send, and on the environment that a process gets.
 
 The client library bounds neither a line of a process nor a body of JSON, and gives processes more of the environment.
 """
@@ -40,7 +40,7 @@ def client_of(server: ServerSettings, environ: Mapping[str, str], *, on_change: 
     Raises:
         ToolSetupError: a variable is not set.
     """
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs what servers write; what fails is said once by us
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs the output of servers; we log failures once
 
     async def note(message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):

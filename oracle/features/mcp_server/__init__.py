@@ -8,8 +8,7 @@ FEATURE = Feature(
     settings=(
         Setting(
             "mcp_tools",
-            "Tools that clients of `/mcp` and `oracle mcp` may call themselves, besides `ask`, such as "
-            "`search_code,read_note`, separated by commas; only those that change nothing count.",
+            "Read-only tools that MCP clients may call besides `ask`, such as `search_code,read_note`.",
             kind="names",
             default=(),
         ),

@@ -1,12 +1,12 @@
-"""The tool `ask`: a question, followed to its end, or to where people have to decide something.
+"""The tool `ask`: runs a question to its end, or until people have to decide something.
 
 Rules:
 
-- Progress tells tool calls and notices, never pieces of text. Its first message names the run, so that a client that
-  loses the connection can ask for the same run again (`run_id`).
-- What waits for the user alone is asked of the client where it can show a form. In 2026-07-28 its answer comes with the
+- Progress messages report tool calls and notices, never pieces of text. Its first message names the run, so that a
+  client that loses the connection can ask for the same run again (`run_id`).
+- If only the user has to decide, the client is asked, if it can show a form. In 2026-07-28 its answer comes with the
   same call again, and a sealed state that names the run and what was asked. In 2025-11-25 it is a request of the server
-  within the call, where the connection carries one. What is approved is what is kept.
+  within the call, where the connection carries one. Approvals apply to the stored call.
 - Everything else that waits is named in the result, with where it can be decided.
 """
 
@@ -43,7 +43,7 @@ from oracle.server.connect.base.streaming import folded
 
 Context = ServerRequestContext[Any, Any]
 CallAnswer = CallToolResult | InputRequiredResult
-"""What a call of a tool is answered with."""
+"""The answer to a tool call."""
 
 
 class McpVisit(NamedTuple):
@@ -76,7 +76,7 @@ _NO_WAY: Final = (
 )
 _SIMPLE: Final = ("string", "integer", "number", "boolean")
 _FIELD = ("type", "title", "description", "default", "enum", "format", "minLength", "maxLength", "minimum", "maximum")
-"""What a form's field may say."""
+"""The types that a form's field may have."""
 
 
 class AskArguments(BaseModel):
@@ -200,7 +200,7 @@ def _shows_forms(context: Context) -> bool:
 
 
 async def _shown(context: Context, forms: Mapping[str, types.ElicitRequest]) -> dict[str, types.ElicitResult]:
-    """What the user says to each form, one after the other."""
+    """The user's answers to the forms, one after the other."""
     asked = {key: cast("types.ElicitRequestFormParams", form.params) for key, form in forms.items()}
     show = context.session.elicit_form
     return {key: await show(each.message, each.requested_schema, context.request_id) for key, each in asked.items()}
@@ -233,7 +233,7 @@ def _is_of_data(schema: Mapping[str, Any]) -> bool:
 
 
 async def _decide(visit: McpVisit, run: RunRecord, asked: list[str], responses: Mapping[str, Any]) -> bool:
-    """Hand on what the user has decided; returns whether there was anything."""
+    """Deliver the user's decisions; returns whether there were any."""
     kept = await visit.parts.store.interrupts.of_run(run.id)
     decided = [each for key in asked if key in kept and (each := _delivery(kept[key], responses.get(key)))]
     for each in decided:

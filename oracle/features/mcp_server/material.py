@@ -1,4 +1,4 @@
-"""What a client may read: the reading tools that the operator has opened, and the caller's own things as resources."""
+"""The material for clients: the reading tools that the operator has opened, and the caller's own data as resources."""
 
 import re
 from typing import Final
@@ -28,7 +28,7 @@ _NOT_THERE: Final = (NotFoundError, ForgottenRunError)
 
 
 def offered(visit: McpVisit) -> list[types.Tool]:
-    """The tools that the operator has opened and the caller has. Such as change something are none of them."""
+    """The tools that the operator has opened and the caller has. Tools that change something are excluded."""
     reads = types.ToolAnnotations(read_only_hint=True)
     return [
         types.Tool(name=name, description=tool.description, input_schema=dict(tool.input_schema), annotations=reads)

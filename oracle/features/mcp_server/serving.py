@@ -1,4 +1,4 @@
-"""The server: its tools and resources, its key, and how it is reached over HTTP and over standard streams."""
+"""The server: its tools, resources and key, and its transports over HTTP and standard streams."""
 
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""What `oracle mcp` does: serve the local user on the standard streams."""
+"""Serves the local user on the standard streams, for `oracle mcp`."""
 
 import asyncio
 import signal
@@ -47,7 +47,7 @@ async def _serve(settings: Settings, *, is_alone: bool) -> None:
     assert task is not None  # noqa: S101  this is one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with AsyncExitStack() as stack:
-        with redirect_stdout(sys.stderr):  # what a package prints when it is loaded is not of the protocol
+        with redirect_stdout(sys.stderr):  # output of packages during their import must not enter the protocol
             serve_stdio = imported("oracle.features.mcp_server.serving:serve_stdio")
             parts = await stack.enter_async_context(open_service(settings))
         await serve_stdio(parts, is_alone=is_alone)

@@ -1,4 +1,4 @@
-"""The events of a run from its record, in the order of `oracle.agent.rules.stream`."""
+"""The events of a run from its record, in the order of `oracle.features.rules.stream`."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -42,8 +42,10 @@ class ScenarioResult(BaseModel):
 
     name: str
     line: SkipJsonSchema[int | None] = None
-    tree: str = Field(description="The tree that it plays.")
-    visited_trees: list[str] | None = Field(default=None, description="That tree and its parts that were reached.")
+    tree: str = Field(description="The tree that the scenario runs.")
+    visited_trees: list[str] | None = Field(
+        default=None, description="This tree and the parts of it that were reached."
+    )
     passed: bool
     problem: str | None = Field(default=None, description="Why it could not be played.")
     differences: list[ScenarioDifference] | None = None

@@ -224,7 +224,10 @@ class Listed:
 
 
 class ChunksInOrder:
-    """Chunks that are sent in this order; others may come before, between and after them."""
+    """Some chunks in order, with values if stated.
+
+    They are `content`, `thinking`, `source`, `tool_call`, `tool_result`, `tool_error`, `system`, `error`, `done`.
+    """
 
     kinds = ("thinking", "content", "source", "tool_call", "tool_result", "tool_error", "system", "error", "done")
     _valued: dict[str, Any] = dict.fromkeys(kinds, Text) | dict.fromkeys(
@@ -250,7 +253,7 @@ class ChunksInOrder:
 
 
 class Visited:
-    """Nodes that were visited, with `node: 2` so many times."""
+    """Nodes that were visited; `node: 2` states how often."""
 
     form: Any = tuple[str | Annotated[dict[str, Number], ONE], ...]
 
@@ -295,7 +298,7 @@ class NotVisited:
 
 
 class Outcomes:
-    """How nodes ended the last time: success, failure, running, or halted."""
+    """How nodes ended the last time: `success`, `failure`, `running` or `halted`."""
 
     form: Any = Mapping[str, Literal["success", "failure", "running", "halted"]]
 
@@ -318,7 +321,7 @@ class Outcomes:
 
 
 class BlackboardValues:
-    """Values of the blackboard at the end."""
+    """Blackboard values at the end."""
 
     form: Any = Mapping[str, Any]
 
@@ -381,7 +384,7 @@ class _Request(Record):
 
 
 class Requests:
-    """Some of the requests to the model: each item is the request after the one before, or that which `nth` names."""
+    """Some requests to the model: each the one after the previous item's, or number `nth`."""
 
     form: Any = tuple[_Request, ...]
 
@@ -438,13 +441,19 @@ def _results(played: Played) -> list[tuple[str, Json]]:
 
 
 EXPECTATIONS: Final[Mapping[str, Expectation]] = {
-    "reason": Equal("reason", lambda played: played.done.termination_reason if played.done else ""),
-    "turns": Equal("turns", lambda played: played.done.turns if played.done else 0, _Whole),
-    "asked": Equal("asked", lambda played: len(played.requests), _Whole),
-    "tokens": Equal("tokens", lambda played: played.done.tokens_used if played.done else 0, _Whole),
-    "elapsed_s": Equal("elapsed_s", lambda played: round(played.elapsed_s, 3), Annotated[float, Strict()]),
-    "answer": Equal("answer", lambda played: played.answer.text),
-    "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
+    "reason": Equal("the `termination_reason`", lambda played: played.done.termination_reason if played.done else ""),
+    "turns": Equal("how many turns ended", lambda played: played.done.turns if played.done else 0, _Whole),
+    "asked": Equal("how many requests the model got", lambda played: len(played.requests), _Whole),
+    "tokens": Equal(
+        "tokens, as the budget counts them", lambda played: played.done.tokens_used if played.done else 0, _Whole
+    ),
+    "elapsed_s": Equal(
+        "seconds of the scenario's clock", lambda played: round(played.elapsed_s, 3), Annotated[float, Strict()]
+    ),
+    "answer": Equal("the answer: all content chunks joined", lambda played: played.answer.text),
+    "thinking": Equal(
+        "all thinking chunks joined", lambda played: "".join(v for k, v in played.moments if k == "thinking")
+    ),
     "notices": Listed(
         "all notices, in order: `limit_reached`, or `limit_reached: {contains: 3/3}`; `[]` for none",
         lambda played: [(each.system_type, each.system_message) for each in played.answer.notices],
@@ -458,9 +467,16 @@ EXPECTATIONS: Final[Mapping[str, Expectation]] = {
         "all error chunks, in order: `provider_failed`, or with the message",
         lambda played: [next(iter(value.items())) for kind, value in played.moments if kind == "error"],
     ),
-    "signals": Listed("signals", _signals),
-    "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),
-    "results": Listed("results", _results),
+    "signals": Listed(
+        "all signals, in order, with the action taken: `need_turn: another_turn`; also `none` and `malformed`",
+        _signals,
+    ),
+    "calls_run": Listed(
+        "all tools that ran, in order, with some of their arguments if stated",
+        lambda played: played.tool_runs,
+        is_text=False,
+    ),
+    "results": Listed("the results of all tool calls, run or not, in order", _results),
     "chunks": ChunksInOrder(),
     "requests": Requests(),
     "visited": Visited(),

@@ -81,7 +81,7 @@ def _rules(played: Played) -> Iterator[Deviation]:
         names = ", ".join(call.name for call in answer.open_calls)
         yield Deviation((), "a result for each tool call", f"none for {names}")
     if ends[0].termination_reason in _MUST_EXPLAIN and "Stopped: " not in answer.text:
-        yield Deviation((), "a last sentence that says why the query stopped", shown(answer.text))
+        yield Deviation((), "a last sentence that says why the run stopped", shown(answer.text))
     if played.turns_played < played.turns_scripted:
         stated = f"all {played.turns_scripted} turns of the model are played"
         yield Deviation((), stated, f"only {played.turns_played} were asked for")

@@ -253,8 +253,6 @@ class Turn:
         usage: the reported tokens: of the output, or `{input: 40, output: 10}` (the default; also `cache_creation`,
             `cache_read`), or `unreported`.
         times: how often the turn is played before the next one.
-        encoded: how the encoder reads the response, a share for each signal; `None`: there is no encoder.
-        stop_reason: `None` means `tool_use` if there are calls, else `end_turn`.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = CLOSED
@@ -311,13 +309,13 @@ class ToolAnswer:
     """What a tool answers.
 
     Args:
-        result: the text; `None`: one that names the call, so that different calls have different results.
-        error: why the call fails, in place of a result.
-        empty: the call found nothing.
-        sources: pairs of type and path of what the result rests on.
-        delay_s: the time that the call takes.
-        hang: the call never ends by itself.
-        when: arguments that a call must have to get this answer; the others do not matter.
+        when: arguments that a call must have to get this answer.
+        result: the text. Without it, a text that names the call.
+        error: the error of a call that fails.
+        empty: `true` if the call finds nothing.
+        delay_s: how long the call takes, in seconds.
+        hang: `true` if the call never ends.
+        sources: the sources of the result, each as `type: path`.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = CLOSED
@@ -336,9 +334,10 @@ class ToolScript:
     """The answers of one tool.
 
     Args:
-        answers: one a call, in order; the last one repeats. Those with `when` are for such calls only.
-        group: of a tool that is not shipped.
-        writes: a tool that is not shipped changes data.
+        group: the group of a tool that is not built in.
+        writes: `true` if such a tool changes data.
+        approve: `true` if a person must approve each call of such a tool.
+        answers: one per call, in order. The last one repeats. Those with `when` are for matching calls only.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = CLOSED
@@ -469,8 +468,10 @@ class Earlier:
     """An earlier query of the conversation.
 
     Args:
-        tool_errors: a tool failed in it.
-        query_type: how it was classified; `None`: as its question is.
+        question: what the user asked.
+        answer: what the user read.
+        tool_errors: `true` if a tool failed.
+        query_type: how the question was classified, if not as its text is.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = CLOSED
@@ -486,16 +487,19 @@ class Scenario:
     """A query that is played, and what must happen.
 
     Args:
-        name: a sentence.
-        shows: the requirements that it shows, such as `012 FR-004.3`.
-        tree: the tree's name.
-        limits: `AgentConfig` fields.
-        model: the model's responses, one a request.
-        tools: by name; a tool that is not scripted answers with a text that names the call.
-        available: the groups of tools that exist.
-        people: what is decided about what the run asks people, in order; what has no decision there expires at once.
-        encoded: how the encoder reads the question, a share for each type; `None`: there is no encoder.
-        expect: what must happen, by the names of `oracle.features.scenarios.expectations`; JSON data.
+        name: a sentence, unique in the file.
+        shows: ids of requirements.
+        tree: its name; `oracle` by default.
+        question: what the user asks; by default a question about code.
+        limits: the limits of the run, such as `{max_iterations: 3}`.
+        available: the groups of tools that exist. The default is `code`, `vault`, `thread` and `web`.
+        history: earlier questions, each with `question` and `answer`, and optionally `tool_errors: true`, `query_type`.
+        encoded: how the encoder reads the question: `{code: 0.9, research: 0.1}`. Without it there is no encoder.
+        tools: the answers of tools, by name.
+        model: the responses of the model, one per request.
+        events: what happens from outside.
+        people: the decisions of people, in the order in which the run asks. A request without one expires at once.
+        expect: what must happen.
         place: where it stands in its file.
         places: of the expectations and their parts, by path: `("notices", 0)`.
     """

@@ -65,7 +65,7 @@ class Player:
 
     Args:
         trees: where they are found by name.
-        segments: of the prompt; `None`: those that ship.
+        segments: of the prompt; `None`: those of the trees' domain.
     """
 
     def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:

@@ -8,21 +8,20 @@ FEATURE = Feature(
     settings=(
         Setting(
             "shadow_primary",
-            "With `shadow`: what answers users, the YAML `tree` or the plain `loop`.",
+            "With `shadow`: what answers users, `tree` or `loop`.",
             kind="text",
             default="tree",
             choices=("tree", "loop"),
         ),
         Setting(
             "shadow_control",
-            "With `shadow`: what runs in parallel: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; the "
-            "default is the one of tree and loop that does not answer.",
+            "With `shadow`: what runs for comparison: `loop`, a tree, or `NAME@VERSION` of a recorded run.",
             kind="text",
             most=255,
         ),
         Setting(
             "shadow_rate",
-            "With `shadow`: the share of queries that are run a second time.",
+            "With `shadow`: the share of runs that are compared.",
             kind="number",
             default=1,
             least=0,
@@ -30,7 +29,7 @@ FEATURE = Feature(
         ),
         Setting(
             "shadow_tokens_per_hour",
-            "With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
+            "With `shadow`: tokens per hour for shadow runs; 0: no limit.",
             kind="whole",
             default=1_000_000,
             least=0,

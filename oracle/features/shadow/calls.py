@@ -33,7 +33,8 @@ async def pairs_meant(
         Query(
             max_length=255,
             pattern=TEXT,
-            description="Only those whose question named this tree, or that one of the two controls is a version of.",
+            description="Only those whose question named this tree, or where one of the two controls is a version of "
+            "it.",
         ),
     ] = None,
 ) -> PairFilter:
@@ -44,7 +45,7 @@ async def pairs_meant(
 Meant = Annotated[PairFilter, Depends(pairs_meant)]
 
 
-@router.get("/report", summary="Whether two controls agree", response_model=ShadowReport, responses=refusals())
+@router.get("/report", summary="Compare two controls", response_model=ShadowReport, responses=refusals())
 async def read_shadow_report(parts: Parts, _: OperatorNow, wanted: Meant) -> Response:
     """Agreement, differences with confidence intervals, ends and the worst pairs, by the two controls; for operators.
 
@@ -54,7 +55,7 @@ async def read_shadow_report(parts: Parts, _: OperatorNow, wanted: Meant) -> Res
     return json_answer(asdict(report_of(pairs)))
 
 
-@router.get("/pairs", summary="Pairs of runs, worst first", response_model=PairList, responses=refusals())
+@router.get("/pairs", summary="List pairs of runs, worst first", response_model=PairList, responses=refusals())
 async def list_shadow_pairs(
     parts: Parts,
     _: OperatorNow,
@@ -62,7 +63,7 @@ async def list_shadow_pairs(
     primary: Label = None,
     shadow: Label = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    after: Annotated[str | None, Query(description="`next` of the answer before.")] = None,
+    after: Annotated[str | None, Query(description="`next` of the previous page.")] = None,
 ) -> Response:
     """Finished pairs, those that are farthest apart first; `primary` and `shadow` are controls as in the report.
 

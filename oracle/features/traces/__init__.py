@@ -8,15 +8,14 @@ FEATURE = Feature(
     settings=(
         Setting(
             "traces",
-            "`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` name; "
-            "needs `oracle-bt[otel]`.",
+            "`on` exports traces to an OpenTelemetry collector, set by `OTEL_…`. Needs `oracle-bt[otel]`.",
             kind="text",
             default="off",
             choices=("off", "on"),
         ),
         Setting(
             "traces_content",
-            "Whether traces hold questions, answers, and arguments and results of tools (`1`).",
+            "`1` adds questions, answers, and tools' arguments and results to traces.",
             kind="flag",
             default=False,
         ),

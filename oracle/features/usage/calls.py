@@ -61,13 +61,13 @@ class UsageOfDay(UsageFigures):
 
     day: str = Field(description="YYYY-MM-DD, UTC.")
     user_id: str
-    model: str = Field(description="Empty: none has answered.")
+    model: str = Field(description="Empty if no model answered.")
 
 
 class UsageTotals(UsageFigures):
     """The sums; `cost` is null if that of any row is not known."""
 
-    known_cost: float = Field(description="Of the rows whose cost is known.")
+    known_cost: float = Field(description="The sum of the rows whose cost is known.")
 
 
 class UsageReport(ReplyBody):
@@ -75,27 +75,32 @@ class UsageReport(ReplyBody):
 
     first: str = Field(description="The first day, YYYY-MM-DD, UTC.")
     last: str = Field(description="The last day.")
-    currency: str | None = Field(description="Of all costs; null where the service has no prices.")
+    currency: str | None = Field(description="The currency of all costs; null if the service has no prices.")
     rows: list[UsageOfDay]
     totals: UsageTotals
 
 
-_TOLD = {"content": {"text/csv": {}}, "description": "What was used; as a table where CSV is asked for."}
+_TOLD = {"content": {"text/csv": {}}, "description": "The usage; as a table if you ask for CSV."}
 
 
 @router.get(
-    "/api/usage", summary="Tokens and costs by day", response_model=UsageReport, responses={200: _TOLD, **refusals()}
+    "/api/usage",
+    summary="List tokens and costs by day",
+    response_model=UsageReport,
+    responses={200: _TOLD, **refusals()},
 )
 async def read_usage(
     parts: Parts,
     caller: CallerNow,
-    since: Annotated[date | None, Query(alias="from", description="The first day, UTC; else 30 days count.")] = None,
-    until: Annotated[date | None, Query(alias="to", description="The last day, UTC; else today.")] = None,
+    since: Annotated[
+        date | None, Query(alias="from", description="The first day, UTC; by default 30 days are counted.")
+    ] = None,
+    until: Annotated[date | None, Query(alias="to", description="The last day, UTC; by default today.")] = None,
     user: Annotated[
         str | None, Query(max_length=255, pattern=TEXT, description="For operators: only this user's.")
     ] = None,
     format: Annotated[  # noqa: A002  the name of the parameter
-        Literal["json", "csv"] | None, Query(description="Else as `Accept` says.")
+        Literal["json", "csv"] | None, Query(description="By default chosen by `Accept`.")
     ] = None,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
@@ -105,7 +110,7 @@ async def read_usage(
     days = (last - first).days + 1
     if not 0 < days <= MOST_DAYS or first < _EPOCH:
         told = f"{first} to {last}"
-        raise UserError(f"1 to {MOST_DAYS} days from 1970 on, not {told}", loc=("query", "from"), value=told)
+        raise UserError(f"1 to {MOST_DAYS} days, not before 1970; given {told}", loc=("query", "from"), value=told)
     own = caller.reads_runs_of
     is_of_another = own is not None and user not in (None, own)
     found: list[DayUsage] = []

@@ -34,7 +34,7 @@ _NAME: Final = re.compile(r".{1,255}", re.DOTALL)
 _MILLION: Final = 1_000_000
 _DEAREST: Final = 100_000
 _DIGITS: Final = 10
-"""Of a cost behind the point: a token of the cheapest model is seen, and no error of the addition."""
+"""Decimal places of a cost: enough for one token of the cheapest model, and few enough to hide rounding errors."""
 
 
 class Price(NodeSettings):
@@ -99,7 +99,7 @@ def _prices(reader: Reader, root: YamlNode) -> Prices:
 
 @asynccontextmanager
 async def open_prices(parts: ServiceParts) -> AsyncIterator[None]:
-    """Let a service count costs, and tell them with what was used.
+    """Let a service count costs, and report them with the usage.
 
     Raises:
         SettingsError: the file of prices cannot be used.

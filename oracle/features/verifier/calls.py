@@ -26,9 +26,9 @@ class TreeProof(TreePresent):
     """A tree, or a text of it, and how much of its behaviour is explored."""
 
     of: TreeName | None = Field(
-        default=None, description="The tree that is explored with the text in place; the same if it is left out."
+        default=None, description="The tree to explore with this text in use; by default the tree itself."
     )
-    turns: int = Field(default=3, ge=1, le=10, description="The most LLM turns of a run.")
+    turns: int = Field(default=3, ge=1, le=10, description="The most turns of a run.")
     states: int = Field(default=5_000, ge=1, le=50_000, description="Where the exploration stops.")
 
 
@@ -38,24 +38,24 @@ class VerifiedProperty(BaseModel):
     name: str
     text: str
     verdict: Literal["proven", "refuted", "not_decided"]
-    problem: str = Field(description="What is wrong, or why it is not decided; empty if it is proven.")
+    problem: str = Field(description="What is wrong, or why it is undecided; empty if it is proven.")
     is_rule: bool
     story: list[str] | None = Field(description="The shortest counterexample, by lines.")
-    other_stories: list[list[str]] = Field(description="Further ones, in which other nodes lead to it; two at most.")
+    other_stories: list[list[str]] = Field(description="Further counterexamples through other nodes; two at most.")
 
 
 class VerifiedWithin(BaseModel):
     """The bounds of an exploration."""
 
     turns: int
-    stopped_at: str | None = Field(description="What has stopped it; null if it is complete.")
+    stopped_at: str | None = Field(description="What stopped it; null if it is complete.")
 
 
 class TreeVerification(BaseModel):
     """All behaviours of a tree with a text in place, as far as they were explored."""
 
     tree: str
-    verdict: Literal["proven", "refuted", "not_decided"] = Field(description="The worst of all.")
+    verdict: Literal["proven", "refuted", "not_decided"] = Field(description="The worst result of all.")
     properties: list[VerifiedProperty]
     bounds: VerifiedWithin
     states: int

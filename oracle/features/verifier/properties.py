@@ -96,7 +96,7 @@ def _reason(world: World) -> str:
     if agent.fault is not None and agent.fault.error_type == "tree_failed" and reason == "error":
         return "" if world.progress.has_crashed else f"the control failed: {agent.fault.cause}{_remedy(world)}"
     if reason != "user_cancelled" and not agent.output.answer.strip():
-        return f"the query ended ({reason}) without an answer and without an explanation"
+        return f"the run ended ({reason}) without an answer and without an explanation"
     return ""
 
 
@@ -118,21 +118,25 @@ def _no_errors(world: World) -> str:
 
 
 REACHABLE: Final = Property("reachable", "Every node is reached in some run.")
-ENDS: Final = Property("ends", "Every run ends by itself: nothing goes round without counting towards a limit.", _ends)
+ENDS: Final = Property("ends", "Every run ends: no loop runs without counting towards a limit.", _ends)
 
 BUILT_IN: Final[tuple[Property, ...]] = (
     ENDS,
-    Property("turn-limit", "There are never more turns than the limit.", _turns),
+    Property("turn-limit", "No run has more turns than its limit.", _turns),
     Property("one-done", "Every run sends exactly one `done`, as its last chunk.", _one_done),
-    Property("saved", "What was said is saved in the conversation.", _saved),
-    Property("cancel-wins", "After a cancel nothing begins, and the reason is the user's.", _cancel_wins),
+    Property("saved", "The answer is saved in the conversation, or the user is notified that it could not be.", _saved),
+    Property(
+        "cancel-wins",
+        "After a cancel no turn and no tool call begins, and the reason is `user_cancelled` unless one was set before.",
+        _cancel_wins,
+    ),
     Property(
         "reason",
-        "Every run ends for a reason that the tree gave, with an answer or an explanation.",
+        "Every run ends for a reason that the tree set, with an answer or an explanation.",
         _reason,
         is_of_end=True,
     ),
-    Property("no-errors", "No node raises an error by itself.", _no_errors),
+    Property("no-errors", "No node raises an error, such as comparing a number with `null`.", _no_errors),
     REACHABLE,
 )
 

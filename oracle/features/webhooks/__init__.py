@@ -8,26 +8,24 @@ FEATURE = Feature(
     settings=(
         Setting(
             "webhook_urls",
-            "Addresses that get a message when a query ends or waits for a person, separated by commas.",
+            "URLs that get a message when a run ends or waits for a person.",
             kind="names",
             default=(),
         ),
         Setting(
             "webhook_secret",
-            "Signs webhooks: `whsec_` and base64 of 24 random bytes or more; needed where there are addresses.",
+            "Signs webhooks: `whsec_` and base64 of at least 24 random bytes. Required with URLs.",
             kind="secret",
         ),
         Setting(
             "webhook_hosts",
-            "The hosts that webhooks may be sent to, by exact name, separated by commas; only over https, and never to "
-            "a private address.",
+            "Exact host names that webhooks may go to, by https and never to a private address.",
             kind="hosts",
             default=(),
         ),
         Setting(
             "webhook_private_hosts",
-            "Hosts, by exact name, that webhooks may be sent to at a private address too, and over http: those of your "
-            "own network, or of a test.",
+            "Host names that webhooks may also reach at a private address and by http.",
             kind="hosts",
             default=(),
         ),

@@ -24,8 +24,8 @@ _HAS_CAUSE = ("provider", "service", "floor")
 """Ends whose cause names settings and hosts; that of a tree is in the sentence, because it is about its nodes."""
 _SERVICE: Mapping[str, str] = {
     "service_stopping": "The service was stopping",
-    "interrupted": "The service was interrupted, and the query was ended from its log",
-    "not_continued": "The service was interrupted, and the query could not be continued",
+    "interrupted": "The service was interrupted, and the run was ended from its log",
+    "not_continued": "The service was interrupted, and the run could not be continued",
     "internal": "The service had an internal error",
 }
 
@@ -65,7 +65,7 @@ class _Ending:
         if written is not None:
             return self._by_writer(written)
         if self._last is None:
-            return self._end("unknown", None, None, self._message or f"The query ended as {self._reason}")
+            return self._end("unknown", None, None, self._message or f"The run ended as {self._reason}")
         if naming.statuses_after(self._ticks).get(0) == "RUNNING":
             return self._from_outside(self._last)
         return self._without_reason(self._last)
@@ -91,12 +91,12 @@ class _Ending:
             by = _BY_CATEGORY.get(node.category, "node") if node else "node"
             by = "stop" if node is not None and node.kind == "stop" else by
             if writer is None:
-                return self._end(by, tick, None, f"The tree stopped the query as {written}")
+                return self._end(by, tick, None, f"The tree stopped the run as {written}")
             paths = naming.visit_tree(self._history, tick)
             reason = paths.because(paths.to(writer.node)) if by == "stop" else ""
             return self._end(by, tick, index, naming.with_because(naming.sentence_of(self._history, writer), reason))
         who = naming.title_of(self._history, index) if writer else "The tree"
-        return self._end("settled", tick, index, f"{who} stopped the query as {written}, but {self._facts()}")
+        return self._end("settled", tick, index, f"{who} stopped the run as {written}, but {self._facts()}")
 
     def _facts(self) -> str:
         """Why the reason that was given does not count."""
@@ -105,12 +105,12 @@ class _Ending:
                 return "the model wrote no answer: it counts as stuck"
             case "error":
                 return f"the facts do not support that: {self._cause or self._message or 'there was no answer'}"
-        return f"the query ended as {self._reason}"
+        return f"the run ended as {self._reason}"
 
     def _by_rule(self, breach: BreachFacts) -> EndFacts:
         tick = next((each for each in reversed(self._ticks) if each.tick < breach.tick), None)
-        event = clipped(breach.event, 160).rstrip(".") or "the end of the query"
-        said = f"The rule {clipped(breach.rule)} ended the query, broken by {event}: {clipped(breach.text, 200)}"
+        event = clipped(breach.event, 160).rstrip(".") or "the end of the run"
+        said = f"The rule {clipped(breach.rule)} ended the run, broken by {event}: {clipped(breach.text, 200)}"
         return self._end("rule", tick, None, said)
 
     def _from_outside(self, last: TickFacts) -> EndFacts:
@@ -141,7 +141,7 @@ class _Ending:
                 return f"The token budget was used up, {number(run.tokens_used)} of {budget}"
             case "error":
                 return f"Turns of the model failed or were interrupted again and again: {self._message}"
-        return f"The query was ended as {self._reason}"
+        return f"The run was ended as {self._reason}"
 
     def _meanwhile(self) -> str:
         running = naming.running_leaves(self._history)

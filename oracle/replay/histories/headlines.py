@@ -36,7 +36,7 @@ def _came_in(history: History, tick: TickFacts) -> list[str]:
         case "end":
             return [*found, _halted(history, tick)]
         case "start":
-            return ["The query begins."]
+            return ["The run begins."]
         case "deadline":
             return [*found, _due(history, tick)]
         case "delivery":
@@ -91,7 +91,7 @@ def _due(history: History, tick: TickFacts) -> str:
     if decided is not None and tick.causes == (decided.path,):
         return ""  # the node itself says what that meant
     due = [naming.title_at(history, path) for path in tick.causes if root is None or path != root.path]
-    return f"The time of {listed(due)} has come." if due else "The deadline of the query has come."
+    return f"The time of {listed(due)} has come." if due else "The deadline of the run has come."
 
 
 def _delivered(history: History, key: str, value: object) -> str:

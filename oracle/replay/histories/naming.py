@@ -225,6 +225,6 @@ def debug_words(history: History, done: DebugFacts) -> str:
         case "forced":
             return f"{title_at(history, done.path or '')} forced to {clipped(done.result or 'a result')}{by}"
         case "resumed":
-            why = {"lease": ", because no operator was there", "cancel": ", because the query was cancelled"}
+            why = {"lease": ", because no operator was there", "cancel": ", because the run was cancelled"}
             why |= {"stopping": ", because the service was stopping", "limit": ", because it was held for an hour"}
             return f"resumed after {done.paused_s or 0:,.1f} s{by}{why.get(done.why or '', '')}"

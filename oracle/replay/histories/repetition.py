@@ -70,7 +70,7 @@ class RepeatedRun:
             with quiet():
                 self._rebuilt = rebuild(trace=self._trace)
         except Exception as error:  # noqa: BLE001  also what kinds of other packages raise
-            raise UnreplayableError(f"its query cannot be built again: {_first_line(error)}") from None
+            raise UnreplayableError(f"its run cannot be rebuilt: {_first_line(error)}") from None
         tree = self._rebuilt.tree
         self._replaying = Replaying(tree, before_outcome=self._rebuilt.speak)
         self._requested = Requested(self._rebuilt.agent)

@@ -1,4 +1,4 @@
-"""What an operator can ask for: commands to a run, breakpoints, and why one is refused."""
+"""The commands of operators to a run, breakpoints, and the reasons for refusing them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,7 +15,7 @@ from oracle.runs.storage.breakpoints import Breakpoint
 
 
 class DebugRefusedError(UserError):
-    """The run cannot be debugged so, as it stands."""
+    """The state of the run does not allow this debugging command."""
 
     status = 409
 
@@ -47,7 +47,7 @@ class DebugCommand:
     """A command to a run.
 
     Args:
-        kind: what the run is to do, or what is to be done with it.
+        kind: what to do with the run.
         by: the operator.
         key: the blackboard key that `set` writes.
         value: the JSON data that `set` writes.
@@ -142,7 +142,7 @@ def _writable(name: str, definition: TreeDefinition) -> Key:
         raise WrongCommandError(f"there is no blackboard key {brief(name)}; {hint}", field="key", value=name)
     if key.read_only:
         raise WrongCommandError(
-            f"{name!r} shows the state of the query and cannot be changed; trees may write {listing(writable)}",
+            f"{name!r} shows the state of the run and cannot be changed; trees may write {listing(writable)}",
             field="key",
             value=name,
         )

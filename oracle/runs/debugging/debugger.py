@@ -104,7 +104,7 @@ class Debugger:
             session.detach()
 
     def leave_all(self, why: ResumeCause) -> None:
-        """Hold no run of this process any more."""
+        """Release all runs of this process."""
         for session in self._sessions.values():
             session.leave(why)
 
@@ -179,7 +179,7 @@ class Debugger:
             raise DebugRefusedError("the version of the tree that it runs cannot be read here") from None
 
     async def announce(self, changed: Breakpoint) -> None:
-        """Have the runs under way that a breakpoint means read their breakpoints again.
+        """Let the runs under way to which a breakpoint applies reload their breakpoints.
 
         A run of this process that it names has done so when this returns; the others do when they get the command.
 

@@ -1,12 +1,12 @@
-"""Holds one run between its ticks, as its operators ask.
+"""Pauses one run between its ticks, on the commands of operators.
 
 Rules:
 
-- While a run is paused its clock stands still: no deadline comes nearer.
-- A run goes on without a command once the lease is over: the time since it was paused, or since the last command. Its
-  breakpoints hold it no more then, until there is a command again.
-- A cancel of the query, the end of the service, and the end of an hour after its first pause let it go on for good.
-- Everything is an event in the log; the user reads when the run was paused, and when it goes on.
+- While a run is paused, its clock stands still.
+- A run continues without a command once the lease is over: the time since it was paused, or since the last command. Its
+  breakpoints have no effect then, until the next command.
+- It continues for good after a cancel of the query, when the service ends, and an hour after its first pause.
+- Everything is an event in the log; the user is notified when the run is paused and when it continues.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,13 +28,13 @@ from oracle.runs.storage.breakpoints import Breakpoint
 log = structlog.get_logger(__name__)
 
 MOST_HELD_S = 3600.0
-"""How long after its first pause a run can be held, in real seconds: its user waits, and its place is taken."""
+"""How long after its first pause a run can be paused, in real seconds: its user waits, and it occupies a worker."""
 
 _WORDS: dict[ResumeCause, str] = {
     "command": "",
     "lease": ", because the operator has gone away",
-    "limit": ", because a query is held for an hour at most",
-    "cancel": ", because the query was cancelled",
+    "limit": ", because a run is held for an hour at most",
+    "cancel": ", because the run was cancelled",
     "stopping": ", because the service is stopping",
 }
 
@@ -108,7 +108,7 @@ class DebugSession(Pacer):
                 self._control.force(path, cast("ForcedResult", result))
 
     def detach(self) -> None:
-        """Debug nothing any more; the query refers to this session, and would outlive its run in a cycle."""
+        """Stop debugging; the query refers to this session, and the cycle would outlive the run."""
         self._query = self._control = None
 
     def use(self, breakpoints: Iterable[Breakpoint]) -> None:
@@ -129,11 +129,11 @@ class DebugSession(Pacer):
             await self._hold_if_due(self._watch.after_tick(record, posted=posted, board=board))
 
     def release(self) -> None:
-        """Hold the run no more: it was cancelled."""
+        """Release the run: it was cancelled."""
         self.leave("cancel")
 
     def leave(self, why: ResumeCause) -> None:
-        """Hold the run no more."""
+        """Release the run."""
         if not self._is_over:
             self._is_over = True
             self._resume(why)
@@ -238,7 +238,7 @@ class DebugSession(Pacer):
             await self._base.wait(self._wake, until_s=self._until_s)
 
     def _end_pause(self) -> None:
-        """Let the clock of the run go on, if it stands still."""
+        """Start the clock of the run, if it stands still."""
         seconds = self.clock.go()
         if seconds:
             self._paused_s += seconds

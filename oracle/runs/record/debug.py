@@ -1,4 +1,4 @@
-"""The events of a debugger in the log, and how the run stands by them.
+"""The events of a debugger in the log, and the debugging state that follows from them.
 
 The log is the one place that has this state, so that every worker answers the same. The values and results
 themselves are also inputs of the next tick, in its record; a replay needs nothing of this.
@@ -16,12 +16,12 @@ from oracle.runs.storage.records import EventKind
 DebugEventKind = Literal["pausing", "paused", "stepped", "set", "forced", "renewed", "resumed"]
 Standing = Literal["running", "pausing", "paused", "stepping"]
 ResumeCause = Literal["command", "lease", "limit", "cancel", "stopping"]
-"""Why a run goes on: an operator, no operator within the lease, a cancel of the query, or the service is stopping."""
+"""Why a run continues: an operator, no operator within the lease, a cancel of the query, or the service is stopping."""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakpointHit:
-    """What a tick has hit.
+    """A breakpoint that a tick has hit.
 
     Args:
         breakpoint: its id.
@@ -44,7 +44,7 @@ class BreakpointHit:
 
 @dataclass(frozen=True, slots=True)
 class Debugged:
-    """A debugger did something with the run.
+    """An action of a debugger on the run.
 
     Args:
         what: happened.

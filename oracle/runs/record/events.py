@@ -25,7 +25,7 @@ from signals import SignalRecord
 
 _LONGEST_KEY: Final = 512  # characters of a step's key in its column; the data has the whole key
 _TEXTS: Final = (b'{"type":"content"', b'{"type":"thinking"')
-"""How the chunks begin that most logs consist of."""
+"""The prefixes of the chunks that most logs consist of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Opened:
 
     @classmethod
     def of(cls, run: AgentRun, *, versions: tuple[str, ...] = ()) -> "Opened":
-        """What this query begins with."""
+        """The inputs of this query."""
         tools = tuple(map(KnownTool.of, run.equipment.tools.tools))
         query = run.query
         return cls(
@@ -174,7 +174,7 @@ class ChunkSent:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """A turn of the model has ended; its outcome was durable before the tree saw it."""
+    """A turn of the model has ended; its outcome was durable before anything started that depends on it."""
 
     kind: ClassVar[EventKind] = "turn_end"
     outcome: Outcome
@@ -234,7 +234,7 @@ class Intended:
 
 
 class UnderWay(NamedTuple):
-    """Something that was under way when the worker of a run died, and what became of it.
+    """Work that was under way when the worker of a run died, and how it was handled.
 
     Args:
         what: a turn of the model, a tool call, or other work of a node.
@@ -250,15 +250,15 @@ class UnderWay(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A worker goes on with a run that another one has left.
+    """A worker continues a run that another one has left.
 
     Args:
         attempt: 1, 2, 3, … since the last turn or tool call that has ended.
         pause_s: from the last event before to this one, by the wall clock.
         counted_s: how much of it counts against the deadline.
-        clock_s: where the run's clock goes on.
+        clock_s: where the run's clock continues.
         under_way: the requests without an outcome when the last worker lost the run.
-        version: the version of this package that goes on.
+        version: the version of this package that continues the run.
         is_woken: the run was parked; it waited for a person or a time, and nothing was lost.
     """
 

@@ -1,4 +1,4 @@
-"""What remains of a run's events when its texts are dropped: figures, times, and words of closed vocabularies.
+"""Reduces a run's events when its texts are deleted, to figures, times, and words of closed vocabularies.
 
 Rules:
 
@@ -7,8 +7,8 @@ Rules:
 - Words of a closed vocabulary stay: statuses, causes, reasons, types of signals, kinds of errors, names of tools that
   exist. A word that the model or a user has made up is not one of them.
 - Names in the tree stay: nodes, blackboard keys, rules. They are the tree author's.
-- An event that has nothing of that, is of an unknown kind, or cannot be read, is deleted.
-- What was reduced before is not changed.
+- An event without any of these, of an unknown kind, or that cannot be read, is deleted.
+- Reducing an event twice changes nothing.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What is read of logs in a store: records, pages of ticks and signals, and a few events alone."""
+"""Reads logs in a store: records, pages of ticks and signals, and single events."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
@@ -78,7 +78,7 @@ async def read_entries(
 
 
 async def read_opened(log: EventLog, run_id: str) -> Opened | None:
-    """What a run began with; `None` if that is not kept, or a later version has written it."""
+    """The inputs of a run; `None` if they are not kept, or a later version has written them."""
     for entry in await log.events(run_id, kinds={"opened"}, limit=1):
         with suppress(ValueError):
             return Opened.from_json(entry.data)

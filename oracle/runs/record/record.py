@@ -1,9 +1,8 @@
-"""What the log of a run has come to.
+"""The state of a run that its log adds up to.
 
-A `Record` is the fold of the events of any beginning of a log. A run under way adds its events as they happen; who
-reads the log back gets the same. What it says of a run that has ended it says of one that was cut off, as far as that
-has come. A history (`oracle.replay.histories`), which shows each event with its reasons, reads the same events by
-itself.
+A `Record` is the fold of the events of any beginning of a log. A run under way adds its events as they happen; reading
+the log back gives the same. It describes a run that was cut off as it describes one that has ended, up to its last
+event. A history (`oracle.replay.histories`), which shows each event with its reasons, reads the same events by itself.
 """
 
 from collections import Counter
@@ -79,7 +78,7 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What was begun in a run and has not come to its end in the log: what it takes to go on.
+    """Work that a run's log has begun and not ended: what a worker needs to continue the run.
 
     Args:
         requests: turns of the model that were asked for and have no outcome.
@@ -100,7 +99,7 @@ class Record:
     """The state of a run, after any beginning of its log.
 
     Args:
-        keeps_events: all events are kept, for who wants ticks, chunks or outcomes one by one.
+        keeps_events: all events are kept, for readers that want ticks, chunks or outcomes one by one.
 
     Attributes:
         seq: number of the last event in the log; 0 before the first, and in a run that adds its own events.
@@ -317,11 +316,11 @@ class Record:
             self.turns += 1
             self.model = turn.model or self.model
 
-    # What it says of a run that may go on
+    # The state of a run that may continue
 
     @property
     def pending(self) -> Pending:
-        """What was begun and has not come to its end; nothing of a run that has ended."""
+        """Unfinished work; nothing for a run that has ended."""
         if self.end is not None or self.answer.done is not None:
             return Pending()
         calls = tuple(PendingCall(call, self.answer.results.get(call.id)) for call in self._calls.values())
@@ -353,7 +352,7 @@ class Record:
         """Notifications, tool calls and their results, in order."""
         return [ConversationStep(iso(at), chunk) for at, chunk in self._steps]
 
-    # What it says of each event
+    # Single events
 
     def tick_records(self) -> list[TickRecord]:
         """The ticks, with the values of the outcomes that they took."""
@@ -398,7 +397,7 @@ class Record:
         return [(each, _returned(each, sources.get(each.call.id, ()))) for each in results if each.counts]
 
     def sources_of_calls(self) -> Mapping[str, tuple[Source, ...]]:
-        """What each call has cited, by its id: a source follows the result of the call that has found it."""
+        """The sources of each call, by its id: a source follows the result of the call that found it."""
         found: dict[str, tuple[Source, ...]] = {}
         call_id = ""
         for _, chunk in self.chunks():
@@ -441,7 +440,7 @@ class Record:
         return self._start_s if self._opened_at is None else clock_s + at - since
 
     def _note_time(self, event: LogEvent, at: float) -> None:
-        """Note a time of the run's clock, which stands still where nobody has the run, and which no one sets."""
+        """Note a time of the run's clock, which stands still while no worker has the run, and is never set."""
         match event:
             case Opened(start_s):
                 self._clock = (start_s, at)

@@ -1,9 +1,9 @@
-"""What runs have left behind, read while the service that writes it may be running.
+"""Reads the runs of a database, also while a service is writing to it.
 
 The service has a `Store`, which only it may open. Reports, replays and judgments have an `Archive`, which takes no lock
-and writes nothing but histories that it has made, and only where it can. SQLite has no notifications: the system says
-when the file of its log is written. PostgreSQL notifies of new chunks; a run under way has some with each turn, and its
-last one with its end.
+and writes nothing but histories that it has made, and only where it can. SQLite has no notifications: the operating
+system reports writes to its log file. PostgreSQL notifies of new chunks; a run under way has some with each turn, and
+its last one with its end.
 """
 
 import asyncio

@@ -1,13 +1,13 @@
-"""Who runs what: the heartbeats of workers, and the claims of runs that wait for a worker or have lost theirs.
+"""The owners of runs: the heartbeats of workers, and the claims of runs that wait for a worker or have lost theirs.
 
 Rules:
 
-- A claim is one UPDATE that raises the run's epoch; rows that another worker is claiming are skipped. It gives the
-  right to try: what is written is decided by the epoch, in each commit.
+- A claim is one UPDATE that raises the run's epoch; rows that another worker is claiming are skipped. It only gives the
+  right to try: each commit checks the epoch.
 - The claim counts itself, except for that with which a run begins. It is the first attempt again once a turn or a tool
   call has ended since the last claim.
-- A worker that is dead in the eyes of another one cannot commit while its runs are taken (`close_fence`), and one that
-  has shown itself meanwhile keeps them.
+- A worker that another one takes for dead cannot commit while its runs are taken (`close_fence`), and keeps them if it
+  has sent a heartbeat meanwhile.
 - Runs that wait are claimed in turns: of each user one, then of each the second.
 """
 
@@ -39,7 +39,8 @@ from oracle.runs.storage.writer import Writer
 QUEUE_CHANNEL: Final = "oracle_queue"
 
 GRACE_S: Final = 3.0
-"""After a restart of the server all locks are free: for so long nobody is dead because of that."""
+"""After a restart of the server all locks are free; for this long a free lock does not mean that its worker has died.
+"""
 _NO_BOUNDS: Final = Places()
 _FORGET_S = 86_400.0  # when the row of a worker that is not heard of goes; the database's clock may be set by hours
 _NO_WORKER = ""
@@ -59,12 +60,12 @@ def _ends() -> Select[Any]:
 
 
 _SUSPECT: Final = 2
-"""So many claims without a turn or a call that ends: it may be what has killed its workers."""
+"""After this many claims without a finished turn or call, the run may be what killed its workers."""
 _IS_SUSPECT = (_run.c.attempts >= _SUSPECT) & ~_ends().exists()
 
 
 class Sighting(NamedTuple):
-    """What is seen of another worker.
+    """The state of another worker.
 
     Args:
         beat_at: its last heartbeat, by the database's clock, which may be set; it tells whether there was another one.
@@ -77,7 +78,7 @@ class Sighting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """What is seen of the other workers that have runs.
+    """The states of the other workers that have runs.
 
     Args:
         workers: when each was last seen, by worker name.
@@ -265,7 +266,7 @@ class RunClaims:
         return sorted((record_of(row) for row in taken), key=lambda run: run.n)
 
     async def give_back(self, run: RunRecord, *, is_cancelled: bool = False) -> None:
-        """Let another worker have a run that was claimed and not gone on with.
+        """Let another worker have a run that was claimed and not continued.
 
         Args:
             run: the row that the claim returned.
@@ -296,9 +297,10 @@ def announce(connection: Connection, dialect: Dialect) -> None:
 
 
 def left(*, is_parked: bool, wake_at: float | None = None) -> dict[str, Any]:
-    """What a run's row says when its worker has left it: to another worker, or until a person answers.
+    """The fields of a run's row when its worker has left it: to another worker, or until a person answers.
 
-    That it came so far is no failure: a hand-over does not count as an attempt, and who has waited begins anew.
+    This is not a failure: a hand-over does not count as an attempt, and the counting restarts for a run that has
+    waited.
     """
     attempts = 0 if is_parked else case((_run.c.attempts > 0, _run.c.attempts - 1), else_=0)
     status = "parked" if is_parked else "queued"

@@ -1,4 +1,4 @@
-"""Runs that came through a client's protocol, found again by what the client says was said.
+"""Runs that came through a client's protocol, found again by the messages that the client sends.
 
 Rules:
 
@@ -35,7 +35,7 @@ _MOST_ASKED = 1_000  # digests in one query
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a question stands that came through a client's protocol; digests in hexadecimal.
+    """The position of a question that came through a client's protocol; digests in hexadecimal.
 
     Args:
         key: of the user, the protocol, and what names the conversation there.

@@ -1,4 +1,4 @@
-"""One commit: what waits to be written, and a group of it in one transaction. Runs in the writer's thread.
+"""One commit: entries that wait to be written, and a group of them in one transaction. Runs in the writer's thread.
 
 Rules:
 
@@ -6,8 +6,8 @@ Rules:
 - Events of a run that another worker has taken over (a newer epoch) are refused. A worker that commits holds its fence
   shared, one that takes over its runs holds it exclusively, so that no event is written after a take-over.
 - New events are announced to the other workers after their commit: PostgreSQL holds a lock of the whole server from the
-  first notification of a transaction until its commit is on disk. Nothing is missed where the process dies between the
-  two, as the next owner of the run announces its own events; but an end has no next owner, and is announced with it.
+  first notification of a transaction until its commit is on disk. If the process dies between the two, the next owner
+  of the run announces its own events, so nothing is missed. An end has no next owner, so it is announced in its commit.
 - If the connection is lost during a commit, the server is asked for the outcome before anything is written again:
   nothing is written twice, and no work is run twice.
 """
@@ -29,7 +29,7 @@ from oracle.runs.storage.records import StoredChunk
 
 
 class LogSource(Protocol):
-    """What appends the events of one run."""
+    """Appends the events of one run."""
 
     run_id: str
     epoch: int
@@ -120,7 +120,7 @@ _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
 
 @dataclass(slots=True)
 class CommittedEvents:
-    """What one commit has written of one run."""
+    """The result of one commit for one run."""
 
     events: int = 0
     works: int = 0
@@ -129,7 +129,7 @@ class CommittedEvents:
 
 @dataclass(slots=True)
 class Group:
-    """What one commit did.
+    """The result of one commit.
 
     Args:
         written: what was written of each run.

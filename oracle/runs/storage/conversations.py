@@ -199,7 +199,7 @@ class StoredConversations:
         classification: QueryClassification | None = None,
         had_tool_errors: bool = False,
     ) -> ConversationSummary | None:
-        """Begin a conversation with the messages that another one had before a run, so that it can go on otherwise.
+        """Begin a conversation with the messages that another one had before a run, to continue it differently.
 
         Label and title are those of the other one; one without messages gets its title from its first question.
 
@@ -237,7 +237,7 @@ class StoredConversations:
         return await self._writer.write(work, is_alone=True)
 
     async def begin_told(self, user_id: str, told: Sequence[Told]) -> str:
-        """Begin a conversation with what a client says was said before (`oracle.runs.storage.seeding`); its id.
+        """Begin a conversation with earlier messages from a client (`oracle.runs.storage.seeding`); its id.
 
         Raises:
             StoreUnavailableError: the database cannot be written at present.
@@ -433,7 +433,7 @@ def _append(
 
 @dataclass(frozen=True, slots=True)
 class _Fork:
-    """What a fork has of a conversation: fields of its row, and its messages before a number (`None`: all)."""
+    """The parts of a conversation for a fork: fields of its row, and its messages before a number (`None`: all)."""
 
     fields: Mapping[str, Any]
     before: int | None
@@ -461,7 +461,7 @@ def _forked(
 
 
 def _state_of(classification: QueryClassification | None, *, had_tool_errors: bool) -> dict[str, Any]:
-    """What the next query of a conversation inherits."""
+    """The fields that the next query of a conversation inherits."""
     if classification is None:
         return {"had_tool_errors": had_tool_errors}
     kept = _CLASSIFICATION.dump_python(classification, mode="json")

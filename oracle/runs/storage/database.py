@@ -4,7 +4,7 @@ Rules:
 
 - Everything that writes goes through one connection, in one thread (`writer`), in the order in which it was requested.
 - Reads have connections of their own, in a small pool of threads, and never wait for the writer.
-- What SQLite and PostgreSQL do differently is a verb of the database's `dialect`.
+- Each thing that SQLite and PostgreSQL do differently is a method of the database's `dialect`.
 - No message contains a password.
 """
 
@@ -90,6 +90,9 @@ class Database:
 
     Args:
         now: seconds since the epoch, where the database itself has no clock.
+
+    Raises:
+        StoreSetupError: the driver of PostgreSQL is not installed.
     """
 
     def __init__(self, url: URL, *, now: Callable[[], float] = time.time) -> None:

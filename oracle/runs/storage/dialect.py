@@ -1,4 +1,4 @@
-"""The seam between the store and its database: one verb for each thing that SQLite and PostgreSQL do differently.
+"""The interface between the store and its database: a method for each difference between SQLite and PostgreSQL.
 
 `sqlite.SQLite` and `postgresql.PostgreSQL` are its two adapters; nothing else in `storage` asks which database it has.
 """
@@ -31,7 +31,7 @@ EventRow = tuple[str, int, str, int | None, str | None, str, float]
 EVENT_COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
 
 Advice = tuple[str, str]
-"""For an operator: what is wrong with the database, and what to do about it."""
+"""A problem with the database and its remedy, for an operator."""
 
 
 class StoreTroubleError(OperatorError):
@@ -39,7 +39,7 @@ class StoreTroubleError(OperatorError):
 
 
 class Dialect(Protocol):
-    """What one kind of database can do."""
+    """The operations of one kind of database."""
 
     name: str
     """The database in messages, without its password."""
@@ -65,7 +65,7 @@ class Dialect(Protocol):
         ...
 
     def discard(self, connection: Connection, /) -> None:
-        """Give up a connection whose transaction has failed."""
+        """Discard a connection whose transaction has failed."""
         ...
 
     # Transactions of the writer
@@ -81,7 +81,7 @@ class Dialect(Protocol):
     # Opening
 
     def acquire(self) -> Callable[[], None]:
-        """Keep other servers out, where the database has room for one only; returns what releases it.
+        """Lock out other servers, if the database allows only one; returns a function that releases the lock.
 
         Raises:
             StoreSetupError: another server uses the database, or its folder cannot be used.

@@ -4,9 +4,10 @@ Rules:
 
 - A run is first marked as forgotten, in one small write; from then on its texts are not shown.
 - Then its events are deleted, a portion at a time, so that a long deletion does not delay live commits.
-- What shadows a run goes with it. One that is under way is removed altogether, so that nothing more of it is written.
-- What a user forgets, a conversation or a run, is marked in one transaction; the events of the runs that it returns are
-  to be deleted after it.
+- The shadows of a run are deleted with it. One that is under way is removed altogether, so that nothing more of it is
+  written.
+- A conversation or run that a user deletes is marked in one transaction; then the events of the returned runs must be
+  deleted.
 - If the process dies between the two, `forgotten_with_events` finds the rest; retention deletes it.
 """
 
@@ -118,7 +119,7 @@ def forget_conversation(connection: Connection, *, user_id: str, context_id: str
         return None
     runs = run.c.context_id == context_id
     if connection.scalar(select(run.c.id).where(runs, run.c.status != "finished")) is not None:
-        raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
+        raise ConversationBusyError(f"the conversation {context_id!r} is answering a question")
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))
     for feature in FEATURES:

@@ -1,4 +1,4 @@
-"""What can go wrong in the store; `oracle.core.errors` has the tree by who must act."""
+"""The errors of the store; `oracle.core.errors` has the tree by who must act."""
 
 import logging
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _NO_STORE = "The service cannot reach its store for now; come back in a moment."
 
 
 class StorageError(OracleError):
-    """Something that was asked of the store failed; the message says why."""
+    """A request to the store failed; the message says why."""
 
 
 class StoreSetupError(StorageError, OperatorError):
@@ -40,14 +40,14 @@ class ConversationBusyError(StorageError, UserError):
     """The conversation is answering another query."""
 
     status = 409
-    detail: str | None = "The conversation is answering another query; wait for its end, or cancel it."
+    detail: str | None = "The conversation is answering another question; wait for its end, or cancel it."
 
 
 class TooManyRunsError(StorageError, UserError):
     """The user has reached the number of concurrent runs."""
 
     status = 429
-    detail = "You have as many runs under way as you may; wait until one has ended, or cancel one."
+    detail = "You have reached the number of concurrent runs; wait until one has ended, or cancel one."
 
 
 class KeyReusedError(StorageError, UserError):
@@ -64,7 +64,7 @@ class AlreadyBegunError(StorageError, InternalError):
     """
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"this request has begun the run {run_id!r} before")
+        super().__init__(f"an earlier request with this key has begun the run {run_id!r}")
         self.run_id = run_id
 
 
@@ -80,7 +80,7 @@ class UnclearRunError(StorageError, UserError):
     """
 
     def __init__(self, beginning: str, alike: Sequence[str] = ()) -> None:
-        several = f"several runs have an id that begins with {beginning!r}: {', '.join(alike)}; give more of it"
+        several = f"several runs have an id that begins with {beginning!r}: {', '.join(alike)}; give more characters"
         super().__init__(several if alike else f"there is no run {beginning!r}")
         self.beginning = beginning
         self.alike: tuple[str, ...] = tuple(alike)

@@ -31,11 +31,11 @@ _MODULES = (
 OF_FEATURES: Final[tuple[Keeping, ...]] = tuple(
     imported(place) for feature, _ in installed_features().values() for place in feature.tables
 )
-"""What the features of an installation keep, also those that are left out."""
+"""The tables of an installation's features, including those that are left out."""
 FEATURES: Final[tuple[Keeping, ...]] = (*(module.KEEPING for module in _MODULES), *OF_FEATURES)
 
 
 def take_from_features(connection: Connection, run_ids: Collection[str], loss: Loss) -> None:
-    """Take from all of them what runs lose."""
+    """Delete from all of them what runs lose."""
     for feature in FEATURES:
         feature.with_runs(connection, run_ids, loss)

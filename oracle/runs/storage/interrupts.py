@@ -1,14 +1,14 @@
-"""What runs ask of people, and what people answer.
+"""The questions of runs to people, and the answers.
 
 Rules:
 
-- The row of an interrupt is written with the chunk that asks. The log says what the run knows; the row says what a
-  person can still do, and keeps the answer until the log has it.
+- The row of an interrupt is written with the chunk that asks. The log has what the run knows. The row has what a person
+  can still do, and keeps the answer until the log has it.
 - Whoever answers, expires or parks locks the row of the run first. So one answer wins, and it is either seen
   by the worker that is about to park the run, or it wakes the parked run.
 - Several answers are written together or not at all.
 - Times are of the clock that all workers share. An interrupt that names no time expires after `LONGEST_S`.
-- What a run that has ended has asked is no longer open, whatever its row says.
+- An interrupt of a run that has ended is no longer open, whatever its row says.
 """
 
 import json
@@ -97,7 +97,7 @@ _IS_OPEN = (
     (interrupt.c.status == "pending")
     & (_run.c.status != "finished")
     & _run.c.forgotten_at.is_(None)
-    & _run.c.shadow_of.is_(None)  # what it does changes nothing, so nobody is asked
+    & _run.c.shadow_of.is_(None)  # it changes nothing, so nobody is asked
 )
 
 
@@ -137,7 +137,7 @@ def what_is_open(run_id: str, asked: Iterable[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Who answers."""
+    """The person who answers."""
 
     user_id: str
     is_operator: bool = False
@@ -261,7 +261,7 @@ class InterruptTable:
             self.webhooks.pending(connection, run, {**data, "expires_at": iso(expires_at)})
 
     async def undelivered(self, run_id: str, *, delivered: Collection[str]) -> dict[str, Mapping[str, Any]]:
-        """What was answered and has not been delivered to the run, by interrupt: the value of the key `answers`.
+        """Answers that were not delivered to the run yet, by interrupt: the value of the key `answers`.
 
         Args:
             run_id: names the run.
@@ -270,7 +270,7 @@ class InterruptTable:
         return await self.database.read(partial(_undelivered, run_id=run_id, delivered=delivered))
 
     def parking(self, run_id: str, *, delivered: Collection[str]) -> Callable[[Connection], dict[str, Any]]:
-        """What the row of a run says that its worker leaves because it waits for people alone (`RunLog.leave`).
+        """The fields of a run's row when its worker leaves it because it only waits for people (`RunLog.leave`).
 
         It is parked; or queued, if there is an answer or a cancel that it does not know.
         """
@@ -291,7 +291,7 @@ class InterruptTable:
         return await self.database.read(partial(_of_run, run_id=run_id))
 
     async def answer(self, run_id: str, decisions: Sequence[Delivery], *, by: Answerer) -> list[KeptInterrupt]:
-        """Write what a person has decided, all of it or nothing, and have the run go on.
+        """Write the decisions of a person, all of them or none, and continue the run.
 
         The same answer again changes nothing.
 
@@ -317,7 +317,7 @@ class InterruptTable:
         return kept
 
     async def expire(self) -> int:
-        """Have runs go on whose interrupts nobody has answered in time; returns the number of interrupts."""
+        """Continue runs whose interrupts nobody has answered in time; returns the number of interrupts."""
         found = 0
         while overdue := await self.database.read(partial(_overdue, dialect=self.database.dialect)):
             work = partial(_expire, run_ids=overdue, dialect=self.database.dialect)
@@ -432,7 +432,7 @@ def _parking(connection: Connection, *, run_id: str, delivered: Collection[str],
 
 
 def _wake(connection: Connection, row: Row[Any], *, dialect: Dialect) -> None:
-    """Have a run go on whose row is locked: queue a parked one, send a command to the worker of one under way."""
+    """Continue a run whose row is locked: queue a parked one, or send a command to the worker of one under way."""
     at = dialect.clock(connection)
     if row.status == "parked":
         paused_s = max(0.0, at - (row.parked_at or at))
@@ -537,7 +537,7 @@ def may_answer(kept: KeptInterrupt, by: Answerer) -> bool:
 
 
 def _mistakes(kept: KeptInterrupt, given: Delivery) -> list[Misfit]:
-    """What is wrong with a decision: it is not possible, lacks something, or is refused by the interrupt's schema."""
+    """The mistakes of a decision: it is not possible, is incomplete, or does not fit the interrupt's schema."""
     may = kept.data.get("may", ())
     if given.decision not in may:
         return [Misfit(("decision",), f"{kept.id!r} takes {', '.join(may)}, not {given.decision}")]

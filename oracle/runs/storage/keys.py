@@ -1,4 +1,4 @@
-"""Secrets that the service makes for itself, the same for all workers of a database."""
+"""Secrets that the service generates, shared by all workers of a database."""
 
 import secrets
 
@@ -21,7 +21,7 @@ class ServiceKeys(Part):
     """The secrets by what they are for."""
 
     async def get(self, name: str) -> bytes:
-        """The secret of 32 bytes with this name; it is made by whoever asks for it first.
+        """The secret of 32 bytes with this name; it is generated on first use.
 
         Raises:
             StoreUnavailableError: the database cannot be written at present.

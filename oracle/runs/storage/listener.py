@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 _RETRY = Retry(first_s=0.1, longest_s=5.0)
 _CANCEL_AGAIN_S = 0.1
-_HOLD_TRIES, _HOLD_AGAIN_S = 5, 0.02  # another worker that looks whether it is free holds it for a moment
+_HOLD_TRIES, _HOLD_AGAIN_S = 5, 0.02  # another worker that tests the lock holds it for a moment
 _LOOK_AGAIN_S = 1.0
 
 _WITHOUT_SESSIONS = (
@@ -37,7 +37,7 @@ _WITHOUT_SESSIONS = (
 class Listener:
     """One connection that listens; it is made again when it breaks.
 
-    Notifications that came while there was none are made up for: after each connect everything is looked up once.
+    Notifications that were missed without a connection do no harm: after each connect everything is looked up once.
 
     Args:
         tails: whose followers are woken.

@@ -130,7 +130,7 @@ class RunLog:
         self._held = []
 
     def release(self) -> None:
-        """What was held is complete; does nothing if nothing is held."""
+        """Commit the held entries together; does nothing if nothing is held."""
         held, self._held = self._held, None
         works = self._works
         if works:
@@ -352,7 +352,7 @@ class RunLog:
 
 @dataclass(frozen=True, slots=True)
 class _Final:
-    """The last commit of a run: its last two events and its row."""
+    """The last commit of a run: its last two events and its row, and what is written with them."""
 
     chunk_n: int
     seq: int
@@ -395,7 +395,7 @@ _event = schema.event
 
 
 class LogWatch:
-    """Wakes who reads all events of a run, after each commit of one."""
+    """Wakes the readers of all events of a run, after each commit of one."""
 
     def __init__(self, tail: Tail, tails: Tails) -> None:
         self._tail = tail

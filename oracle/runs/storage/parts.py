@@ -1,7 +1,7 @@
-"""What becomes of the rows of the tables that stand beside the log.
+"""How the rows of tables beside the log are erased and tidied.
 
 A module holds the definitions of its tables and a `Keeping` of them, which is listed in `oracle.runs.storage.features`,
-or by a feature. Erasure and retention know tables only by that.
+or by a feature. Erasure and retention reach tables only through this.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -10,6 +10,7 @@ from typing import Literal
 from sqlalchemy import Connection, Table, delete
 
 from bt_runtime.text.data import dataclass
+
 Loss = Literal["forgotten", "pruned", "reduced", "removed"]
 """What runs lose: their texts, because their user wants it, or because of their age; their texts alone, while the log
 keeps its figures; all of them, as if nobody had asked them."""
@@ -19,7 +20,7 @@ WithRuns = Callable[[Connection, Collection[str], Loss], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """What becomes of the rows of some tables. All of it runs in the transaction of what it belongs to.
+    """How the rows of some tables are erased and tidied. Each function runs in the transaction of the caller.
 
     Args:
         tables: the tables.

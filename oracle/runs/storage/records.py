@@ -1,4 +1,4 @@
-"""The data that the store takes and gives."""
+"""The data types of the store's interface."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field
@@ -14,7 +14,7 @@ from oracle.runs.storage.schema import KINDS
 SpanKind = Literal["turn", "tool", "notice"]
 
 MOST_SPANS: Final = 60
-"""Of one run; beyond that the shortest neighbours are merged."""
+"""Spans of one run; beyond that the shortest neighbours are merged."""
 
 
 class Span(NamedTuple):
@@ -83,7 +83,7 @@ EventKind = Literal[
     "final",
 ]
 RunStatus = Literal["queued", "running", "parked", "finished"]
-"""Waits for a place; a worker has it; waits for a person; has ended."""
+"""Queued for a worker; running; waiting for a person; ended."""
 Kept = Literal["whole", "figures", "gone"]
 """What the store has of a run: all; its row and the figures of its log, without texts; its row alone."""
 
@@ -130,7 +130,7 @@ class ChunkPage(NamedTuple):
 
 
 class Claim(Protocol):
-    """What one run alone can have; it is taken in the transaction that begins the run."""
+    """Something that only one run can have; it is taken in the transaction that begins the run."""
 
     def take(self, connection: Connection, insert: Callable[[Table], Insert], *, run_id: str, at: float) -> None:
         """Take it, or find that another run has it.
@@ -282,7 +282,7 @@ class RunRecord:
     progress_seq: int = 0
     """The last such end in its log when it was claimed; 0: there was none."""
     wake_at: float | None = None
-    """When it goes on by itself, if it is parked; `None`: only when it is woken."""
+    """When it continues by itself, if it is parked; `None`: only when it is woken."""
     feedback: Feedback | None = None
     """What its user thinks of it; the text goes with those of the run."""
 
@@ -294,7 +294,7 @@ class RunRecord:
 
     @property
     def log_fields(self) -> Mapping[str, str]:
-        """What every log line of it says."""
+        """The fields of its log lines."""
         trace_id = self.trace_id
         return {"run_id": self.id, "user_id": self.user_id, **({"trace_id": trace_id} if trace_id else {})}
 

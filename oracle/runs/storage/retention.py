@@ -56,7 +56,7 @@ class Pruned:
 
     Args:
         runs: the number of runs whose texts were deleted.
-        bytes: about how much space their events took.
+        bytes: about how much space their events took, and what features had of them.
     """
 
     runs: int = 0

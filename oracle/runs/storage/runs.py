@@ -173,6 +173,7 @@ class RunTable:
         except Exception as error:
             if not self.database.is_data_error(error) or not _is_busy(connection, new.context_id):
                 raise
+            # Another worker was faster.
             raise _busy(connection, new.context_id) from None
         if new.shadow_of is None:
             _take_conversation(connection, new, at=at, number=number)
@@ -307,7 +308,7 @@ def _busy(connection: Connection, context_id: str) -> ConversationBusyError:
         named = what_is_open(waits_for[0].run_id, [each.data for each in waits_for])
         return ConversationBusyError(f"The conversation waits for a person: {named}", detail=None)
     return ConversationBusyError(
-        f"the conversation {context_id!r} is answering another query; wait for its end or cancel it"
+        f"the conversation {context_id!r} is answering another question; wait for its end or cancel it"
     )
 
 
@@ -319,7 +320,7 @@ def _check_share(connection: Connection, user_id: str, most: int) -> None:
     own = (_run.c.user_id == user_id) & _run.c.status.in_(("queued", "running")) & _run.c.shadow_of.is_(None)
     active = connection.execute(select(func.count()).where(own)).scalar_one()
     if active >= most:
-        raise TooManyRunsError(f"{active} queries are under way; at most {most} may be, so wait for one to end")
+        raise TooManyRunsError(f"{active} runs are under way; at most {most} may be, so wait for one to end")
 
 
 def _fields_of(new: NewRun, *, worker: str, at: float, number: int) -> dict[str, Any]:

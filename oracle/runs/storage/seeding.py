@@ -1,11 +1,11 @@
-"""Conversations that begin with what a client says was said before.
+"""Conversations that begin with earlier messages from a client.
 
 Rules:
 
 - The newest texts are kept, bounded in number and in characters; one that is longer than its bound loses its end.
 - Each question with what follows it has a name in the place of a run's (`told-1`, …), so that the conversation can be
   shown and forked like any other. There is no such run.
-- What the client calls an answer is neutralised as text of others is: no signal can begin in it.
+- Answers from the client are neutralised like other outside text, so that no signal can begin in them.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ LONGEST_TEXT: Final = 40_000
 
 
 class Told(NamedTuple):
-    """Something that was said before, as a client tells it."""
+    """An earlier message from a client."""
 
     role: Role
     text: str

@@ -1,4 +1,4 @@
-"""SQLite: a file that one server has for itself, with one writer and any number of readers."""
+"""SQLite: a file for a single server, with one writer and any number of readers."""
 
 import itertools
 import math

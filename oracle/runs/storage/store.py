@@ -53,7 +53,7 @@ class Store:
         client_runs: the runs that came through clients' protocols.
         interrupts: approvals and questions of runs, with their decisions.
         retention: deletes old texts.
-        webhooks: what their receivers are still to be told.
+        webhooks: the messages that are not delivered yet.
         keys: secrets that all workers share.
         usage: tokens of ended runs and auxiliary requests by user, day, and model.
     """
@@ -99,7 +99,7 @@ class Store:
         await self.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run a small transaction in the writer's thread, after everything that was appended before.
+        """Run a small transaction in the writer's thread, after everything appended so far.
 
         Raises:
             StoreUnavailableError: it could not be written for longer than the patience, and will not be.

@@ -1,4 +1,4 @@
-"""The latest committed chunks of the runs that are being written or followed, and who waits for more.
+"""The latest committed chunks of the runs that are being written or followed, and the waiting readers.
 
 Followers wait for chunks, watchers for anything that is committed of a run; a commit without chunks wakes no follower.
 """

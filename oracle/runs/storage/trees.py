@@ -139,7 +139,7 @@ KEEPING = Keeping(tables=(tree_version, tree_text, tree_edit, tree_trial), with_
 
 
 EditKind = Literal["saved", "restored", "file", "shipped"]
-"""How a version came: an operator has saved it, or taken it back; its file has changed; it belongs to this release."""
+"""The origin of a version: an operator saved or restored it; its file changed; it belongs to this release."""
 
 _LOCK = "tree-edits"
 _MOST = 1_000
@@ -217,7 +217,7 @@ class TreeEdits(Part):
         """Keep what was found in the folders, as far as it is new.
 
         Args:
-            edits: what the trees are now; left out where that is the last version that was kept.
+            edits: the present trees; skipped if they equal the last version that was kept.
             shipped: texts of this release, whether in use or not; left out where they were ever kept.
 
         Raises:
@@ -286,7 +286,7 @@ _MOST_KEPT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TreeTrial:
-    """What a trial has found.
+    """The result of a trial.
 
     Args:
         data: JSON values.

@@ -1,4 +1,4 @@
-"""What was used by day, user and model: added up by the database, of runs from one index."""
+"""Usage by day, user and model; the database adds up the runs from one index."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What users have set for themselves."""
+"""The settings that users have made."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,10 +1,10 @@
-"""The outbox: what receivers of webhooks are to be told, written in the commit of what has happened.
+"""The outbox of webhooks: each message is written in the commit of its event.
 
 Rules:
 
 - A row is one message for one address. Its id is made of its content, so that nothing is sent twice under two ids.
 - A claim makes the row due again after a while: if its worker dies while it sends, another one sends it again.
-- A body has ids and figures, no text of users, the model or tools: what it tells of is read with a token.
+- A body has ids and figures, no text of users, the model or tools: receivers read those with a token.
 - Times are those of the database's clock.
 """
 

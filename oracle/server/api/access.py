@@ -133,9 +133,9 @@ ContextId = Annotated[str, Depends(conversation_id)]
 
 
 TEXT: Final = r"^[^\x00]*$"
-"""What a text may be that the database is asked about: PostgreSQL takes no NUL."""
+"""A text that goes into a database query: PostgreSQL does not accept NUL."""
 
-When = Annotated[datetime | None, Query(description="ISO 8601; without an offset it is UTC.")]
+When = Annotated[datetime | None, Query(description="ISO 8601; UTC if it has no offset.")]
 
 _MOST_TOLD = 30
 
@@ -158,13 +158,13 @@ async def refuse_unknown_parameters(request: Request) -> None:
     known = _names(request.scope["route"].dependant)
     unknown = [(name, value) for name, value in request.query_params.items() if name not in known]
     if unknown:
-        right = f"those that there are: {', '.join(sorted(known))}" if known else "this call has none"
+        right = f"the known parameters are: {', '.join(sorted(known))}" if known else "this call takes none"
         raise RequestValidationError(
             [
                 {
                     "type": "extra_forbidden",
                     "loc": ("query", name),
-                    "msg": f"There is no such query parameter; {right}",
+                    "msg": f"Unknown query parameter; {right}",
                     "input": value,
                 }
                 for name, value in unknown[:_MOST_TOLD]

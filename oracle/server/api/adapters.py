@@ -24,7 +24,7 @@ from oracle.core.features import Feature
 from oracle.core.loading import imported
 
 MOST_BODY_BYTES: Final = 8_000_000
-"""Of a request to an adapter: clients send their whole history."""
+"""The size of a request to an adapter; clients send their whole history."""
 _MOST_MISTAKES = 5  # in one message
 _OWN_HEADERS = frozenset({"content-length", "content-type"})
 

@@ -20,11 +20,11 @@ from oracle.server.api.parts import ServiceParts
 _DESCRIPTION = """\
 An LLM agent for chat products whose control is a behavior tree.
 
-Runs, conversations and settings belong to a user; what is another user's is answered as if it did not exist (404).
-Operators also see others' runs (how they stand, and what is recorded of them), never their streams, conversations and
+Runs, conversations and settings belong to a user. Those of another user answer 404, as if they did not exist.
+Operators also see the state and the recorded ticks of other users' runs, never their streams, conversations and
 settings;
-where live debugging is on they pause and change them.
-Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
+Where live debugging is on, operators can pause and change runs.
+Errors are `{"detail": …}`. An invalid request gets 422 with a list of all mistakes.
 """
 
 _FURTHER: Final = (
@@ -38,7 +38,7 @@ _FURTHER: Final = (
     "people",
     "me",
 )
-"""The kernel's modules of calls beyond asking and reading what is answered."""
+"""The kernel's modules of calls, other than asking and reading answers."""
 
 _NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """FastAPI's own would hand the texts of requests that were refused to whatever OpenTelemetry finds in the process; who
@@ -79,7 +79,7 @@ def _with_calls(used: Sequence[Feature], *, has_auth: bool, adapters: Sequence[A
     )
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
-    kinds = "A token of the operator's, a JWT (HS256), or an access token of an issuer (OIDC)."
+    kinds = "A token from ORACLE_TOKENS, a JWT (HS256), or an access token of an OIDC issuer."
     bearer = [Depends(HTTPBearer(auto_error=False, description=kinds))]
     guarded = [*strict, *bearer] if has_auth else strict
     app.include_router(queries.router, dependencies=guarded)

@@ -151,7 +151,7 @@ class Authenticator:
         if is_name(user):
             if not user.startswith(self._reserved):
                 return str(user)
-            problem = "its 'sub' begins as only users of a chat backend or of an issuer do"
+            problem = "its 'sub' begins with a prefix reserved for users of a chat backend or an issuer"
         # The client gets the same answer as for any invalid token; the issuer finds the reason in the log.
         shown = repr(user)[:80] if isinstance(user, str) else type(user).__name__
         log.warning("token.refused", problem=problem, sub=shown)

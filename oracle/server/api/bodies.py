@@ -36,20 +36,20 @@ _MOST_UNKNOWN = 50  # fields of a request that are looked at one by one
 
 def _without_nul(text: str) -> str:
     if "\0" in text:
-        raise PydanticCustomError("nul_character", "a NUL character is no text")
+        raise PydanticCustomError("nul_character", "text must not contain a NUL character")
     return text
 
 
 def _whole_characters(text: str) -> str:
     if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
-        raise PydanticCustomError("half_a_character", "half of a surrogate pair is no text")
+        raise PydanticCustomError("half_a_character", "text must not contain half of a surrogate pair")
     return text
 
 
 def _as_title(text: str) -> str:
     line = one_line(text)
     if not line:
-        raise PydanticCustomError("empty_title", "a title has something to read, 1-{most} characters", {"most": 200})
+        raise PydanticCustomError("empty_title", "a title must have 1-{most} visible characters", {"most": 200})
     return line
 
 
@@ -98,10 +98,10 @@ class Limits(RequestBody, AgentConfig):
 class ClientToolBody(RequestBody):
     """A tool that the client runs itself."""
 
-    name: str = Field(description="By which the model calls it: 1 to 64 letters, digits, `_` and `-`.")
-    description: str = Field(default="", description="For the model; up to 4,000 characters.")
+    name: str = Field(description="The name the model calls: 1 to 64 letters, digits, `_` and `-`.")
+    description: str = Field(default="", description="Shown to the model; up to 4,000 characters.")
     input_schema: dict[str, Any] = Field(
-        default_factory=dict, description="JSON schema of an object: the arguments; up to 16,000 bytes."
+        default_factory=dict, description="JSON schema of the arguments (an object); up to 16,000 bytes."
     )
 
 
@@ -125,15 +125,17 @@ class QueryRequest(RequestBody):
     question: Annotated[str, AfterValidator(_without_nul)] = Field(
         min_length=1, max_length=LONGEST_QUESTION, description="What is asked."
     )
-    context_id: str | None = Field(default=None, description="The conversation to continue; none begins one.")
+    context_id: str | None = Field(
+        default=None, description="The conversation to continue; leave it out to begin a new one."
+    )
     project_id: Name | None = Field(default=None, description="A label of a new conversation.")
-    model: Name | None = Field(default=None, description="The provider's model that is to answer.")
-    tree: Name | None = Field(default=None, description="The control: a tree's name.")
-    limits: Limits = Field(default_factory=Limits, description="For this query only.")
+    model: Name | None = Field(default=None, description="The model that answers.")
+    tree: Name | None = Field(default=None, description="The name of the tree that controls the run.")
+    limits: Limits = Field(default_factory=Limits, description="Limits for this run only.")
     tools: list[ClientToolBody] = Field(
         default_factory=list,
         max_length=MOST_TOOLS,
-        description="Tools that the client runs: a call of one is a `question` with `tool_call_id`.",
+        description="Tools that the client runs. A call of one arrives as a `question` with `tool_call_id`.",
     )
     attachments: list[AttachmentBody] = Field(
         default_factory=list, max_length=MOST_ATTACHMENTS, description="Pictures, PDF and text files."
@@ -159,16 +161,14 @@ Note = Annotated[str, Field(max_length=2_000), AfterValidator(_without_nul), Aft
 class TreeVersionNow(RequestBody):
     """The version that an edit was made from."""
 
-    version: Sha | None = Field(
-        description="`version` of the tree as it was read; null for a tree that does not exist yet."
-    )
-    note: Note | None = Field(default=None, description="Why; kept with the version.")
+    version: Sha | None = Field(description="The `version` of the tree you edited; null for a new tree.")
+    note: Note | None = Field(default=None, description="Why you made the change; kept with the version.")
 
 
 class TreeSave(TreeVersionNow):
     """A text of a tree."""
 
-    source: Text = Field(description="The whole text of the file; it is kept exactly.")
+    source: Text = Field(description="The whole text of the file; it is saved unchanged.")
 
 
 class TreeFile(RequestBody):
@@ -176,7 +176,7 @@ class TreeFile(RequestBody):
 
     source: Text = Field(description="The whole text of a tree file.")
     name: TreeName | None = Field(
-        default=None, description="The tree whose file it would be: the trees that include it are checked with it."
+        default=None, description="The name of the tree; the trees that include it are checked too."
     )
 
 
@@ -184,22 +184,20 @@ class TreeWithText(RequestBody):
     """A text of a tree that exists."""
 
     name: TreeName = Field(description="The tree.")
-    source: Text = Field(description="The whole text that its file would have.")
+    source: Text = Field(description="The whole text of the file.")
 
 
 class TreePresent(RequestBody):
     """A tree that exists, and perhaps another text of it."""
 
     name: TreeName = Field(description="The tree.")
-    source: Text | None = Field(
-        default=None, description="The whole text that its file would have; left out: its present one."
-    )
+    source: Text | None = Field(default=None, description="The whole text of the file; by default the current text.")
 
 
 class TreeReplay(TreeWithText):
     """A text of a tree, and how many recorded queries it is tried on."""
 
-    runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")
+    runs: int = Field(default=20, ge=1, le=1_000, description="Use the latest N runs of each affected tree.")
     run_id: Name | None = Field(default=None, description="This query alone.")
 
 
@@ -213,7 +211,7 @@ class ForkRequest(RequestBody):
     """Where a conversation is to go on otherwise."""
 
     before_run: Name | None = Field(
-        default=None, description="The run whose question is asked anew; left out: the whole conversation is copied."
+        default=None, description="The run whose question is asked again; by default the whole conversation is copied."
     )
 
 
@@ -221,7 +219,7 @@ class DebugSimple(RequestBody):
     """A command that says all by its name."""
 
     command: Literal["pause", "resume", "step", "renew"] = Field(
-        description="Pause after the next tick; go on; go on for one tick; stay paused for another lease."
+        description="Pause after the next tick; resume; run one tick; stay paused for another lease."
     )
 
 
@@ -229,8 +227,8 @@ class DebugSet(RequestBody):
     """Change a blackboard value of a paused run."""
 
     command: Literal["set"]
-    key: Name = Field(description="One that trees may write.")
-    value: Any = Field(description="JSON data of the key's type; the next tick gets it.")
+    key: Name = Field(description="A key that trees may write.")
+    value: Any = Field(description="JSON data of the key's type; set at the next tick.")
 
 
 class DebugForce(RequestBody):
@@ -238,7 +236,7 @@ class DebugForce(RequestBody):
 
     command: Literal["force"]
     path: NodePath = Field(description="Of the node.")
-    result: ForcedResult = Field(description="What it returns the next time it is ticked, in place of being ticked.")
+    result: ForcedResult = Field(description="The status it returns instead of being ticked the next time.")
 
 
 DebugRequest = Annotated[DebugSimple | DebugSet | DebugForce, Body(discriminator="command")]
@@ -248,15 +246,15 @@ class BreakpointNew(RequestBody):
     """Where runs are to be paused; all that is given must hold."""
 
     kind: BreakpointKind = Field(
-        description="`start`: before the first tick; `node`: when the node at `path` begins; `condition`: when "
-        "`expression` becomes true; `error`: when a node raises, or the one at `path`."
+        description="`start`: before the first tick; `node`: when the node at `path` starts; `condition`: when "
+        "`expression` becomes true; `error`: when any node raises, or the one at `path`."
     )
     tree: Name | None = Field(default=None, description="Only runs of this tree.")
     run_id: Name | None = Field(default=None, description="Only this run.")
     user_id: Name | None = Field(default=None, description="Only runs of this user.")
-    path: NodePath | None = Field(default=None, description="A node of the tree, or of the run's.")
+    path: NodePath | None = Field(default=None, description="The path of a node of the tree or of the run's tree.")
     expression: Annotated[Text, Field(min_length=1, max_length=500)] | None = Field(
-        default=None, description="Over the blackboard, as in tree files."
+        default=None, description="An expression over the blackboard, as in tree files."
     )
     enabled: bool = True
 
@@ -274,7 +272,7 @@ KeyHeader = Annotated[
     str | None,
     Header(
         alias=HEADER,
-        description="A name of this request, so that it can be sent again; kept for 24 hours.",
+        description="A unique name for this request, so that you can send it again safely; kept for 24 hours.",
         json_schema_extra={"minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
     ),
 ]
@@ -299,8 +297,8 @@ def key_of(request: Request, user_id: str, body: QueryRequest, *, is_detached: b
     key = given[0]
     if len(given) > 1 or not 1 <= len(key) <= LONGEST_KEY or not (key.isascii() and key.isprintable()):
         raise UserError(
-            f"an {HEADER} is one header of 1-{LONGEST_KEY} printable ASCII characters that differs for each request, "
-            "such as a UUID",
+            f"{HEADER} must be one header of 1-{LONGEST_KEY} printable ASCII characters, different for each request, "
+            f"such as a UUID",
             loc=("header", HEADER),
             value=", ".join(given),
         )

@@ -26,10 +26,12 @@ async def list_conversations(
     caller: CallerNow,
     project_id: Annotated[Name | None, Query(description="Only those with this label.")] = None,
     search: Annotated[
-        str | None, Query(max_length=200, description="Only those whose title or questions hold this text.")
+        str | None, Query(max_length=200, description="Only those whose title or questions contain this text.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[str | None, Query(description="A conversation's name; only those that follow it.")] = None,
+    before: Annotated[
+        str | None, Query(description="The id of a conversation; only those after it in the list.")
+    ] = None,
 ) -> Response:
     """The caller's own conversations, the one that was used last first."""
     if before is not None:
@@ -50,7 +52,7 @@ async def read_conversation(
     caller: CallerNow,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
     before: Annotated[
-        int | None, Query(ge=1, le=GREATEST_ID, description="`next` of the answer before: only earlier messages.")
+        int | None, Query(ge=1, le=GREATEST_ID, description="`next` of the previous page: only earlier messages.")
     ] = None,
 ) -> Response:
     """The newest messages, oldest first, with the notifications and tool calls of its runs in their places."""

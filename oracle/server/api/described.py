@@ -75,7 +75,7 @@ _DESCRIPTIONS = {
     401: "A valid bearer token is required.",
     403: "Only operators may do this, or the request comes from a page of another origin.",
     404: "Not found, or owned by another user.",
-    408: "The body was not complete in time.",
+    408: "The body did not arrive in time.",
     409: "The conversation is answering another query.",
     410: "The texts of the run have been deleted.",
     413: "The body is too large.",
@@ -86,9 +86,9 @@ _DESCRIPTIONS = {
 }
 
 MISTAKES: dict[int | str, dict[str, Any]] = {
-    422: {"model": InvalidRequest, "description": "Everything that is wrong with the request."}
+    422: {"model": InvalidRequest, "description": "All mistakes of the request."}
 }
-"""Any call may answer it: query parameters other than the described ones are refused."""
+"""Any call may answer 422: unknown query parameters are refused."""
 
 ANYWHERE = (400, 401, 403, 408, 413, 422, 429, 500, 503)
 """The error statuses that any call below `/api/` may answer."""
@@ -129,7 +129,7 @@ def event_stream(example: str, *, model: str = "Chunk") -> dict[str, Any]:
 
 
 _MODELS: dict[str, Any] = {}
-"""The models of responses by the names that the document has for them."""
+"""The response models by their names in the document."""
 
 
 class DescribedRoute(APIRoute):

@@ -53,7 +53,7 @@ class ForgottenRunError(UserError):
     """The run exists, and its texts have been deleted."""
 
     status = 410
-    detail = "What this run said was deleted, by its user or because of its age; its figures are kept."
+    detail = "The texts of this run were deleted by its user or because of their age; its figures are kept."
 
 
 def add_error_answers(app: FastAPI) -> None:
@@ -159,7 +159,7 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
 def _message(found: Mapping[str, Any]) -> str:
     # A body of another media type is not parsed; pydantic's message (not an object) would be misleading.
     if tuple(found["loc"]) == ("body",) and isinstance(found.get("input"), bytes):
-        return "A body is read with the header Content-Type: application/json only"
+        return "A request with a body needs the header Content-Type: application/json"
     return str(found["msg"])
 
 

@@ -133,13 +133,13 @@ class LoopbackGuard:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not _LOOPBACK_HOST.fullmatch(hosts[0]):
-            return 400, "Without auth this service answers to localhost, 127.0.0.1 and [::1] only (Host header)."
+            return 400, "Without auth this service answers only to localhost, 127.0.0.1 and [::1] (Host header)."
         if scope["method"] in _SAFE_METHODS:
             return None
         own = f"{scope['scheme']}://{hosts[0]}".casefold()
         for origin in headers.getlist("origin"):
             if origin.casefold() != own and origin not in self._origins:
-                return 403, "Without auth this service takes no requests from pages of other origins (Origin header)."
+                return 403, "Without auth this service refuses requests from pages of other origins (Origin header)."
         return None
 
 
@@ -231,7 +231,7 @@ class AuthGuard:
         if self._limit is not None and not _CANCEL_PATH.fullmatch(scope["path"]):  # a cancel reduces the load
             wait_s = self._limit.take(caller.user_id, is_read=is_read)
         if wait_s:
-            await later(429, "You have sent as many requests as you may for now.", after_s=wait_s)(scope, receive, send)
+            await later(429, "You have sent too many requests; try again later.", after_s=wait_s)(scope, receive, send)
             return
         scope.setdefault("state", {})["caller"] = caller
         with structlog.contextvars.bound_contextvars(user_id=caller.user_id):
@@ -290,7 +290,7 @@ class BodyLimit:
             async with asyncio.timeout_at(until_s):
                 return await receive()
         except TimeoutError:
-            detail = f"The body of a request must be whole within {self._most_s:g} s."
+            detail = f"The whole body of a request must arrive within {self._most_s:g} s."
             raise HTTPException(408, detail, headers={"Connection": "close"}) from None
 
     async def _drain(self, receive: Receive, most_bytes: int) -> None:
@@ -307,4 +307,4 @@ class BodyLimit:
 
 def _too_large(most_bytes: int) -> HTTPException:
     # What is still coming is not read, so the connection cannot be used again.
-    return HTTPException(413, f"A body has at most {most_bytes:,} bytes.", headers={"Connection": "close"})
+    return HTTPException(413, f"A body may have at most {most_bytes:,} bytes.", headers={"Connection": "close"})

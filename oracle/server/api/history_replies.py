@@ -43,16 +43,17 @@ class HistoryPage(_Belonging):
     version: int = Field(description="Of the format.")
     run: RunFacts
     tree: TreeFacts | None = Field(
-        default=None, description="The version that ran; null if it is not in the store any more. Part of the head."
+        default=None, description="The version that ran; null if it is no longer in the store. Part of the head."
     )
     keys: list[KeyFacts] = Field(
         default=[], description="The blackboard's keys, with their values before the first tick. Part of the head."
     )
     ticks: list[TickFacts]
-    end: EndFacts | None = Field(description="Why the run ended; null while it is under way, or not explained so far.")
-    problem: str = Field(description="Why something is missing, or not explained; empty if nothing is.")
+    end: EndFacts | None = Field(description="Why the run ended; null while it is under way or not yet explained.")
+    problem: str = Field(description="Why something is missing or unexplained; empty if nothing is.")
     unexplained_from: int | None = Field(
-        description="The first tick without reasons, as the run could not be repeated further; null if it could."
+        description="The first tick without reasons, because the run could not be replayed further; null if every "
+        "tick has them."
     )
     next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
@@ -61,8 +62,10 @@ class RunTree(ReplyBody):
     """The version of the tree that a run has used, and its blackboard before the first tick."""
 
     run_id: str
-    tree: TreeFacts | None = Field(description="Null if the version is not in the store any more, or no tree drove it.")
-    keys: list[KeyFacts] = Field(description="Empty before the first tick, and if the tree cannot be read any more.")
+    tree: TreeFacts | None = Field(
+        description="Null if the version is no longer in the store, or no tree controlled the run."
+    )
+    keys: list[KeyFacts] = Field(description="Empty before the first tick, and if the tree can no longer be read.")
     problem: str = Field(description="Why something is missing; empty if nothing is.")
 
 
@@ -88,11 +91,11 @@ class TickEvent(_Belonging):
 
     type: Literal["tick"]
     tick: TickFacts = Field(
-        description="Its `visits` are only those that differ from the last one of the same node in this stream."
+        description="Its `visits` are only those that differ from the same node's previous visit in this stream."
     )
     omitted_visits: int = Field(
-        description="How many visits are left out; if there are some, each node of `visited` without a visit here did "
-        "the same as in its last one."
+        description="How many visits are left out. A node in `visited` without a visit here did the same as in its "
+        "previous visit."
     )
 
 

@@ -118,7 +118,7 @@ _COUNTED_S: Final = 2.0  # the most that a measurement counts
 
 _LATER: Final[AnswerFields] = {
     "status": 503,
-    "detail": "The service has more to do than it can; come back in a moment.",
+    "detail": "The service is overloaded; try again in a moment.",
 }
 
 
@@ -154,9 +154,9 @@ class LoopLoad:
             UserError: the process is late, or as many queries as may wait to be opened.
         """
         if self.is_overloaded:
-            raise UserError(f"the event loop is {self.lag_s:.1f} s late, at most {MOST_LAG_S} s are allowed", **_LATER)
+            raise UserError(f"the event loop is {self.lag_s:.1f} s late; at most {MOST_LAG_S} s are allowed", **_LATER)
         if self._openings >= MOST_OPENINGS + MOST_WAITING:
-            raise UserError(f"{MOST_WAITING} queries wait to be opened, and no more may", **_LATER)
+            raise UserError(f"{MOST_WAITING} runs wait to be opened, and no more may", **_LATER)
 
     @asynccontextmanager
     async def opening(self) -> AsyncIterator[None]:
@@ -175,6 +175,6 @@ class LoopLoad:
         except TimeoutError:
             if not waiting.expired():
                 raise
-            raise UserError(f"the query has waited {self._most_wait_s} s for others to be opened", **_LATER) from None
+            raise UserError(f"the run has waited {self._most_wait_s} s for others to be opened", **_LATER) from None
         finally:
             self._openings -= 1

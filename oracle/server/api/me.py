@@ -80,7 +80,7 @@ def named_trees(parts: ServiceParts) -> list[dict[str, str]]:
 @router.get(
     _LIMITS,
     tags=["settings"],
-    summary="The limits, and what holds of them",
+    summary="The limits, and their effective values",
     response_model=AgentSettings,
     responses=refusals(),
 )
@@ -88,7 +88,7 @@ async def read_settings(
     parts: Parts,
     caller: CallerNow,
     tree: Annotated[
-        str, Query(max_length=255, description="The tree that would answer; `effective` is as it allows.")
+        str, Query(max_length=255, description="The tree that would answer; it can lower the values in `effective`.")
     ] = DEFAULT_TREE,
 ) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
@@ -109,7 +109,7 @@ async def change_settings(body: Limits, parts: Parts, caller: CallerNow) -> Resp
 @router.post(
     f"{_LIMITS}/reset",
     tags=["settings"],
-    summary="Back to the defaults",
+    summary="Reset to the defaults",
     response_model=AgentSettings,
     responses=refusals(),
 )

@@ -79,8 +79,8 @@ class ChatBackends:
             return
         name = min(self._naming & sent.keys()).decode()
         raise NamingError(
-            f"This token may not name users ({name} header). If it is a chat backend's, the operator sets "
-            "ORACLE_CHAT_BACKENDS to its user in ORACLE_TOKENS; if not, leave the header out."
+            f"This token may not name users ({name} header). For the token of a chat backend, the operator adds its "
+            f"user in ORACLE_TOKENS to ORACLE_CHAT_BACKENDS; otherwise leave the header out."
         )
 
     async def user_of(self, backend: str, headers: Headers, *, may_be_nobody: bool = False) -> NamedUser | None:
@@ -109,8 +109,9 @@ class ChatBackends:
         if key is None:
             known = " or ".join(header for header, _ in self._ways.values())
             raise NamingError(
-                f"A chat backend's request names its user: {known} header. Without it all users of the chat would be "
-                "one. Other headers that may name users are set by the operator (ORACLE_OPENWEBUI_JWT_SECRET, "
+                f"A request of a chat backend must name its user: {known} header. Otherwise all users of the chat "
+                f"would be the same user. The operator can configure other headers that name users "
+                f"(ORACLE_OPENWEBUI_JWT_SECRET, "
                 "ORACLE_USER_TOKEN_HEADER, ORACLE_USER_HEADER)."
             )
         header, read = self._ways[key]
@@ -136,11 +137,11 @@ def _text(values: Sequence[bytes]) -> str:
         BadTokenError: it is no text, or that of a template which was not filled in.
     """
     if len(values) > 1 or len(values[0]) > _LONGEST_HEADER:
-        raise BadTokenError(f"it was sent more than once, or is longer than {_LONGEST_HEADER:,} bytes")
+        raise BadTokenError(f"it is sent more than once or is longer than {_LONGEST_HEADER:,} bytes")
     try:
         text = values[0].decode().strip()
     except UnicodeDecodeError:
         raise BadTokenError("it is not UTF-8") from None
     if "{{" in text or "${" in text:
-        raise BadTokenError("the backend has sent its template, and has not put a user into it")
+        raise BadTokenError("the backend sent its template without filling in a user")
     return text

@@ -24,22 +24,23 @@ async def check_liveness() -> Response:
     "/readyz",
     summary="Readiness",
     response_model=Health,
-    responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
+    responses={
+        **MISTAKES,
+        503: {"model": ErrorAnswer, "description": "The service accepts no questions at the moment."},
+    },
 )
 async def check_readiness(parts: Parts) -> Response:
     """The service takes queries: it is loaded and keeps up, its store works, and interrupted runs have been ended."""
     if parts.runs.is_draining:
         return later(503, "The service is stopping.")
     if not parts.is_prepared():
-        return later(503, "starting: what every query needs is being loaded.", after_s=1)
+        return later(503, "starting: still loading what every run needs.", after_s=1)
     if parts.runs.recovering:
-        return later(
-            503, f"recovering: {parts.runs.recovering:,} runs that were interrupted are still to be ended.", after_s=1
-        )
+        return later(503, f"recovering: {parts.runs.recovering:,} interrupted runs must still be ended.", after_s=1)
     if parts.load.is_overloaded:
-        return later(503, f"overloaded: the event loop is {parts.load.lag_s:.1f} s late; new queries are refused.")
+        return later(503, f"overloaded: the event loop is {parts.load.lag_s:.1f} s late; new questions are refused.")
     if parts.store.health.problem is not None:
-        return later(503, "The store cannot be written for now.")
+        return later(503, "The store cannot be written at the moment.")
     await parts.store.ping()
     broken = sum(state.error is not None for state in parts.trees.trees.states())
     encoder, changing = parts.oracle.encoder.state, parts.oracle.changing

@@ -36,9 +36,9 @@ def _as_data(value: Any) -> Any:  # noqa: ANN401  JSON data
         if isinstance(each, float) and not math.isfinite(each):
             raise PydanticCustomError("no_number", "JSON has no such number")
         if isinstance(each, int) and each.bit_length() > _MOST_BITS:  # it would be kept as another number
-            raise PydanticCustomError("no_number", "a whole number has at most {most} bits", {"most": _MOST_BITS})
+            raise PydanticCustomError("no_number", "a whole number may have at most {most} bits", {"most": _MOST_BITS})
         if isinstance(each, str) and ("\0" in each or any("\ud800" <= one <= "\udfff" for one in each)):
-            raise PydanticCustomError("no_text", "a NUL character, or half of a surrogate pair, is no text")
+            raise PydanticCustomError("no_text", "text must not contain a NUL character or half of a surrogate pair")
     size = len(to_json(value))
     if size > LARGEST_BYTES:
         context = {"most": LARGEST_BYTES, "size": size}
@@ -61,14 +61,16 @@ class DeliveryBody(RequestBody):
     """What a person has decided."""
 
     id: Annotated[Text, Field(min_length=1, max_length=255, description="Of the interrupt.")]
-    decision: Decision = Field(description="One of those that the interrupt says in `may`.")
+    decision: Decision = Field(description="One of the values in the interrupt's `may`.")
     arguments: Annotated[dict[str, Any], AfterValidator(_as_data)] | None = Field(
-        default=None, description="With `edit`: those of the call, all of them, in the place of the model's."
+        default=None, description="With `edit`: all arguments of the call; they replace the model's."
     )
     answer: Annotated[Any, AfterValidator(_as_data)] = Field(default=None, description="With `answer`: JSON data.")
-    comment: Note | None = Field(default=None, description="The run gets it; with a refusal the model reads it.")
+    comment: Note | None = Field(default=None, description="A comment for the run; after a refusal the model reads it.")
     scope: Literal["once", "conversation"] = Field(
-        default="once", alias="for", description="`conversation`: the tool needs no approval in it from now on."
+        default="once",
+        alias="for",
+        description="`conversation`: from now on the tool needs no approval in this conversation.",
     )
 
 
@@ -78,7 +80,7 @@ def _as_list(given: object) -> object:
         given = given["deliveries"]
     if isinstance(given, list) and len(given) > MOST_AT_ONCE:
         context = {"most": MOST_AT_ONCE, "given": len(given)}
-        raise PydanticCustomError("too_many", "at most {most} deliveries at once, given {given}", context)
+        raise PydanticCustomError("too_many", "at most {most} answers at once, given {given}", context)
     return [given] if isinstance(given, dict) else given
 
 
@@ -101,12 +103,12 @@ class PendingInterrupt(ReplyBody):
     """Something that a run waits for a person to decide."""
 
     run_id: str
-    user_id: str = Field(description="Who has asked the question.")
+    user_id: str = Field(description="The user who asked the question.")
     context_id: str
     asked_at: str = Field(description="ISO 8601, UTC.")
-    tree: str | None = Field(description="The control of the run.")
-    question: str = Field(description="What the user has asked, up to 300 characters.")
-    may_answer: bool = Field(description="Whether the caller is one who may answer it.")
+    tree: str | None = Field(description="The tree that controls the run.")
+    question: str = Field(description="The user's question, cut after 300 characters.")
+    may_answer: bool = Field(description="Whether the caller may answer it.")
     interrupt: Interrupt
 
 
@@ -128,7 +130,7 @@ class GrantBody(ReplyBody):
     """A tool that needs no approval in a conversation."""
 
     id: str
-    user_id: str = Field(description="Whose conversation it is.")
+    user_id: str = Field(description="The user whose conversation it is.")
     context_id: str
     action: str = Field(description="The tool.")
     by: str
@@ -141,13 +143,13 @@ class GrantList(ReplyBody):
     grants: list[GrantBody]
 
 
-@router.get("/pending", summary="What waits for people", response_model=PendingList, responses=refusals())
+@router.get("/pending", summary="List what waits for people", response_model=PendingList, responses=refusals())
 async def list_pending(
     parts: Parts,
     caller: CallerNow,
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
     after: Annotated[
-        str | None, Query(max_length=400, pattern=TEXT, description="`next` of the answer before.")
+        str | None, Query(max_length=400, pattern=TEXT, description="`next` of the previous page.")
     ] = None,
 ) -> Response:
     """What the caller's runs wait for; for operators: everybody's. What expires first is first."""
@@ -161,13 +163,16 @@ async def list_pending(
 
 @router.post(
     "/runs/{run_id}/deliveries",
-    summary="Answer what a run has asked",
+    summary="Answer what a run asks",
     response_model=DeliveryAnswer,
     responses={
         **refusals(404),
         403: {"model": ErrorAnswer, "description": "Another person must answer."},
-        409: {"model": ErrorAnswer, "description": "It was answered otherwise; the text says when, and by whom."},
-        410: {"model": ErrorAnswer, "description": "It has expired, or the run does not wait for it any more."},
+        409: {
+            "model": ErrorAnswer,
+            "description": "It was already answered differently; the text says when and by whom.",
+        },
+        410: {"model": ErrorAnswer, "description": "It has expired, or the run no longer waits for it."},
     },
 )
 async def answer_run(run: ReadableRun, body: Deliveries, parts: Parts, caller: CallerNow) -> Response:
@@ -181,7 +186,7 @@ async def answer_run(run: ReadableRun, body: Deliveries, parts: Parts, caller: C
     return json_answer({"run_id": run.id, "interrupts": [each.to_json() for each in kept]})
 
 
-@router.get("/grants", summary="What needs no approval", response_model=GrantList, responses=refusals())
+@router.get("/grants", summary="List what needs no approval", response_model=GrantList, responses=refusals())
 async def list_grants(parts: Parts, caller: CallerNow) -> Response:
     """The tools that the caller's conversations may call without approval."""
     found = await parts.store.interrupts.grants(caller.user_id)

@@ -88,8 +88,8 @@ TraceparentHeader = Annotated[
     str | None,
     Header(
         alias="traceparent",
-        description="The trace that the run is to be part of (W3C Trace Context), where traces are on; an invalid one "
-        "is ignored.",
+        description="The trace that the run becomes part of (W3C Trace Context), if traces are on; an invalid one is "
+        "ignored.",
     ),
 ]
 TracestateHeader = Annotated[
@@ -113,7 +113,7 @@ STREAM_EXAMPLE = (
 @router.post(
     "/api/oracle/stream",
     tags=["queries"],
-    summary="Ask, and read the answer as it comes",
+    summary="Ask, and stream the answer",
     response_class=Response,  # otherwise FastAPI documents the event stream as a string
     responses={
         200: {
@@ -217,7 +217,7 @@ async def _run_for(
         run = await parts.runs.begun(run_id)
         if run is not None:
             return with_texts(run), True
-    raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
+    raise StoreUnavailableError("the run of an earlier request with this key was abandoned repeatedly")
 
 
 def trace_of(request: Request) -> TraceHeaders:
@@ -235,9 +235,7 @@ def headers_of(request: Request, parts: ServiceParts) -> Mapping[str, str]:
     found = {name: request.headers.getlist(name) for name in names if name in request.headers}
     for name, values in found.items():
         if len(values) > 1 or not _HANDED.fullmatch(values[0]):
-            message = (
-                f"this header is handed on to tools: send it once, with up to {_LONGEST_HANDED:,} plain characters"
-            )
+            message = f"this header is passed to tools; send it once, with up to {_LONGEST_HANDED:,} plain characters"
             raise UserError(message, loc=("header", name))
     return {name: values[0] for name, values in found.items()}
 
@@ -268,7 +266,9 @@ def checked_model(name: str | None, parts: ServiceParts) -> str | None:
         return None
     loc = ("body", "model")
     if not parts.provider_answers:
-        raise UserError("no model can be named where the offline model answers; leave `model` out", loc=loc, value=name)
+        raise UserError(
+            "the offline model answers, so no other model can be named; leave `model` out", loc=loc, value=name
+        )
     if not name.strip() or not parts.settings.allows_model(name):
         known = ", ".join(dict.fromkeys((parts.settings.model, *parts.settings.models)))
         raise UserError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
@@ -278,7 +278,7 @@ def checked_model(name: str | None, parts: ServiceParts) -> str | None:
 @router.get(
     "/api/oracle/runs/{run_id}",
     tags=["runs"],
-    summary="How a run stands",
+    summary="Show the state of a run",
     response_model=RunBody,
     responses=refusals(404),
 )
@@ -290,14 +290,14 @@ async def read_run(run: ReadableRun, parts: Parts, caller: CallerNow) -> Respons
 @router.get(
     "/api/oracle/runs/{run_id}/stream",
     tags=["runs"],
-    summary="Take a stream up again",
+    summary="Resume a stream",
     response_class=Response,  # otherwise FastAPI documents the event stream as a string
     responses={
         200: {
             "description": "The chunks after the last id, then live ones, until `done`.",
             "content": event_stream(STREAM_EXAMPLE),
         },
-        204: {"description": "The last id was that of `done`: there is nothing more."},
+        204: {"description": "The last id was that of `done`; nothing follows."},
         **refusals(404, 410),
     },
 )

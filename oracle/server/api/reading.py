@@ -25,11 +25,12 @@ GREATEST_ID = 2**31 - 1
 """Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
 
 LastEventId = Annotated[
-    str | None, Header(alias="Last-Event-ID", description="The id of the last event seen; goes before `after`.")
+    str | None,
+    Header(alias="Last-Event-ID", description="The id of the last event seen; takes precedence over `after`."),
 ]
-AfterId = Annotated[str | None, Query(description="The same, for clients that set no headers.")]
+AfterId = Annotated[str | None, Query(description="The same, for clients that cannot set headers.")]
 
-_NEVER_BEGAN = Failed("The question could not be taken. Ask it again.", "interrupted")
+_NEVER_BEGAN = Failed("The question could not be accepted. Ask it again.", "interrupted")
 
 
 def run_path(run_id: str) -> str:
@@ -53,7 +54,7 @@ def last_seen(header: str | None, after: str | None) -> int:
     if text is None:
         return 0
     if not (text.isascii() and text.isdigit()):
-        raise UserError("the last id is a whole number from 0", loc=loc, value=text)
+        raise UserError("the last id must be a whole number from 0", loc=loc, value=text)
     return GREATEST_ID if len(text) > 10 else min(int(text), GREATEST_ID)
 
 

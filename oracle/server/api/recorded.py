@@ -34,9 +34,9 @@ router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=Descr
 
 _REASONS = ("turn", "decision", "headline", "marks", "why", "visits")
 
-After = Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")]
+After = Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the previous page.")]
 AfterTick = Annotated[
-    int, Query(ge=0, le=GREATEST_ID, description="Only what follows this tick: `next` of the answer before.")
+    int, Query(ge=0, le=GREATEST_ID, description="Only what follows this tick: `next` of the previous page.")
 ]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 MaxBytes = Annotated[
@@ -44,7 +44,7 @@ MaxBytes = Annotated[
     Query(
         ge=1_000,
         le=_MOST_BYTES,
-        description="The greatest size of the items of a page, in bytes; one that is larger has a page of its own.",
+        description="The greatest size of a page's items, in bytes; a larger item gets a separate page.",
     ),
 ]
 
@@ -56,7 +56,7 @@ async def read_ticks(
     after: After = 0,
     limit: Limit = 200,
     max_bytes: MaxBytes = _PAGE_BYTES,
-    reasons: Annotated[bool, Query(description="With what explains each tick: `decision`, `visits`, …")] = False,  # noqa: FBT002
+    reasons: Annotated[bool, Query(description="Include what explains each tick: `decision`, `visits`, …")] = False,  # noqa: FBT002
 ) -> Response:
     """Inputs and effects of each tick: status changes, blackboard writes, the cause; oldest first."""
     ticks: Sequence[bytes]
@@ -78,7 +78,7 @@ async def read_ticks(
     return raw_json(_with_list(head, "ticks", ticks))
 
 
-@router.get("/signals", summary="The audit of signals", response_model=SignalList, responses=refusals(404, 410))
+@router.get("/signals", summary="List the signals of a run", response_model=SignalList, responses=refusals(404, 410))
 async def read_signals(
     run: ReadableRun, parts: Parts, after: After = 0, limit: Limit = 200, max_bytes: MaxBytes = _PAGE_BYTES
 ) -> Response:
@@ -87,7 +87,7 @@ async def read_signals(
     return raw_json(_with_list({"run_id": run.id, "next": page.next}, "signals", page.items))
 
 
-@router.get("/history", summary="What happened, and why", response_model=HistoryPage, responses=refusals(404, 410))
+@router.get("/history", summary="Show what happened, and why", response_model=HistoryPage, responses=refusals(404, 410))
 async def read_history(
     run: ReadableRun,
     parts: Parts,
@@ -96,7 +96,7 @@ async def read_history(
     limit: Limit = 200,
     max_bytes: MaxBytes = _PAGE_BYTES,
     head: Annotated[
-        bool | None, Query(description="With `tree` and `keys`; if it is left out, on the first page alone.")
+        bool | None, Query(description="Include `tree` and `keys`; by default only on the first page.")
     ] = None,
 ) -> Response:
     """A run with its reasons: ticks, and the turns, tool calls, notifications and texts that belong to them.
@@ -122,7 +122,7 @@ async def read_history(
     return raw_json(await explained(run, parts, work, after=after))
 
 
-@router.get("/tree", summary="The tree of a run", response_model=RunTree, responses=refusals(404, 410))
+@router.get("/tree", summary="Show the tree of a run", response_model=RunTree, responses=refusals(404, 410))
 async def read_run_tree(run: ReadableRun, parts: Parts) -> Response:
     """The version that ran: its nodes with their places, the texts of its files, the keys and their first values."""
 

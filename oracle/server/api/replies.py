@@ -71,10 +71,8 @@ class WholeAnswer(ReplyBody):
     context_id: str
     run_id: str
     termination_reason: chunks.TerminationReason
-    usage: chunks.TokenUsage | None = Field(
-        default=None, description="Left out where there was none, or it is not known."
-    )
-    error: str | None = Field(default=None, description="What failed; only with the reason `error`.")
+    usage: chunks.TokenUsage | None = Field(default=None, description="Left out if there was none or it is not known.")
+    error: str | None = Field(default=None, description="The text of the error; only with the reason `error`.")
     error_type: chunks.ErrorType | None = Field(
         default=None, description="The kind of failure; only with the reason `error`."
     )
@@ -109,19 +107,20 @@ class RunBody(ReplyBody):
     error_type: chunks.ErrorType | None
     cause: str | None = Field(description="For operators: what went wrong, and what to check; null for others.")
     cause_detail: dict[str, Any] | None = Field(
-        description="For operators: the provider's status, error type and request id, as far as they are known."
+        description="For operators: the provider's status, error type and request id, where known."
     )
     limits: dict[str, int]
     turn_limit: int = Field(
-        description="The most turns: `max_iterations`, or what the tree allows if that is less and is still known."
+        description="The turn limit: `max_iterations`, or the tree's limit if that is lower and still known."
     )
-    shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
-    feedback: Feedback | None = Field(description="What its user thinks of the answer; null: nothing was said.")
-    trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
+    shadow_of: str | None = Field(description="The run that it shadows; null for a user's own question.")
+    feedback: Feedback | None = Field(description="The user's rating of the answer; null if there is none.")
+    trace_id: str | None = Field(description="Its OpenTelemetry trace; null if traces are off.")
     summary: RunSummary | None = Field(description="Null while it is under way.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
     kept: Kept = Field(
-        description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."
+        description="What is still stored. `whole`: everything; `figures`: this record and the figures of its ticks "
+        "and signals; `gone`: only this record."
     )
 
 
@@ -130,16 +129,16 @@ class RunList(ReplyBody):
 
     runs: list[RunBody]
     next: str | None = Field(description="The `before` of the next page; null on the last one.")
-    counts: RunCounts | None = Field(description="Null where it was not asked for.")
+    counts: RunCounts | None = Field(description="Null if you did not ask for it.")
 
 
 class TickOutcome(ReplyBody):
     """How a request of a node ended; its value is not included."""
 
-    key: str = Field(description="The request: `path@n` for the n-th of that node in this run.")
+    key: str = Field(description="The id of the request: `path@n` is the n-th of that node in this run.")
     state: Literal["done", "failed", "cancelled"]
     at_s: float
-    kept: bool = Field(default=False, description="It has a value, or failed.")
+    kept: bool = Field(default=False, description="Whether it succeeded or failed.")
 
 
 class Tick(ReplyBody):
@@ -149,7 +148,7 @@ class Tick(ReplyBody):
     at_s: float = Field(description="Seconds of the run's clock.")
     cause: CauseKind
     causes: list[str] = Field(description="The requests, nodes or keys that caused it.")
-    deliveries: list[tuple[str, Any]] = Field(description="(key, value) of each delivery from outside.")
+    deliveries: list[tuple[str, Any]] = Field(description="(key, value) of each delivery from outside the run.")
     visited: list[int] = Field(description="The nodes that were ticked, in order of entry.")
     writes: list[tuple[str, Any]] = Field(description="(key, value) of each blackboard write, in order.")
     changes: list[tuple[int, Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]]] = Field(
@@ -157,15 +156,15 @@ class Tick(ReplyBody):
     )
     errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
     outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
-    took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 where it was not measured.")
-    turn: int = Field(default=0, description="The model's turn that it belongs to. With `reasons`, as all that follow.")
+    took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 if not measured.")
+    turn: int = Field(default=0, description="The turn it belongs to. This field and those below come with `reasons`.")
     decision: int | None = Field(
         default=None, description="The node that decided what happens next; null if that is not known."
     )
-    headline: str = Field(default="", description="What happened, and what was decided.")
-    marks: str = Field(default="", description="A character for each node: what it did, or that it was not asked.")
+    headline: str = Field(default="", description="What happened and what was decided, in one sentence.")
+    marks: str = Field(default="", description="One character per node: what it did, or that it was not ticked.")
     why: list[StepFacts] = Field(default=[], description="The steps from the root to the decision, as sentences.")
-    visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
+    visits: list[VisitFacts] = Field(default=[], description="How that decision was made; empty if not known.")
 
 
 class TickList(ReplyBody):
@@ -193,12 +192,12 @@ class SourceText(ReplyBody):
     run_id: str
     path: str
     source_type: Literal["code", "vault", "thread"]
-    line: int | None = Field(description="The line that was asked for.")
+    line: int | None = Field(description="The requested line.")
     first_line: int = Field(description="The number of the first of `lines`, from 1.")
     lines: list[str] = Field(description="Plain text without line ends; long ones are cut, with a mark that says so.")
-    total_lines: int = Field(description="How many the file has.")
-    is_exact: bool = Field(description="The file is valid in its encoding; otherwise wrong bytes are U+FFFD.")
-    is_whole: bool = Field(description="The file was read to its end; of one that is very large only the beginning is.")
+    total_lines: int = Field(description="How many lines the file has.")
+    is_exact: bool = Field(description="Whether the file is valid in its encoding; otherwise wrong bytes are U+FFFD.")
+    is_whole: bool = Field(description="Whether the whole file was read; only the beginning of a very large file is.")
 
 
 class CancelAnswer(ReplyBody):
@@ -213,7 +212,7 @@ class _MessageHead(ReplyBody):
     content: str
     at: str = Field(description="ISO 8601, UTC.")
     timestamp: str = Field(description="The same as `at`.")
-    run_id: str = Field(description="The query that it belongs to.")
+    run_id: str = Field(description="The run that it belongs to.")
 
 
 class MessageToolCall(ReplyBody):
@@ -281,9 +280,9 @@ class ConversationHead(ReplyBody):
 
     context_id: str
     title: str = Field(description="From the first question, or set by the user.")
-    project_id: str | None = Field(description="The label given when it was begun.")
+    project_id: str | None = Field(description="The label given at its beginning.")
     state: Literal["idle", "answering"]
-    run_id: str | None = Field(description="The run that it is answering; null while it is idle.")
+    run_id: str | None = Field(description="The run under way in it; null while it is idle.")
     created_at: str = Field(description="ISO 8601, UTC.")
     updated_at: str = Field(description="Time of the last question or answer.")
 
@@ -322,8 +321,8 @@ class Me(ReplyBody):
 
     user_id: str
     is_operator: bool = Field(description="May see all runs, and save trees.")
-    can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
-    project: str | None = Field(description="The name of the project whose code is read; null if it has none.")
+    can_debug: bool = Field(description="May pause and change runs: an operator, if live debugging is on.")
+    project: str | None = Field(description="The name of the project whose code is read; null if there is none.")
     sources: list[chunks.SourceType] = Field(description="The sources that there are tools for.")
     suggestions: list[SuggestedQuestion] = Field(
         description="Suggested questions for an empty page, at most four, best first; only those that the tools can "
@@ -334,7 +333,7 @@ class Me(ReplyBody):
         "`offline`: the embedded model, without a network."
     )
     model: str = Field(description="The model that answers a question that names none.")
-    models: list[str] = Field(description="The models that a question may name; empty where none can be named.")
+    models: list[str] = Field(description="The models that a question may name; may be empty.")
     any_model: bool = Field(description="A question may also name any other model of the provider.")
     tree: str = Field(description="The tree that answers a question that names none.")
     trees: list[NamedTree] = Field(description="The trees that a question may name, by name.")
@@ -362,8 +361,8 @@ class SettingBody(ReplyBody):
     default: int
     minimum: int
     maximum: int
-    ceiling: int | None = Field(description="Of the operator; null if the field has none.")
-    tree: int | None = Field(description="The greatest value that the tree uses; null if it has no say.")
+    ceiling: int | None = Field(description="The operator's ceiling; null if the field has none.")
+    tree: int | None = Field(description="The greatest value that the tree uses; null if the tree does not limit it.")
 
 
 class AgentSettings(ConfigValues):
@@ -371,7 +370,7 @@ class AgentSettings(ConfigValues):
 
     effective: ConfigValues
     capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
-    fields: dict[str, SettingBody] = Field(description="What is known of each field, by name.")
+    fields: dict[str, SettingBody] = Field(description="Details of each field, by name.")
     tree: str = Field(description="The tree that would answer, which `effective`, `capped` and `fields` speak of.")
 
 
@@ -381,15 +380,15 @@ class Health(ReplyBody):
     status: Literal["ok", "ready"]
     broken_trees: int | None = Field(
         default=None,
-        description="Trees whose files have mistakes: their last valid versions are in use. Left out if there is none.",
+        description="Trees whose files have mistakes; their last valid versions are in use. Left out if there are "
+        "none.",
     )
     encoder: EncoderState | None = Field(
         default=None,
-        description="Whether the encoder answers; in any other state than `ready` heuristics answer alone. Left out if "
-        "it is `off`.",
+        description="The state of the encoder; unless it is `ready`, only heuristics answer. Left out if it is `off`.",
     )
     missing_tools: list[str] | None = Field(
         default=None,
-        description="MCP servers that cannot be reached, and tools (`server.tool`) that are other than approved: they "
-        "are not offered. Left out if there is none.",
+        description="MCP servers that cannot be reached, and tools (`server.tool`) that differ from what was "
+        "approved; they are not offered. Left out if there are none.",
     )

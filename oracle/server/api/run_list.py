@@ -21,18 +21,18 @@ router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 async def by_end(
     reason: Annotated[
         list[TerminationReason | Literal["not_continued"]] | None,
-        Query(max_length=20, description="Only those that have ended so; given several times: in one of these ways."),
+        Query(max_length=20, description="Only runs with this end; if repeated, with any of these."),
     ] = None,
     status: Annotated[
         list[RunStatus] | None,
-        Query(max_length=4, description="Only those that stand so; given several times: in one of these ways."),
+        Query(max_length=4, description="Only runs in this state; if repeated, in any of these."),
     ] = None,
     slow: Annotated[
         float | None,
-        Query(ge=0, le=1e9, description="Only those that took so many seconds, or have taken them so far."),
+        Query(ge=0, le=1e9, description="Only runs that took at least this many seconds, so far or in all."),
     ] = None,
-    errors: Annotated[bool, Query(description="Only those in which a node has raised an exception.")] = False,  # noqa: FBT002
-    feedback: Annotated[Rating | None, Query(description="Only those that their users have rated so.")] = None,
+    errors: Annotated[bool, Query(description="Only runs in which a node raised an exception.")] = False,  # noqa: FBT002
+    feedback: Annotated[Rating | None, Query(description="Only runs with this rating by their users.")] = None,
 ) -> RunFilter:
     """The filters by what became of a run."""
     ends, stand = tuple(reason or ()), tuple(status or ())
@@ -45,7 +45,7 @@ async def by_owner(
         str | None, Query(max_length=255, pattern=TEXT, description="For operators: only this user's.")
     ] = None,
     shadows: Annotated[  # noqa: FBT002
-        bool, Query(description="For operators: the runs that shadow another one, in place of what users have asked.")
+        bool, Query(description="For operators: shadow runs instead of users' own runs.")
     ] = False,
 ) -> RunFilter:
     """Those, and the filters by whose run it is."""
@@ -58,7 +58,7 @@ async def by_all(
     tree: Annotated[str | None, Query(max_length=255, pattern=TEXT, description="Only those of this tree.")] = None,
     version: Annotated[
         str | None,
-        Query(max_length=64, pattern="^[0-9a-f]*$", description="Only those whose tree has a version that begins so."),
+        Query(max_length=64, pattern="^[0-9a-f]*$", description="Only those whose tree's version begins with this."),
     ] = None,
     since: When = None,
     until: When = None,
@@ -66,7 +66,8 @@ async def by_all(
         str | None,
         Query(
             max_length=200,
-            description="Only those whose question has all these words, in any order; or whose id begins so.",
+            description="Only those whose question contains all these words, in any order, or whose id begins with "
+            "this.",
         ),
     ] = None,
 ) -> RunFilter:
@@ -88,10 +89,8 @@ async def list_runs(
     caller: CallerNow,
     wanted: Annotated[RunFilter, Depends(by_all)],
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[str | None, Query(description="A run's name; only older ones are listed.")] = None,
-    counts: Annotated[
-        bool | None, Query(description="With `counts`; if it is left out, on the first page alone.")
-    ] = None,
+    before: Annotated[str | None, Query(description="The id of a run; only older runs are listed.")] = None,
+    counts: Annotated[bool | None, Query(description="Include `counts`; by default only on the first page.")] = None,
 ) -> Response:
     """The caller's own runs; for operators everybody's.
 

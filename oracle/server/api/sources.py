@@ -26,12 +26,12 @@ from oracle.server.api.reading import GREATEST_ID
 from oracle.server.api.replies import SourceText
 from oracle.tools import Around, ToolError
 
-_GONE = "The run has cited no such source, or it is gone."
+_GONE = "The run cited no such source, or it no longer exists."
 
 router = APIRouter(tags=["runs"], route_class=DescribedRoute)
 
 FileType = Literal["code", "vault", "thread"]
-Lines = Annotated[int, Query(ge=0, le=500, description="How many lines, at most.")]
+Lines = Annotated[int, Query(ge=0, le=500, description="The most lines to return.")]
 
 
 @router.get(
@@ -40,9 +40,9 @@ Lines = Annotated[int, Query(ge=0, le=500, description="How many lines, at most.
 async def read_source(
     run: OwnRun,
     parts: Parts,
-    path: Annotated[str, Query(min_length=1, max_length=1_024, description="As the run has cited it.")],
-    source_type: Annotated[FileType, Query(description="As the run has cited it.")],
-    line: Annotated[int | None, Query(ge=1, le=GREATEST_ID, description="Left out: the beginning.")] = None,
+    path: Annotated[str, Query(min_length=1, max_length=1_024, description="As the run cited it.")],
+    source_type: Annotated[FileType, Query(description="As the run cited it.")],
+    line: Annotated[int | None, Query(ge=1, le=GREATEST_ID, description="By default the beginning.")] = None,
     before: Lines = 20,
     after: Lines = 60,
 ) -> Response:

@@ -39,16 +39,18 @@ class TreeMistake(ReplyBody):
     code: str
     message: str
     hint: str | None
-    path: str | None = Field(description="The node that it concerns.")
-    fixes: list[FixBody] = Field(description="The best one first. A check also offers declarations and silences.")
+    path: str | None = Field(description="The path of the affected node.")
+    fixes: list[FixBody] = Field(
+        description="Ways to fix it, best first. A check also offers declarations and silences."
+    )
 
 
 class TreeRuns(ReplyBody):
     """How many queries have ended how."""
 
     completed: int
-    stopped: int = Field(description="By a limit, because they were stuck, or by the user.")
-    failed: int = Field(description="By an error, or by tool errors in a row.")
+    stopped: int = Field(description="Ended by a limit, by the user, or because they were stuck.")
+    failed: int = Field(description="Ended by an error, or by consecutive tool errors.")
     running: int
 
 
@@ -57,16 +59,16 @@ class VerifiedTree(ReplyBody):
 
     verdict: Literal["proven", "refuted", "not_decided"]
     at: str = Field(description="ISO 8601, UTC.")
-    turns: int = Field(description="The most turns of a run that was explored.")
+    turns: int = Field(description="The most turns of the explored runs.")
     states: int = Field(description="How many states were explored.")
-    stopped_at: str | None = Field(description="What has stopped the exploration; null if it is complete.")
+    stopped_at: str | None = Field(description="What stopped the exploration; null if it is complete.")
 
 
 class TestedTree(ReplyBody):
     """How the scenarios that reach a tree went, the last time that they were played."""
 
     passed: int
-    scenarios: int = Field(description="How many there are; 0: none reaches it.")
+    scenarios: int = Field(description="How many scenarios reach it.")
     at: str = Field(description="ISO 8601, UTC.")
 
 
@@ -75,33 +77,41 @@ class TreeHead(ReplyBody):
 
     name: str
     description: str
-    internal: bool = Field(description="It is a part of other trees; a question cannot name it.")
-    origin: Literal["operator", "shipped"] = Field(description="Whose file serves the name.")
+    internal: bool = Field(description="Whether it is only a part of other trees, which a question cannot name.")
+    origin: Literal["operator", "shipped"] = Field(description="The origin of the file that serves the name.")
     version: str | None = Field(description="Of the present file: SHA-256 of its bytes; null if it cannot be read.")
     run_version: str | None = Field(
         description="What new runs use, subtrees included: `tree.version` of a run; null if no version was ever valid."
     )
-    is_current: bool = Field(description="New runs use the present file; otherwise it has mistakes.")
+    is_current: bool = Field(description="Whether new runs use the present file; if not, it has mistakes.")
     includes: list[str] = Field(description="The trees that it includes, directly or not.")
     used_by: list[str] = Field(description="The trees that include it, directly or not.")
     mistake_count: int
     warning_count: int
     file: str | None = Field(description="For operators: the path of the present file; null for others.")
-    node_count: int | None = Field(description="Of what new runs use, subtrees included; null if there is none.")
+    node_count: int | None = Field(description="Of what new runs use, subtrees included; null if nothing is in use.")
     version_count: int | None = Field(description="For operators; null for others.")
-    changed_at: str | None = Field(description="When the newest version came; ISO 8601, UTC. For operators.")
-    shadows: bool = Field(description="It takes the place of a tree of the same name in another folder.")
-    verified: VerifiedTree | None = Field(description="Of what new runs use; null if it was not verified since then.")
-    tested: TestedTree | None = Field(description="With the trees of now; null if they were not tested since then.")
-    runs_of_day: TreeRuns = Field(description="Those of the last 24 hours that named it; for operators everybody's.")
+    changed_at: str | None = Field(description="When the newest version was saved; ISO 8601, UTC. For operators.")
+    shadows: bool = Field(description="Whether it overrides a tree of the same name in another folder.")
+    verified: VerifiedTree | None = Field(
+        description="The result for what new runs use; null if it was not verified since."
+    )
+    tested: TestedTree | None = Field(
+        description="The result with the present trees; null if they were not tested since."
+    )
+    runs_of_day: TreeRuns = Field(
+        description="The runs of the last 24 hours that named it; for operators those of all users."
+    )
 
 
 class TreeList(ReplyBody):
     """The trees, by name."""
 
     trees: list[TreeHead]
-    problem: str | None = Field(description="For operators: why the folders cannot be read at present.")
-    folder: str | None = Field(description="For operators: where trees are saved; read before the shipped ones.")
+    problem: str | None = Field(description="For operators: why the folders cannot be read.")
+    folder: str | None = Field(
+        description="For operators: the folder where trees are saved; it takes precedence over the shipped trees."
+    )
 
 
 class TreeNode(ReplyBody):
@@ -110,7 +120,7 @@ class TreeNode(ReplyBody):
     path: str
     kind: str
     name: str | None
-    file: str = Field(description="The name of the file that it stands in.")
+    file: str = Field(description="The name of the file that contains it.")
     line: int
     column: int
 
@@ -145,7 +155,7 @@ class TreeConflict(ReplyBody):
     at: str | None = Field(default=None, description="When; ISO 8601, UTC.")
     note: str | None = Field(default=None, description="Why.")
     difference: str | None = Field(
-        default=None, description="What has changed since the version that the edit was made from, a line per change."
+        default=None, description="The changes since the version that the edit was made from, one per line."
     )
 
 
@@ -166,10 +176,12 @@ class TreeAnswersBody(ReplyBody):
     """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
 
     name: str
-    run_version: str | None = Field(description="The lines are those of the file in this version.")
-    is_current: bool = Field(description="That is the present file.")
-    runs: int = Field(description="How many were counted, the newest ones: of this tree, and of those that include it.")
-    is_complete: bool = Field(description="Otherwise there was no time for the older ones; ask again.")
+    run_version: str | None = Field(description="The line numbers are those of the file in this version.")
+    is_current: bool = Field(description="Whether that is the present file.")
+    runs: int = Field(
+        description="How many runs were counted, newest first: of this tree and of those that include it."
+    )
+    is_complete: bool = Field(description="If false, there was no time for the older runs; ask again.")
     since: str | None = Field(description="When the oldest of them began; ISO 8601, UTC.")
     nodes: list[NodeAnswers] = Field(description="In the order of the file.")
 
@@ -179,13 +191,13 @@ class TreeEditBody(ReplyBody):
 
     version: str
     how: Literal["saved", "restored", "file", "shipped"] = Field(
-        description="Saved or taken back by a user; a change of the file by other means; or a part of a release."
+        description="Saved or restored by a user, changed by other means, or part of a release."
     )
     user_id: str | None
     note: str | None
     at: str = Field(description="ISO 8601, UTC.")
     size: int = Field(description="Bytes.")
-    is_present: bool = Field(description="It is the text of the present file.")
+    is_present: bool = Field(description="Whether it is the text of the present file.")
 
 
 class TreeEditList(ReplyBody):

@@ -94,7 +94,8 @@ async def save_tree(name: str, body: TreeSave, parts: Parts, caller: OperatorNow
     """Save a text; new runs use it at once, runs under way end on theirs. If anything is wrong nothing is changed."""
     if not TREE_NAME.fullmatch(name):
         raise UserError(
-            "a tree's name begins with a lower-case letter; letters, digits, '_' and '-' follow, 60 at most",
+            "a tree's name must begin with a lower-case letter, followed by letters, digits, '_' and '-'; 60 "
+            "characters at most",
             loc=("path", "name"),
             value=name,
         )
@@ -106,7 +107,7 @@ async def count_answers(
     name: str,
     parts: Parts,
     _: OperatorNow,
-    runs: Annotated[int, Query(ge=1, le=1_000, description="The latest so many runs.")] = 200,
+    runs: Annotated[int, Query(ge=1, le=1_000, description="Count this many of the latest runs.")] = 200,
 ) -> Response:
     """How often each node of the file answered yes and no, in the latest runs of what new runs use.
 
@@ -128,7 +129,9 @@ async def count_answers(
     )
 
 
-@router.get("/{name}/versions", summary="The versions of a tree", response_model=TreeEditList, responses=refusals(404))
+@router.get(
+    "/{name}/versions", summary="List the versions of a tree", response_model=TreeEditList, responses=refusals(404)
+)
 async def list_versions(name: str, parts: Parts, _: OperatorNow) -> Response:
     """All former versions and the present one: who, when and why; newest first."""
     edits = await parts.trees.versions(name)
@@ -149,7 +152,7 @@ async def list_versions(name: str, parts: Parts, _: OperatorNow) -> Response:
 
 
 @router.get(
-    "/{name}/versions/{sha}", summary="The text of a version", response_model=TreeTextBody, responses=refusals(404)
+    "/{name}/versions/{sha}", summary="Show the text of a version", response_model=TreeTextBody, responses=refusals(404)
 )
 async def read_version(name: str, sha: str, parts: Parts, _: OperatorNow) -> Response:
     """The text of a former version, exactly."""
@@ -157,7 +160,7 @@ async def read_version(name: str, sha: str, parts: Parts, _: OperatorNow) -> Res
     return json_answer({"name": name, "version": sha, "source": text})
 
 
-@router.post("/{name}/versions/{sha}/restore", summary="Take a version back", response_model=TreeBody, responses=SAVING)
+@router.post("/{name}/versions/{sha}/restore", summary="Restore a version", response_model=TreeBody, responses=SAVING)
 async def restore_version(name: str, sha: str, body: TreeVersionNow, parts: Parts, caller: OperatorNow) -> Response:
     """Save the text of a former version as a new one, with the same checks as any other."""
     text = await parts.trees.version_text(name, sha)

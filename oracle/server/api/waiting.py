@@ -25,7 +25,7 @@ def as_one_object(answer: Answer) -> dict[str, Any]:
     """
     done, failed = answer.done, answer.failed
     if done is None:
-        raise StoreUnavailableError("the chunks of the run ended before its end")
+        raise StoreUnavailableError("the stream of the run ended before the run did")
     body = {
         "answer": answer.text,
         "sources": [source.to_wire() for source in answer.sources],
@@ -88,7 +88,7 @@ async def _gathered(parts: ServiceParts, work: Coroutine[Any, Any, T]) -> T:
     try:
         await asyncio.wait((gathering, stalled), return_when=asyncio.FIRST_COMPLETED)
         if not gathering.done():
-            raise StoreUnavailableError("the wait for the answer was given up")
+            raise StoreUnavailableError("the wait for the answer was abandoned")
         return gathering.result()
     finally:
         gathering.cancel()

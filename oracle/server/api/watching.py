@@ -31,7 +31,7 @@ data: {"type":"end","end":{"reason":"completed","tick":1,"node":7,"sentence":"�
 
 """
 
-_REASONS = "With what explains each tick: `decision`, `visits`, …; without, nothing is repeated, which costs far less."
+_REASONS = "Include what explains each tick: `decision`, `visits`, …; without it nothing is replayed."
 
 
 @router.get(
@@ -43,7 +43,7 @@ _REASONS = "With what explains each tick: `decision`, `visits`, …; without, no
             "description": "The ticks after the last id, then live ones, and the end. An id is the number of its tick.",
             "content": event_stream(_EXAMPLE, model="TickStream"),
         },
-        204: {"description": "The last id was that of the end: there is nothing more."},
+        204: {"description": "The last id was that of the end; nothing follows."},
         **refusals(404, 410),
     },
 )

@@ -30,7 +30,7 @@ from oracle.server.api.reading import GREATEST_ID
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"], route_class=DescribedRoute)
 
 MOST_TICKS: Final = 2_000
-"""Of a run that is exported or compared here; the command line does it with longer ones."""
+"""The most ticks of a run exported or compared here; for longer runs use the command line."""
 
 MEDIA_TYPES: Final[dict[ExportFormat, str]] = {
     "json": "application/json",
@@ -47,10 +47,12 @@ _ENDINGS: Final[dict[ExportFormat, str]] = {
     "mermaid": "mmd",
 }
 
-_FILE = {"description": "The file, as an attachment.", "content": {kind: {} for kind in MEDIA_TYPES.values()}}
+_FILE = {"description": "The run as a file.", "content": {kind: {} for kind in MEDIA_TYPES.values()}}
 
 
-@router.get("/compare", summary="Where two runs part", response_model=RunComparison, responses=refusals(404, 410))
+@router.get(
+    "/compare", summary="Show where two runs differ", response_model=RunComparison, responses=refusals(404, 410)
+)
 async def compare_runs(
     run: ReadableRun,
     parts: Parts,
@@ -83,7 +85,7 @@ async def _compared(run: RunRecord, other: RunRecord, parts: ServiceParts) -> by
 
 @router.get(
     "/export",
-    summary="A run as a file",
+    summary="Export a run as a file",
     response_class=Response,
     responses={200: _FILE, **refusals(404, 410)},
 )
@@ -92,13 +94,19 @@ async def export_run(
     parts: Parts,
     caller: CallerNow,
     format: Annotated[  # noqa: A002  the name of the parameter
-        ExportFormat, Query(description="`json`: all of it; `html`: a page that shows it; the others: its tree.")
+        ExportFormat,
+        Query(description="`json`: the whole run; `html`: a page that shows it; the other formats: its tree."),
     ] = "json",
     tick: Annotated[
         int | None,
-        Query(ge=1, le=GREATEST_ID, description="That a picture shows, and a page first; else the one of the end."),
+        Query(
+            ge=1,
+            le=GREATEST_ID,
+            description="The tick that a picture shows, and a page shows first; by default "
+            "the tick that decided the end.",
+        ),
     ] = None,
-    texts: Annotated[bool, Query(description="With what people, the model and tools wrote.")] = True,  # noqa: FBT002
+    texts: Annotated[bool, Query(description="Include what people, the model and tools wrote.")] = True,  # noqa: FBT002
 ) -> Response:
     """The run with its reasons as one file, or its tree with the statuses at one tick.
 

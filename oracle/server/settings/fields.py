@@ -88,7 +88,7 @@ def variable_of(field: str) -> str:
 
 def _ceiling(field: str) -> tuple[type[int], Any]:
     least, greatest = bounds(field)
-    meaning = f"The most that a user may set `{field}` to."
+    meaning = f"Upper bound for users' `{field}`."
     return int, Field(default=greatest, ge=least, le=greatest, description=meaning)
 
 
@@ -183,25 +183,25 @@ class Settings(_Listed):
 
     llm: Literal["auto", "anthropic", "offline"] = _setting(
         "auto",
-        "Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if there is a key, "
-        "else `offline`.",
+        "The provider: `anthropic`, `offline` (embedded, no network), or `auto`: `anthropic` with a key, else the "
+        "provider of `ORACLE_MODEL`, else `offline`.",
     )
     model: str = _setting(
         DEFAULT_MODEL, "The model: one of Claude's, or another provider's, such as `ollama/qwen3:8b`."
     )
+    models: Names = _several("Other models that requests and trees may name; empty: any.")
+    trees: Names = _several("Trees that a request may name; empty: all that are not `internal`.")
     control: Literal["tree", "loop", "shadow"] = _setting(
         "tree",
-        "What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of them with the "
-        "other in parallel, out of the user's sight: `shadow`.",
+        "What controls a run: the YAML `tree`, the built-in `loop`, or `shadow`: one answers and the other runs for "
+        "comparison.",
     )
-    data_dir: Folder = _setting(Path(".oracle"), "Where the service keeps its data.")
+    data_dir: Folder = _setting(Path(".oracle"), "The folder for the service's data.")
     database_url: Secret | None = _optional(
-        "The database, if it is another than `oracle.db` in the data folder: `postgresql://…` for several workers or "
-        "machines, or `sqlite:////path/to/file`."
+        "`postgresql://…`, or `sqlite:////path/to/file`; default: `oracle.db` in the data folder."
     )
     trees_dir: Folder | None = _optional(
-        "A folder of tree files that is searched before the shipped ones, and where trees are saved; the default is "
-        "`trees` in the data folder."
+        "Your tree files. They override the shipped ones; saved trees go here. Default: `trees` in the data folder."
     )
     prompts_dir: Folder | None = _optional("Your prompt segments. They override the shipped ones.")
     plugins: Names = _several("Python modules to load as plugins, besides installed packages. Environment only.")
@@ -210,127 +210,107 @@ class Settings(_Listed):
         description="The subject of questions: `code`, or a folder made by `oracle domain new`. Environment only.",
     )
     features: Names = _several(
-        "Features that are left out, as `-shadow,-webhooks`, separated by commas; `oracle features` lists them; read "
-        "from the environment alone, not from `.env`."
+        "Features to switch off, such as `-shadow,-webhooks`; see `oracle features`. Environment only."
     )
-    project_dir: Folder = _setting(Path(), "The project whose code is searched and read.")
-    vault_dir: Folder | None = _optional("The folder of notes and threads; the default is `vault` in the data folder.")
+    project_dir: Folder = _setting(Path(), "The project whose code is searched.")
+    vault_dir: Folder | None = _optional("The folder for notes and threads; default: `vault` in the data folder.")
     jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _optional(
-        "Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
-        f"at least {MIN_SECRET_BYTES} random bytes."
+        f"Turns authentication on: the secret of HS256 JWTs, at least {MIN_SECRET_BYTES} random bytes. `sub` is the "
+        "user."
     )
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,
-        description="Turns authentication on: bearer tokens and whose they are, as `token=user,…`.",
+        description="Turns authentication on: bearer tokens and their users, as `token=user,…`.",
     )
     oidc_issuers: Names = _several(
-        "Turns authentication on: OpenID Connect issuers whose access tokens (RS256, ES256, EdDSA) are taken, as "
-        "`name=https://…,…`; the user is `name:sub`; needs `oracle-bt[oidc]`."
+        "Turns authentication on: OpenID Connect issuers, as `name=https://…,…`; the user is `name:sub`. Needs "
+        "`oracle-bt[oidc]`."
     )
-    oidc_audiences: Names = _several(
-        "What tokens must be for (`aud`), as `name=audience,…`; at least one for each issuer."
-    )
+    oidc_audiences: Names = _several("Accepted audiences (`aud`), as `name=audience,…`; at least one for each issuer.")
     oidc_operators: Names = _several(
-        "Claims that make operators, as `name=claim=value,…`: the claim is this text, or a list that has it; `a.b` is "
-        "`b` in `a`."
+        "Claims that make a user an operator, as `name=claim=value,…`; `a.b` is a nested claim."
     )
     chat_backends: Names = _several(
-        "Users of `ORACLE_TOKENS` that are chat backends, separated by commas: their requests name the user, who is "
-        "`backend:user`."
+        "Users of `ORACLE_TOKENS` that are chat backends; their requests name the user, who becomes `backend:user`."
     )
     openwebui_jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = _optional(
-        "The secret of `X-OpenWebUI-User-Jwt`, by which Open WebUI names users "
-        f"(`FORWARD_USER_INFO_HEADER_JWT_SECRET` there); at least {MIN_SECRET_BYTES} random bytes."
+        f"Open WebUI's `FORWARD_USER_INFO_HEADER_JWT_SECRET`, at least {MIN_SECRET_BYTES} random bytes."
     )
-    user_token_header: str | None = _optional(
-        "The header in which a chat backend sends the user's access token of an issuer."
-    )
+    user_token_header: str | None = _optional("The header with the user's access token, sent by a chat backend.")
     user_header: str | None = _optional(
-        "The header in which a chat backend may name the user in plain words, which nothing proves: such a user is "
-        "never an operator."
+        "The header with the user's name, sent by a chat backend without proof; such a user is never an operator."
     )
     operators: Names = Field(
         default_factory=lambda data: () if _has_auth(data) else (LOCAL_USER,),
-        description="Users who may see all runs, separated by commas; without authentication the one user `local` is "
-        "one.",
+        description="Users who may see all runs and save trees; without authentication `local` is one.",
     )
     vault_shared: bool = _setting(
         default=False,
-        meaning="With authentication: all users share the vault (`1`), instead of an own folder in it for each.",
+        meaning="`1`: all users share the vault. `0`: with authentication, each has a folder in it.",
     )
-    cors_origins: Names = _several(
-        "Origins of web pages that may call the API, as `https://chat.example.com`, separated by commas."
-    )
+    cors_origins: Names = _several("Web origins that may call the API, such as `https://chat.example.com`.")
     runs_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = Field(
         default_factory=lambda data: RUNS_PER_USER if _has_auth(data) else None,
-        description=f"Queries that a user may have under way at a time; 0: any number. Default: {RUNS_PER_USER} with "
-        "authentication, else any number.",
+        description=f"Runs in progress per user; more get 429. Default: {RUNS_PER_USER} with authentication. "
+        "0: no limit.",
     )
     running_per_worker: Annotated[int | None, Field(ge=0, le=100_000)] = _optional(
-        "Queries that a worker answers at a time; further ones wait until one ends, or another worker has a place for "
-        "them; 0: any number."
+        "Runs that one worker executes at a time; more wait. 0: no limit."
     )
     running_in_all: Annotated[int | None, Field(ge=0, le=1_000_000)] = _optional(
-        "Queries that all workers together answer at a time; further ones wait; 0: any number."
+        "Runs that all workers together execute at a time; more wait. 0: no limit."
     )
     running_per_user: Annotated[int | None, Field(ge=0, le=10_000)] = _optional(
-        "Queries of one user that are answered at a time; further ones wait; 0: any number."
+        "Runs of one user that execute at a time; more wait. 0: no limit."
     )
     requests_per_minute: Annotated[int | None, Field(ge=0, le=1_000_000)] = Field(
         default_factory=lambda data: REQUESTS_PER_MINUTE if _has_auth(data) else None,
-        description="Requests that a user may send within a minute, and ten times as many that only read; 0: any "
-        f"number. Default: {REQUESTS_PER_MINUTE} with authentication, else any number.",
+        description="Requests per user and minute; ten times as many may only read. Default: "
+        f"{REQUESTS_PER_MINUTE} with authentication. 0: no limit.",
     )
     max_body_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] = _setting(
         1_000_000,
-        "The most bytes that the body of a request may have; in the protocols of other clients, which send their whole "
-        "history, at least 8 MB.",
+        "Size limit of a request's body; at least 8 MB for protocols that send the whole history.",
     )
     reader_grace_s: Annotated[float, Field(ge=0, le=86_400)] = _setting(
-        60, "How many seconds a streamed query goes on after its last reader has left, before it is cancelled."
+        60, "Seconds after which a streamed run without a reader is cancelled."
     )
-    drain_s: Annotated[float, Field(ge=0, le=3_600)] = _setting(
-        10, "How many seconds queries under way may go on once the service has been asked to stop."
-    )
+    drain_s: Annotated[float, Field(ge=0, le=3_600)] = _setting(10, "Seconds that runs may take to end after SIGTERM.")
     counted_pause_s: Annotated[float, Field(ge=0, le=3_600)] = _setting(
-        30, "How many seconds of a pause between two workers of a query count against its timeout at most."
+        30, "The most seconds that count against a run's timeout while no worker executes it, such as during a restart."
     )
     conversation_headers: Names = _setting(
         ("X-OpenWebUI-Chat-Id", "X-Conversation-Id"),
-        "Request headers in which a chat product names its conversation, separated by commas; the first that is there "
-        "counts.",
+        "Headers in which a chat product names its conversation; the first one present counts.",
     )
     task_headers: Names = _setting(
         ("X-OpenWebUI-Task",),
-        "Request headers in which a chat product says that a request is its own, such as for a title; empty in those "
-        "of users.",
+        "Headers that mark a chat product's own request, such as for a title.",
     )
     auxiliary: Literal["model", "known"] = _setting(
         "model",
-        "Who answers what chat products ask for themselves (titles, tags, further questions): the `model`, by one "
-        "plain call, or what is `known` (a title from the question, and nothing else).",
+        "How such requests are answered: by the `model`, or from what is `known` (a title from the question).",
     )
-    auxiliary_model: str | None = _optional("The provider's model for that; the default is the one that answers users.")
+    auxiliary_model: str | None = _optional("The model for such requests; default: `ORACLE_MODEL`.")
     retain_days: Annotated[int, Field(ge=0, le=100_000)] = _setting(
-        30, "How many days the records of ended queries are kept; 0: without limit. Conversations stay."
+        30, "Days that the logs of ended runs are kept; 0: forever. Conversations stay."
     )
     retain_texts_days: Annotated[int | None, Field(ge=0, le=100_000)] = _optional(
-        "How many days the texts of ended queries are kept, where their figures are kept longer; 0: a minute; not set: "
-        "as long as the records. Conversations stay."
+        "Days that the texts in those logs are kept; 0: a minute. Default: as long as the logs."
     )
     retain_mb: Annotated[int, Field(ge=0, le=100_000_000)] = _setting(
-        0, "How many megabytes the database may hold before the oldest records of ended queries go; 0: any number."
+        0, "Database size in megabytes above which the oldest logs are deleted; 0: no limit."
     )
     thinking_tokens: Annotated[int, Field(ge=0, le=128_000)] = _setting(
         2048,
-        "How many tokens of a turn the model may think, at least 1024 and fewer than it may say; 0 turns thinking off.",
+        f"Thinking tokens per turn: 0 (off), or at least {MIN_THINKING_TOKENS} and below `ORACLE_MAX_OUTPUT_TOKENS`.",
     )
     max_output_tokens: Annotated[int, Field(ge=1, le=128_000)] = _setting(
-        8192, "The most tokens that one turn may say, thinking included."
+        8192, "Output tokens per turn, thinking included."
     )
     log: Literal["debug", "info", "warning", "error", "critical"] = _setting(
         "warning",
-        "The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is not set.",
+        "The lowest level that is logged; `oracle serve` defaults to `info`.",
     )
 
     @field_validator("llm", "control", "log", "auxiliary", mode="before")

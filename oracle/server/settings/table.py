@@ -17,9 +17,9 @@ class SettingRow(NamedTuple):
 
 
 _SDK_ROWS = (
-    SettingRow("ANTHROPIC_API_KEY", "", "The provider's key; read by its SDK, never shown or stored."),
+    SettingRow("ANTHROPIC_API_KEY", "", "Claude's API key; read by the SDK, never stored."),
     SettingRow("ANTHROPIC_AUTH_TOKEN", "", "A bearer token in place of the key, for gateways."),
-    SettingRow("ANTHROPIC_BASE_URL", "", "The provider's address, if it is another; read by its SDK."),
+    SettingRow("ANTHROPIC_BASE_URL", "", "Another address of the API, such as a gateway."),
 )
 
 

@@ -10,7 +10,7 @@ from bt_runtime.library.named import TreeLibrary
 from bt_runtime.text import Mistake, Place
 from oracle.agent.nodes import REGISTRY
 
-KNOWN = by_name((Code("dull", "Dull."), Code("loud-tick", "Loud."), Code("broken", "Broken.", "error")))
+KNOWN = by_name((Code("dull", "Dull.", ""), Code("loud-tick", "Loud.", ""), Code("broken", "Broken.", "", "error")))
 
 
 def judge(text: str, *warned: tuple[int, str], own_file: str = "f.yaml") -> Judged:

@@ -152,7 +152,7 @@ def test_an_expression_that_can_be_meant_is_no_warning(steps, head):
 
 def test_a_warning_says_what_the_operands_are():
     (warning,) = warnings_of(of_steps("- llm_turn\n- condition: tokens_used > 1 or confidence == 'high'"))
-    assert warning.message == "this compares what is never equal: 'confidence' is a number from 0 to 1"
+    assert warning.message == "this compares values that are never equal: 'confidence' is a number from 0 to 1"
     assert warning.hint == "compare with a value that it can have"
     assert warning.path == "sequence/condition"
 

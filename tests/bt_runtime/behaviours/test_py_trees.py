@@ -230,7 +230,7 @@ async def test_a_value_of_another_type_than_the_keys_fails_the_node():
         ("{behaviour: py_trees.behaviours.SuccessEveryN, with: {n: many}}", "'n' must be a whole number, not 'many'"),
         ("{behaviour: py_trees.behaviours.TickCounter, with: {duration: 1, completion_status: DONE}}", "not 'DONE'"),
         (f"{HERE}.CannotBeMade", "CannotBeMade cannot be made: OSError: no camera"),
-        (f"{HERE}.UsesTheGlobalBlackboard", "uses py_trees' blackboard of the process"),
+        (f"{HERE}.UsesTheGlobalBlackboard", "uses py_trees' process-wide blackboard"),
         (f"{HERE}.HidesATimer", "of Timer, it reads the machine's clock"),
         ("{behaviour: py_trees.behaviours.Success, every_s: 0}", "'every_s' must be at least 0.001"),
     ],

@@ -1,4 +1,4 @@
-"""Tools that the client runs: what is taken of them, how they are offered, and what becomes of their calls."""
+"""Tools that the client runs: how they are offered, and what becomes of their calls."""
 
 import textwrap
 from collections.abc import Callable, Mapping
@@ -35,7 +35,6 @@ def kinds_of(chunks: list[Any]) -> list[str]:
     return [chunk.type for chunk in chunks if chunk.type not in ("content", "source")]
 
 
-# What is taken
 async def test_a_question_is_refused_before_anything_is_written():
     async with harness(wire=False, tools=[made_tool(numbered, "lookup")]) as it:
         for ask in (

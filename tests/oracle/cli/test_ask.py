@@ -58,7 +58,7 @@ def test_the_question_may_come_from_standard_input(oracle, monkeypatch, argument
         pytest.param(b"\x7fELF\x02\x01\x01\x00\x00", "NUL characters", id="a binary file"),
         pytest.param(b"caf\xe9?", "standard input is not UTF-8 text: byte 0xe9 at position 4", id="another encoding"),
         pytest.param(b"a" * 20_001, "the question has 20,001 characters; at most 20,000", id="a character too many"),
-        pytest.param(b"a" * 5_000_000, "a question has at most 20,000 characters", id="a whole file"),
+        pytest.param(b"a" * 5_000_000, "a question may have at most 20,000 characters", id="a whole file"),
     ],
 )
 def test_an_invalid_question_is_refused(oracle, monkeypatch, data, message):
@@ -93,7 +93,7 @@ def test_an_argument_that_is_not_utf_8_is_refused(oracle):
         (["--vault", "a-file"], "--vault or ORACLE_VAULT_DIR"),
         (["--project", "a-file"], "--project or ORACLE_PROJECT_DIR"),
         (["--model", "claude-haiku-5-5"], "needs the provider, but the embedded model answers"),
-        (["--model", ""], "--model takes a model's name"),
+        (["--model", ""], "--model needs the name of a model"),
     ],
 )
 def test_invalid_input_is_reported_with_a_correction_and_starts_no_query(oracle, tmp_path, options, message):

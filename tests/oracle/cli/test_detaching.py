@@ -60,9 +60,9 @@ async def test_what_the_service_refuses_is_said(oracle, start):  # noqa: F811
     url = ("--detach", "--url", f"http://127.0.0.1:{service.port}")
     ran = await asyncio.to_thread(oracle, "ask", "q", "--limit", "max_iterations=0", *url)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("Error: the service answers with status 422: limits.max_iterations: ")
+    assert ran.err.startswith("Error: the service answered with status 422: limits.max_iterations: ")
     ran = await asyncio.to_thread(oracle, "ask", "q", "--model", "m", *url)
-    assert "model: no model can be named where the offline model answers" in ran.err
+    assert "model: the offline model answers, so no other model can be named" in ran.err
 
 
 @pytest.mark.parametrize(

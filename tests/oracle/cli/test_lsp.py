@@ -127,7 +127,7 @@ async def test_completion_and_hover(tmp_path: Path) -> None:
         sequence = next(each for each in offered.items if each.label == "sequence")
         assert sequence.insert_text_format == types.InsertTextFormat.Snippet
         assert isinstance(sequence.documentation, types.MarkupContent)
-        assert "as long as they succeed" in sequence.documentation.value
+        assert "until one fails" in sequence.documentation.value
         here.change(uri, TREE)
         said = await here.client.text_document_hover_async(types.HoverParams(identified(uri), at(TREE, "question")))
         assert said is not None

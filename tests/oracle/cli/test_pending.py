@@ -94,7 +94,7 @@ async def test_what_waits_is_listed_and_answered_in_the_database(oracle, tmp_pat
     found = json.loads((await asyncio.to_thread(oracle, "pending", "--json")).out)
     assert [each["may_answer"] for each in found["pending"]] == [True, False]
     refused = await asyncio.to_thread(oracle, "pending", "--answer")
-    assert (refused.code, "there is none" in refused.err) == (1, True)
+    assert (refused.code, "needs a terminal" in refused.err) == (1, True)
     monkeypatch.setattr("oracle.cli.people.can_decide", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert (await asyncio.to_thread(oracle, "pending", "--answer")).code == 0

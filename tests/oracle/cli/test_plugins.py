@@ -86,9 +86,7 @@ def test_the_command_lists_what_was_loaded(oracle, plugin, kept):
 
 
 def test_without_plugins_the_command_says_where_it_looks(oracle):
-    assert oracle("plugins").out.startswith(
-        "No package has added anything. Entry points are looked for in oracle.tools,"
-    )
+    assert oracle("plugins").out.startswith("No package adds anything. Searched entry points: oracle.tools,")
 
 
 def test_what_a_plugin_prints_stays_out_of_the_chunks(oracle, plugin, kept):
@@ -111,7 +109,7 @@ def test_a_settings_file_cannot_name_code_that_runs(oracle, plugin, tmp_path, mo
     )
     ran = oracle("plugins")
     assert (ran.code, ran.err) == (0, f"Note: {warning}\n")
-    assert ran.out.startswith("No package has added anything.")
+    assert ran.out.startswith("No package adds anything.")
     served = oracle("serve", "--port", "0")
     assert (served.code, served.err) == (1, f"Error: {warning}\n")
     monkeypatch.setenv("ORACLE_PLUGINS", "acme")

@@ -29,6 +29,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.long("exports every view of a run, twice")
+@on_both_databases
 def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewhere, monkeypatch, tmp_path):
     stand_in_page(monkeypatch, tmp_path)
     exported = oracle("runs", "export", stuck[:8])
@@ -47,7 +48,7 @@ def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewher
     assert oracle("runs", "export", stuck).code == 1
     brought = oracle("runs", "import", "run.json")
     assert brought.out.startswith(f"{stuck}: imported; see `oracle runs show {stuck[:8]}`\n")
-    assert "had been imported already" in oracle("runs", "import", "run.json").out
+    assert "was already imported" in oracle("runs", "import", "run.json").out
     assert oracle("runs", "export", stuck[:8]).out == exported.out
     for options, view in shown.items():
         assert view

@@ -33,6 +33,7 @@ def changed(tmp_path):
     return write
 
 
+@on_both_databases
 def test_a_run_replays_to_itself(oracle, stuck):
     ran = oracle("runs", "replay", stuck[:8])
     assert ran.code == 0
@@ -95,7 +96,7 @@ def test_what_cannot_be_replayed_says_why(oracle, stuck, tmp_path, monkeypatch):
     (tmp_path / "run.json").write_text((tmp_path / "run.json").read_text().replace(stuck, "e" * 32))
     oracle("runs", "import", "run.json")
     ran = oracle("runs", "replay", "eeee")
-    assert ran.err == "Error: it was imported, and an export has no log; replay it where it was recorded\n"
+    assert ran.err == "Error: it was imported, and an export has no log; replay it in its own installation\n"
 
 
 @on_both_databases

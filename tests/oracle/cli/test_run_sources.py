@@ -201,7 +201,7 @@ async def test_a_service_knows_only_the_runs_of_the_token(start):  # noqa: F811
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", "http://", "http://me:secret@host", "http://h?token=x"])
 async def test_an_address_that_is_none_is_refused_without_its_password(url):
-    with pytest.raises(CommandError, match="--url takes the address of a service") as refused:
+    with pytest.raises(CommandError, match="--url needs the address of a service") as refused:
         async with open_service(url):
             pass
     assert "secret" not in str(refused.value)
@@ -248,7 +248,7 @@ async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
             while (beat := await source.archive.last_beat(run.worker)) is None:  # noqa: ASYNC110  its service beats
                 await asyncio.sleep(0.02)  # the service writes it each second
         monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: beat + 42))
-        assert "last heard of 42 s ago" in (await source.history(asked.run_id)).problem
+        assert "its service was 42 s ago" in (await source.history(asked.run_id)).problem
         await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
         await asked.rest()
         assert (await source.history(asked.run_id)).problem == ""

@@ -253,7 +253,7 @@ def test_a_stream_without_the_marks_gets_others_of_the_same_width() -> None:
 @pytest.mark.parametrize(
     ("headline", "sentence", "shown"),
     [
-        ("Turn 2 is stuck. The query stops.", "The query stops.", "Turn 2 is stuck. The query stops."),
+        ("Turn 2 is stuck. The run stops.", "The run stops.", "Turn 2 is stuck. The run stops."),
         ("Turn 2 is stuck.", "The floor ended it.", "Turn 2 is stuck. The floor ended it."),
         ("", "The floor ended it.", "The floor ended it."),
         ("Turn 2 is stuck.", "", "Turn 2 is stuck."),

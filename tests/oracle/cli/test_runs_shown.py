@@ -79,7 +79,7 @@ def test_a_tick_that_is_not_there_says_which_are(oracle, data):
     for options, words in (
         (("--tick", 99), "there is no tick 99; the run has the ticks 1 to 5"),
         (("--turn", 9), "there is no turn 9; the run has the turns 1 to 2"),
-        (("--error",), "no node of the run has raised an exception"),
+        (("--error",), "no node of the run raised an exception"),
     ):
         ran = oracle("runs", "show", stuck.id, "--data-dir", folder, *options)
         assert (ran.code, ran.out) == (1, "")
@@ -177,7 +177,7 @@ def test_where_nothing_was_recorded_it_is_said_which_queries_are(oracle, tmp_pat
     none = oracle("runs", "list", "--data-dir", folder)
     assert (none.code, none.err) == (
         0,
-        "No runs. Queries of `oracle serve` are recorded, those of `oracle ask` are not.\n",
+        "No runs. Runs of `oracle serve` are recorded, those of `oracle ask` are not.\n",
     )
     assert "The query is not recorded; those of `oracle serve` are." in " ".join(oracle("ask", "--help").out.split())
 
@@ -198,7 +198,7 @@ def test_a_run_that_has_ended_is_watched_at_once(oracle, data):
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert [line.split()[:2] for line in lines[:5]] == [["tick", str(n)] for n in range(1, 6)]
-    assert "query stops as stuck" in lines[3]
+    assert "run stops as stuck" in lines[3]
     assert lines[5].endswith("▲ stuck")
 
 

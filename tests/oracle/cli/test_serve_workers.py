@@ -226,5 +226,8 @@ def test_a_number_of_workers_that_is_none_is_refused_as_every_wrong_option(oracl
 def test_several_workers_on_sqlite_are_refused_with_what_would_be_right(oracle, tmp_path):
     ran = oracle("serve", "--port", "0", "--workers", 2)
     assert (ran.code, ran.out) == (2, "")
-    assert "an SQLite file belongs to one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://" in ran.err
+    assert (
+        "an SQLite file can be used by only one process; leave it out, or set ORACLE_DATABASE_URL=postgresql://"
+        in ran.err
+    )
     assert not (tmp_path / ".oracle").exists()

@@ -46,13 +46,13 @@ def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, dat
         "    new: The agent cannot get further with the tools it has.",
         "  ends as stuck all the same",
         f"{answer.id[:8]}  the same: {answer.input['question']}",
-        "3 queries: 2 the same, 1 different",
+        "3 runs: 2 the same, 1 different",
     ]
     assert blocks[2].startswith(f"  from tick 2 on, at my/fallback.yaml:{line} (")
     assert oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--exit-code").code == 1
     assert len(oracle("trees", "compare", "oracle", "oracle", "--data-dir", folder, "--runs", 1).out.splitlines()) == 2
     alone = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--run", stuck.id[:8])
-    assert alone.out.splitlines() == [*blocks[1:7], "1 query: 1 different"]
+    assert alone.out.splitlines() == [*blocks[1:7], "1 run: 1 different"]
 
 
 def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(oracle, data, tmp_path):
@@ -75,20 +75,20 @@ def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
     edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")
     (tmp_path / "my/oracle.yaml").rename(tmp_path / "my/oracle.yml")
     ran = oracle("trees", "compare", "oracle", "my/oracle.yml", "--data-dir", data[0])
-    assert ran.out.splitlines()[-1] == "3 queries: 2 the same, 1 different"
+    assert ran.out.splitlines()[-1] == "3 runs: 2 the same, 1 different"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("oracle", "orcale"), "there is no tree 'orcale'; did you mean 'oracle'?"),
-        (("oracle", "deadbeef"), "no query, or more than one tree, has a version that begins with 'deadbeef'"),
+        (("oracle", "deadbeef"), "no run, or more than one tree, has a version that begins with 'deadbeef'"),
         (("oracle", "my"), "there is no tree 'my'"),
         (("oracle", "./"), "is a folder"),
         (("oracle", "broken.yaml"), "broken.yaml:2:8: there is no node kind 'finsh'"),
         (("fallback", "oracle"), "'fallback' is a part of other trees (internal: true)"),
         (("oracle", "fallback"), "'fallback' is a part of other trees (internal: true)"),
-        (("other", "oracle"), "there are no recorded queries of the tree 'other'"),
+        (("other", "oracle"), "there are no recorded runs of the tree 'other'"),
         (("oracle", "oracle", "--run", "00000000"), "there is no run '00000000'"),
         (("oracle", "oracle", "--runs", "0"), "0 is not in the range"),
     ],

@@ -49,7 +49,7 @@ def test_a_second_copy_changes_no_file_and_reports_new_and_differing_files(oracl
     assert "my-trees/oracle.yaml: kept; it differs from the shipped file\n" in ran.out
     assert "my-trees/tree.schema.json: kept; it differs from the shipped file\n" in ran.out
     assert "my-trees/use_tools.yaml: unchanged\n" in ran.out
-    assert f"Files that differ were left as they are; the shipped ones are in {FOLDER}\n" in ran.out
+    assert f"Changed files were kept; the shipped ones are in {FOLDER}\n" in ran.out
     assert (own / "oracle.yaml").read_text() == edited
     assert (own / "tree.schema.json").read_text() == "{}"
 
@@ -81,7 +81,7 @@ def test_symbolic_links_are_not_followed_when_writing(oracle, tmp_path):
     ("folder", "message"),
     [
         ("", "DIR is empty; name a folder, or `.` for the working folder"),
-        ("file", "'file' is a file; name a folder, or one that is not there yet"),
+        ("file", "'file' is a file; name a folder, which may be a new one"),
         ("file/below", "the folder 'file/below' cannot be made: Not a directory"),
         (300 * "a", f"the folder '{300 * 'a'}' cannot be made: File name too long"),
     ],
@@ -119,7 +119,7 @@ def test_the_list_has_the_file_behind_each_name_and_the_file_that_it_replaces(or
         "wrong            my-trees/wrong.yaml (yours; 1 mistake, see `oracle trees check my-trees/wrong.yaml`)" in lines
     )
     assert len(lines) == len(SHIPPED) + 2
-    assert ran.err == "Note: my-trees/late.yml serves no name; a tree file is called NAME.yaml\n"
+    assert ran.err == "Note: my-trees/late.yml serves no tree; a tree file is called NAME.yaml\n"
 
 
 def test_the_list_of_the_shipped_folder_names_each_tree_once(oracle, monkeypatch):

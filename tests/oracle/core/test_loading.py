@@ -20,7 +20,7 @@ from oracle.core.loading import imported
 imported("oracle.cli.asking:ask")
 from oracle.server.wiring.agent import build_model
 from oracle.server.settings.fields import Settings
-build_model(Settings(llm="anthropic")).load()
+build_model(Settings(llm="anthropic")).first.load()
 print(len(looks) - before)
 """
 

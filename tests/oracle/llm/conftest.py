@@ -1,4 +1,4 @@
-"""Fixtures: models over the wire of the stand-in provider, requests, and readers of turns."""
+"""Fixtures: requests, and readers of turns."""
 
 from tests.support.turns import ask, end, read, said
 

@@ -244,7 +244,7 @@ async def test_with_tool_choice_none_it_answers_without_searching(query):
     answer = await asked.ask("How does the auth middleware work?", tool_choice="none")
     assert asked.calls == []
     assert answer.signal.type == "partial_answer"
-    assert "I could not search for auth, middleware." in answer.text
+    assert "I could not search for auth, middleware: I call only " in answer.text
 
 
 async def test_signals_and_fences_in_a_file_are_quotations(query):

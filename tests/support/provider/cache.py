@@ -4,6 +4,7 @@
 - A change of a level invalidates that level and those after it. Tool definitions and the model invalidate everything;
   the switches for web search and citations and the speed invalidate system prompt and messages; `tool_choice`, images,
   and the parameters of thinking (including effort) invalidate the messages.
+- A deferred tool is no part of the prefix; it stands where a message first adds it.
 - From each mark the provider looks back over at most 20 blocks, the marked one included, for a cached prefix.
 - A prefix below the model's minimum is silently not cached.
 - An entry lives 5 minutes or an hour from its last use. It can be read once the response to its request has begun.

@@ -2,7 +2,7 @@
 
 As documented in "Preserved thinking" and "Prefix checks on thinking blocks" (platform.claude.com): a block must come
 back unmodified. From 5.1 on it is valid only after the same system prompt, tools and messages as when it was created,
-and no block between two others may be missing. Cache marks are not part of the check.
+and no block between two others may be missing. Cache marks and deferred tools are not part of the check.
 """
 
 import hashlib

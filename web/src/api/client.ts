@@ -37,7 +37,7 @@ function sentence(status: number, detail: unknown): string {
     const joined = messages.filter(Boolean).join(" ");
     if (joined) return joined;
   }
-  return status === 0 ? "The service does not answer." : `The service has answered ${status}.`;
+  return status === 0 ? "The service is not responding." : `The service answered with status ${status}.`;
 }
 
 const BEARER = "Bearer ";

@@ -11,7 +11,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 5_000,
       retry: (count, error) =>
-        count < RETRIES && error instanceof ApiError && [0, 429, 502, 503, 504].includes(error.status),
+        count < RETRIES && error instanceof ApiError && [0, 502, 503, 504].includes(error.status),
       retryDelay: (count, error) =>
         1000 * (error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS : 2 ** count),
       networkMode: "always", // the service may be on this machine, without any network

@@ -21,7 +21,7 @@ export class Failure extends Component<{ children: ReactNode }, State> {
       <EmptyState
         isPage
         title="This page could not be shown"
-        action={<Button onClick={() => location.reload()}>Load it again</Button>}
+        action={<Button onClick={() => location.reload()}>Reload</Button>}
       >
         {error instanceof Error ? error.message : "An unknown error."}
       </EmptyState>

@@ -51,7 +51,7 @@ export function Header({ onPalette }: { onPalette: () => void }) {
         aria-keyshortcuts="Meta+K Control+K"
       >
         <SearchIcon size={14} />
-        <span className="truncate flex-1 max-[900px]:sr-only">Go to run, tree, node…</span>
+        <span className="truncate flex-1 max-[900px]:sr-only">Go to run or tree…</span>
         <Kbd keys="mod+k" />
       </button>
       <span

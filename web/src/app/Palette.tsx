@@ -79,7 +79,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="py-3 px-4 text-ink-3">Nothing has this name.</p>}
+      {found.length === 0 && <p className="py-3 px-4 text-ink-3">Nothing found.</p>}
     </dialog>
   );
 }

@@ -17,7 +17,7 @@ export function PaletteDoor({ onClose }: { onClose: () => void }) {
       },
       () => {
         if (!isWanted) return;
-        toast("This could not be loaded: the service does not answer.");
+        toast("This could not be loaded: the service is not responding.");
         onClose();
       },
     );

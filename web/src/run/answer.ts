@@ -217,7 +217,7 @@ export function seamSentence({ is_woken, pause_s, attempt, under_way = [] }: Sea
     const subject = what === "turn" ? "The turn under way" : what === "tool" ? name : lastPart(name);
     return ` ${subject} ${HOW[how] ?? how}.`;
   });
-  return `Another worker went on after ${pause}${again}.${works.join("")}`;
+  return `Another worker continued after ${pause}${again}.${works.join("")}`;
 }
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

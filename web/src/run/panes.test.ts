@@ -82,7 +82,7 @@ describe("what a person was asked, and where another worker went on", () => {
       { what: "tool", name: "vault_write", how: "unknown" },
     ];
     expect(seamSentence({ ...seam, attempt: 2, under_way })).toBe(
-      "Another worker went on after 2.10 s, attempt 2. The turn under way went on after what was said. vault_write may have been carried out.",
+      "Another worker continued after 2.10 s, attempt 2. The turn under way went on after what was said. vault_write may have been carried out.",
     );
   });
 });

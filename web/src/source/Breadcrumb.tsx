@@ -23,7 +23,7 @@ export function Breadcrumb({ file, view, nodes, room, onNode }: BreadcrumbProps)
   return (
     <nav
       className="flex-1 min-w-0 pl-3 pr-2 overflow-hidden text-ink-3 text-sm leading-5 whitespace-nowrap"
-      aria-label="Way to the decision"
+      aria-label="Path to the decision"
     >
       <ol className="flex items-baseline list-none">
         <li className={NAME}>{left === 0 ? file : "…"}</li>

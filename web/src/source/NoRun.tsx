@@ -26,7 +26,7 @@ export function NoRun({ runId, error, onRetry }: NoRunProps) {
         title={`There is no run ${runId.slice(0, 8)}`}
         action={all}
       >
-        It does not exist, or it is another user’s.
+        It does not exist, or it belongs to another user.
       </EmptyState>
     );
   return (
@@ -36,7 +36,7 @@ export function NoRun({ runId, error, onRetry }: NoRunProps) {
       title="The run could not be read"
       action={<Button onClick={onRetry}>Try again</Button>}
     >
-      {error?.message ?? "Something unexpected came in place of it."}
+      {error?.message ?? "The service sent something unexpected."}
     </EmptyState>
   );
 }
@@ -55,7 +55,7 @@ function Figures({ runId }: { runId: string }) {
         title="The record of this run was deleted"
         action={<LinkButton href="/runs">All runs</LinkButton>}
       >
-        The conversation was deleted, or the record has reached its age.
+        The conversation was deleted, or the record has expired.
       </EmptyState>
     );
   if (!run) return <Skeleton />;
@@ -69,7 +69,7 @@ function Figures({ runId }: { runId: string }) {
   ];
   return (
     <div>
-      <FiguresStrip>The conversation was deleted, or the record has reached its age.</FiguresStrip>
+      <FiguresStrip>The conversation was deleted, or the record has expired.</FiguresStrip>
       <dl className="max-w-140 p-4 font-mono text-sm">
         {rows.map(([label, value]) => (
           <div key={label} className="grid grid-cols-[128px_1fr] py-1 border-b border-line">

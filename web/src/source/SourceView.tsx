@@ -389,6 +389,6 @@ export function SourceView({
 
 function whyNoTree(problem: string): string {
   return problem === "" || problem === OMITTED
-    ? "The tree of this run is not in the store any more."
+    ? "The tree of this run is no longer stored."
     : `The tree of this run is not known: ${problem}.`;
 }

@@ -24,7 +24,7 @@ export interface Matrix {
 const DOT_FROM_PX = 8; // columns that are narrower have no dots
 const MOST_MARK_PX = 11;
 
-/** A node has a dot where it is not asked any more: it was in an earlier tick of the turn. */
+/** A node has a dot where it is withdrawn: it was in an earlier tick of the turn. */
 export function drawMatrix(
   pen: Pen,
   matrix: Matrix,

@@ -9,7 +9,7 @@ interface Kept {
   theme: Theme;
   /** Single letters are commands; those with ⌘ or Ctrl always are. */
   singleKeys: boolean;
-  /** The tree stands beside the chat; null until it is chosen: where there is much room. */
+  /** The tree stands beside the chat; null until it is chosen: for runs that began on this page. */
   treeBesideChat: boolean | null;
 }
 

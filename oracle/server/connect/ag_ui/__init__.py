@@ -3,5 +3,5 @@
 from oracle.core.features import Feature
 
 FEATURE = Feature(
-    name="ag-ui", summary="Serves AG-UI's clients at /agui.", adapters={"/agui": "oracle.server.connect.ag_ui.routes"}
+    name="ag-ui", summary="Serves AG-UI clients at /agui.", adapters={"/agui": "oracle.server.connect.ag_ui.routes"}
 )

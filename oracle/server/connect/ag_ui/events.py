@@ -187,7 +187,7 @@ class AgUiEvents:
         self._close_turn()
         end: dict[str, Any] = {} if done.usage is None else {"usage": [_usage(done.model_used, done.usage)]}
         if done.termination_reason == "error":
-            failed = self._failed or chunks.Failed("The query failed.", "internal")
+            failed = self._failed or chunks.Failed("The run failed.", "internal")
             self._put("RUN_ERROR", message=failed.error, code=failed.error_type, **end)
             return
         end["result"] = {"run_id": done.run_id, "termination_reason": done.termination_reason, "turns": done.turns}

@@ -34,8 +34,8 @@ from oracle.server.connect.base.placing import deliver, delivery, latest_run, re
 from oracle.server.connect.base.streaming import adapted_stream, folded
 from oracle.tools.client_tools import read_tools
 
-_NOT_DONE = "The user has not run this."
-_HOW_APPROVED = "an approval is answered with the payload true, false, or {approved, arguments, comment}"
+_NOT_DONE = "The user has not approved this call."
+_HOW_APPROVED = "the payload of an approval must be true, false or {approved, arguments, comment}"
 
 
 class AgUiMessage(BaseModel, strict=True):
@@ -103,7 +103,7 @@ class RunAgentInput(ClientBody):
         """The question.
 
         Raises:
-            UserError: there is none, or it has something that is no text.
+            UserError: there is none, or it has something that is neither text nor a file with its bytes.
             ClientToolError: a tool cannot be offered.
         """
         last = self.question
@@ -154,7 +154,7 @@ def decisions(body: RunAgentInput, kept: Mapping[str, KeptInterrupt]) -> Iterato
     for entry in body.resume:
         found = kept.get(entry.interruptId)
         if found is None:
-            raise UserError("nothing is asked under this id", loc=("body", "resume"), value=entry.interruptId)
+            raise UserError("no question has this id", loc=("body", "resume"), value=entry.interruptId)
         if entry.status == "resolved":
             yield delivery(found.id, **_resolved(found, entry.payload))
         elif found.status not in ("expired", "withdrawn") and (found.answered_by or found.expires_at > time.time()):

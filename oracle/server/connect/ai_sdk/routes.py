@@ -31,8 +31,8 @@ from oracle.tools.client_tools import read_tools
 
 _DEEPEST: Final = 200
 _OTHER_CALL = (
-    "this is not the call that waits for an answer: send its part as it was streamed; other arguments are put in the "
-    "place of the model's by POST /api/oracle/runs/{run_id}/deliveries"
+    "this is not the call that waits for an answer: send its part as it was streamed; to change the arguments use "
+    "POST /api/oracle/runs/{run_id}/deliveries"
 )
 
 
@@ -74,7 +74,7 @@ class ChatBody(ClientBody):
         """The question.
 
         Raises:
-            UserError: there is none.
+            UserError: there is none, or a file of it has no bytes.
             ClientToolError: a tool cannot be offered.
         """
         *before, last = self.messages
@@ -168,7 +168,7 @@ async def _go_on(message: UIMessage, parts: Parts, caller: CallerNow) -> Respons
     decided = list(decisions(message, kept))
     pending = {each.id for each in kept.values() if each.status == "pending"}
     if pending and pending.isdisjoint(each.id for each in decided):
-        raise ConversationBusyError(f"the answer waits for a decision on {', '.join(sorted(pending))}", detail=None)
+        raise ConversationBusyError(f"the run waits for a decision on {', '.join(sorted(pending))}", detail=None)
     await deliver(run, decided, parts, caller)
     rest = UIMessageStream(run, seen=message.seen, answered=[each.id for each in decided])
     return adapted_stream(parts, run, rest, headers=_HEADERS)

@@ -66,7 +66,7 @@ async def begin(
     _check_metadata(asked.metadata)
     if asked.instructions and protocol not in _told:
         _told.add(protocol)
-        log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are not obeyed; said once")
+        log.info("instructions.ignored", protocol=protocol, hint="system messages of clients are ignored; logged once")
     is_one = chain.is_named or asked.is_repeat  # without a name, several conversations may begin with the same words
     seen: int | None = None
     for _ in range(_MOST_TRIES):
@@ -89,7 +89,7 @@ async def begin(
                 await placing.discard(place)
                 if not isinstance(error, ConversationMovedError):
                     raise
-    raise ConversationBusyError("other requests of the conversation came at the same moment, again and again")
+    raise ConversationBusyError("other requests of the conversation kept arriving at the same moment")
 
 
 def _earlier(asked: ClientQuestion, chain: Chain, known: KnownRuns, seen: int | None) -> str | None:
@@ -108,7 +108,8 @@ def _check_metadata(metadata: Mapping[str, str]) -> None:
     names, texts = max(map(len, metadata), default=0), max(map(len, metadata.values()), default=0)
     if len(metadata) > _MOST_METADATA or names > _LONGEST_NAME or texts > _LONGEST_TEXT:
         raise UserError(
-            f"metadata has at most {_MOST_METADATA} names of up to {_LONGEST_NAME} characters, with texts of up to "
+            f"metadata may have at most {_MOST_METADATA} names of up to {_LONGEST_NAME} characters, with texts of up "
+            f"to "
             f"{_LONGEST_TEXT}; here are {len(metadata)} names of up to {names}, with texts of up to {texts}",
             loc=("body", "metadata"),
         )

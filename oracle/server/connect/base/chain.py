@@ -7,7 +7,7 @@ Rules:
 - What was said is a chain of digests, one for each text of the user's. Where the conversation has a name, only what the
   user has said is in it. Where it has none, what the client has as our answers is in it too.
 - White space is compared as if it were one space: clients trim.
-- A body has the client's whole history, and nobody has counted it, so little more than the question is read of it.
+- A body has the client's whole history, of unknown size, so little more than the question is read.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def check_amount(body: object, *, most_values: int = MOST_VALUES) -> None:
     """
     for name, items in body.items() if isinstance(body, dict) else ():
         if isinstance(items, list) and len(items) > MOST_ITEMS:
-            problem = f"this has at most {MOST_ITEMS:,} items, given {len(items):,}: send less of the history"
+            problem = f"this may have at most {MOST_ITEMS:,} items, given {len(items):,}: send less of the history"
             raise UserError(problem, loc=("body", name))
     count = 0
     rest = [body]
@@ -60,7 +60,7 @@ def check_amount(body: object, *, most_values: int = MOST_VALUES) -> None:
         inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
         count += len(inner)
         if count > most_values:
-            problem = f"the body has more than {most_values:,} values; at most these are read"
+            problem = f"the body has more than {most_values:,} values, the most that are read"
             raise UserError(problem, loc=("body",))
         rest += [value for value in inner if isinstance(value, dict | list)]
 

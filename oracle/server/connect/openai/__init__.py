@@ -8,8 +8,7 @@ FEATURE = Feature(
     settings=(
         Setting(
             "openai_activity",
-            "Whether answers in the form of OpenAI's chat completions tell what tools do, and what waits for a person, "
-            "in lines of their reasoning (`1`); else with thinking alone (`0`).",
+            "`1`: chat completions show tool calls and waiting questions as reasoning; `0`: only the model's thinking.",
             kind="flag",
             default=True,
         ),

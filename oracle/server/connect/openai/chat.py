@@ -4,7 +4,7 @@ Rules:
 
 - Parameters without a meaning for trees (`temperature`, `stop`, `tools`, ...), and those that nobody knows, are
   accepted: clients send them by themselves, and cannot all leave them out. Each name is in the log once.
-- What would change the meaning of the answer (two of them, a schema, sound) is refused.
+- What would change the meaning of the answer (two of them, sound) is refused.
 - Roles may come in any order, and texts may be missing; only that the last one is the user's is required.
 """
 
@@ -59,13 +59,13 @@ def read_chat(body: Mapping[str, Any]) -> ChatRequest:
     """
     IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("n") not in (None, 1):
-        raise wrong("a question has one answer; `n` may only be 1", "n")
+        raise wrong("a question gets one answer; `n` may only be 1", "n")
     if any(kind != "text" for kind in typed(body, "modalities", list)):
         raise wrong('answers are text; `modalities` may only have "text"', "modalities")
     form = typed(body, "response_format", dict)
     talk = _talk(body)
     if not talk.question:
-        raise wrong("the last text is to be a question of the user's", "messages")
+        raise wrong("the last text must be a question of the user", "messages")
     instructions = "\n\n".join(talk.instructions) or None
     return ChatRequest(
         body.get("model"),
@@ -87,7 +87,7 @@ def _talk(body: Mapping[str, Any]) -> Talk:
     talk = Talk()
     for n, message in enumerate(typed(body, "messages", list)):
         if not isinstance(message, dict):
-            raise wrong("a message is to be an object with `role` and `content`", "messages", n)
+            raise wrong("a message must be an object with `role` and `content`", "messages", n)
         role, content = message.get("role"), message.get("content")
         if role not in _SKIPPED:
             left_out = ("refusal",) if role == "assistant" else ()

@@ -23,11 +23,11 @@ from oracle.server.api.errors import bounded
 from oracle.server.connect.openai.errors import failure
 from oracle.server.connect.openai.requests import model_of
 
-WAITS: Final = "This answer waits for a person: "
+WAITS: Final = "This run waits for a person: "
 _END: Final = b"data: [DONE]\n\n"
 _LIMITED: Final[frozenset[TerminationReason]] = frozenset({"max_iterations", "token_budget", "timeout"})
 _LONGEST_LINE: Final = 200
-_STOPPING: Final = Failed("The service is stopping; the answer goes on without this stream.", "service_stopping")
+_STOPPING: Final = Failed("The service is stopping; the run continues without this stream.", "service_stopping")
 
 
 class CompletionFrames:
@@ -105,7 +105,7 @@ class CompletionFrames:
         done = self._answer.done
         if done is None or done.termination_reason != "error":
             return None
-        return self._answer.failed or Failed("The query failed.", "internal")
+        return self._answer.failed or Failed("The run failed.", "internal")
 
     def _ending(self, done: Done) -> Iterator[bytes]:
         if cited := self._cited():

@@ -65,7 +65,7 @@ def choose_model(name: object, parts: ServiceParts) -> ModelChoice:
     """
     known = ", ".join(model_names(parts)[:20])
     if name is None:
-        raise UserError(f"a model is to be named; there are {known}", loc=("body",))
+        raise UserError(f"name a model; the known ones are {known}", loc=("body",))
     text = str(name)
     tree, slash, model = text.partition("/")
     if parts.oracle.may_name(tree):
@@ -73,7 +73,7 @@ def choose_model(name: object, parts: ServiceParts) -> ModelChoice:
             return ModelChoice(tree)
         if model.strip() and parts.provider_answers and parts.settings.allows_model(model):
             return ModelChoice(tree, model)
-    raise UserError(f"there is no model {bounded(text)!r}; there are {known}", loc=("body", "model"))
+    raise UserError(f"there is no model {bounded(text)!r}; the known ones are {known}", loc=("body", "model"))
 
 
 def model_of(run: RunRecord) -> str:
@@ -139,7 +139,7 @@ class Talk:
         """Add a message.
 
         Raises:
-            UserError: there is no such role.
+            UserError: there is no such role, or a file of the user's has no bytes.
         """
         role = message.get("role")
         self.files = files_of(message.get("content"), *place, "content") if role == "user" else []
@@ -149,7 +149,7 @@ class Talk:
             self.said.append(Said(role, text))
         else:
             known = "system, developer, user and assistant"
-            raise wrong(f"there is no role {bounded(role)!r}; there are {known}", *place, "role")
+            raise wrong(f"there is no role {bounded(role)!r}; the known ones are {known}", *place, "role")
 
 
 async def json_object(request: Request) -> Mapping[str, Any]:
@@ -161,9 +161,9 @@ async def json_object(request: Request) -> Mapping[str, Any]:
     try:
         body = from_json(await request.body())
     except ValueError as error:
-        raise UserError(f"the body is no JSON: {bounded(error)}", loc=("body",)) from None
+        raise UserError(f"the body is not JSON: {bounded(error)}", loc=("body",)) from None
     if not isinstance(body, dict):
-        raise UserError("the body is to be a JSON object", loc=("body",))
+        raise UserError("the body must be a JSON object", loc=("body",))
     check_amount(body)
     return body
 
@@ -182,7 +182,7 @@ def typed(body: Mapping[str, Any], name: str, kind: type[Any]) -> Any:  # noqa: 
     given = body.get(name)
     if given is not None and not isinstance(given, kind):
         shapes = {bool: "true or false", str: "a text", dict: "an object", list: "a list"}
-        raise wrong(f"this is to be {shapes[kind]}", name)
+        raise wrong(f"this must be {shapes[kind]}", name)
     return kind() if given is None else given
 
 
@@ -201,7 +201,7 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise wrong("this is to be a text, or a list of parts", *place)
+        raise wrong("this must be a text or a list of parts", *place)
     texts = []
     for at, part in enumerate(content):
         kind = part.get("type") if isinstance(part, dict) else None
@@ -209,7 +209,7 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
             continue
         text = part[fields[kind]] if isinstance(kind, str) and fields.get(kind) in part else None
         if not isinstance(text, str):
-            raise wrong(f"parts of content are texts here; {bounded(kind)!r} cannot be read", *place, at)
+            raise wrong(f"parts of content must be texts here; {bounded(kind)!r} cannot be read", *place, at)
         texts.append(text)
     return "\n".join(texts)
 
@@ -222,7 +222,7 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
     """
     given: dict[str, Any] = typed(body, "metadata", dict)
     if len(given) > _MOST_PAIRS or not all(isinstance(value, str) for value in given.values()):
-        raise wrong(f"metadata is an object of at most {_MOST_PAIRS} texts", "metadata")
+        raise wrong(f"metadata must be an object of at most {_MOST_PAIRS} texts", "metadata")
     return given
 
 

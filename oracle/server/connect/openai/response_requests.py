@@ -3,7 +3,7 @@
 Rules:
 
 - Parameters that trees have no use for are accepted, and their names are in the log once. What would change the meaning
-  of the answer (a schema, tools that a third party is to run, a stored prompt) is refused.
+  of the answer (tools that a third party is to run, a stored prompt) is refused.
 - The items that a client has from us, it may send back: they say where it is, and nothing of them is believed.
 - Results and decisions behind the last text of the user's go on with what has asked for them; those before it are past.
 """
@@ -55,7 +55,7 @@ class GivenItem(NamedTuple):
 
     def unknown(self) -> UserError:
         """That nothing of the id was asked."""
-        return UserError(f"nothing was asked that has the id {bounded(self.id)!r}", loc=self.place)
+        return UserError(f"no question has the id {bounded(self.id)!r}", loc=self.place)
 
     def delivery(self, asked: Interrupt) -> Delivery:
         """The same as the run takes it. The answer to a question is JSON where its schema wants no text.
@@ -115,20 +115,20 @@ def read_response(body: Mapping[str, Any]) -> ResponseRequest:
     """
     IGNORED.note(name for name, value in body.items() if name not in _READ and value is not None)
     if body.get("prompt") is not None:
-        raise wrong("there are no stored prompts; say it in `input`", "prompt")
+        raise wrong("stored prompts are not supported; use `input`", "prompt")
     form = typed(body, "text", dict).get("format") or {"type": "text"}
     if not isinstance(form, dict):
         raise wrong("this must be an object", "text", "format")
     found = _Input(instructions=[*filter(None, [typed(body, "instructions", str)])])
     _read_input(found, body.get("input"))
     if not found.question and not found.given:
-        raise wrong("the last text of the input is to be a question of the user's", "input")
+        raise wrong("the last text of the input must be a question of the user", "input")
     metadata = metadata_of(body)
     if any(name.startswith(OWN_KEYS) for name in metadata):
-        raise wrong(f"keys that begin with {OWN_KEYS!r} are the service's own", "metadata")
+        raise wrong(f"keys that begin with {OWN_KEYS!r} are reserved", "metadata")
     previous, conversation = typed(body, "previous_response_id", str) or None, _conversation(body)
     if previous is not None and conversation is not None:
-        raise wrong("`previous_response_id` says the conversation already; leave one out", "conversation")
+        raise wrong("`previous_response_id` already names the conversation; leave one out", "conversation")
     kept = {PREVIOUS: previous, CONVERSATION: conversation}
     asked = ClientQuestion(
         found.question,
@@ -146,10 +146,10 @@ def read_response(body: Mapping[str, Any]) -> ResponseRequest:
 def _read_input(found: _Input, given: object) -> None:
     given = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(given, list):
-        raise wrong("the input is a text or a list of items", "input")
+        raise wrong("the input must be a text or a list of items", "input")
     for n, item in enumerate(given):
         if not isinstance(item, dict):
-            raise wrong("an item is to be an object with a `type`", "input", n)
+            raise wrong("an item must be an object with a `type`", "input", n)
         if own := _OWN_ITEM.fullmatch(str(item.get("id"))):
             found.last_run = own[1]
         kind = item.get("type", "message" if "role" in item else None)
@@ -168,12 +168,12 @@ def _given(item: Mapping[str, Any], n: int) -> GivenItem:
     name = "call_id" if is_output else "approval_request_id"
     id_, approves, reason = item.get(name), item.get("approve"), item.get("reason")
     if not isinstance(id_, str):
-        raise wrong("this is to be the id of what is answered", "input", n, name)
+        raise wrong("this must be the id of the question that is answered", "input", n, name)
     place = ("body", "input", n, name)
     if is_output:
         return GivenItem(id_, place, text_of(item.get("output"), "input", n, "output", fields=_TEXTS))
     if not isinstance(approves, bool) or not isinstance(reason, str | None):
-        raise wrong("`approve` is to be true or false, and `reason` a text", "input", n)
+        raise wrong("`approve` must be true or false, and `reason` a text", "input", n)
     return GivenItem(id_, place, None, approves, reason)
 
 
@@ -182,7 +182,7 @@ def _conversation(body: Mapping[str, Any]) -> str | None:
     given = given.get("id", "") if isinstance(given, dict) else given
     if given is not None and (not isinstance(given, str) or not 0 < len(given) <= _LONGEST_CONVERSATION):
         most = f"of up to {_LONGEST_CONVERSATION} characters"
-        raise wrong(f"this is to be the name of a conversation, {most}, or an object with its `id`", "conversation")
+        raise wrong(f"this must be the name of a conversation, {most}, or an object with its `id`", "conversation")
     return given
 
 
@@ -190,7 +190,7 @@ def _tools(body: Mapping[str, Any]) -> ClientTools:
     tools = []
     for n, tool in enumerate(typed(body, "tools", list)):
         if not isinstance(tool, dict) or tool.get("type") != "function":
-            problem = "tools of a request are functions, which the client runs; those of the service need no mention"
+            problem = "tools of a request must be functions, which the client runs; leave out the service's tools"
             raise wrong(problem, "tools", n, "type")
         named = {"name": tool.get("name", ""), "description": tool.get("description") or ""}
         tools.append(named | {"input_schema": tool.get("parameters") or {}})

@@ -124,7 +124,7 @@ async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller)
     by_id = {each.id: each for each in given}
     waiting = {each.id for each in portions.waiting}
     if waiting & by_id.keys() and (missing := sorted(waiting - by_id.keys())):
-        raise wrong(f"{', '.join(map(repr, missing))} waits for an answer, too: give all of them at once", "input")
+        raise wrong(f"{', '.join(map(repr, missing))} also waits for an answer; send all answers at once", "input")
     decided = [each.delivery(portions.interrupts[each.id]) for each in by_id.values()]
     await deliver(run, decided, parts, caller)
     return run, max(map(portions.after, by_id))

@@ -417,7 +417,7 @@ def test_a_rule_rejects_one_request_and_accepts_a_similar_one(rule, refused, wor
 
 
 def test_every_rule_has_both_cases_and_a_source():
-    elsewhere = {"beta header", "web search"}
+    elsewhere = {"beta header", "web search", "tool changes"}
     assert {each.name for each in RULES} == {case[0] for case in CASES.values()} | elsewhere
     assert all(each.source for each in RULES)
 

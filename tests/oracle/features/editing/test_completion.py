@@ -196,7 +196,7 @@ def test_snippets_have_what_the_kind_must_have(marked: str, label: str, end: str
 def test_proposals_say_what_they_mean(folder: Path) -> None:
     assert "RUNNING while the model responds" in completed(HEAD + "  |", folder)["llm_turn"].doc
     until = completed(HEAD + "  loop:\n    |", folder)["until"]
-    assert "the loop ends when it is true" in until.doc
+    assert "nds the loop when true" in until.doc
     assert completed(HEAD + "  llm_turn:\n    |", folder)["timeout_s"].detail == "number, more than 0, default `null`"
     assert "How often." in completed(HEAD + "  condition: |", folder)["nudges"].doc
     assert "Reminds." in completed(HEAD + "  subtree: |", folder)["remind"].doc

@@ -96,7 +96,7 @@ def test_rules_that_hold_exit_with_0_and_only_the_latest_or_newer_queries_are_ju
     assert oracle("trees", "judge", tree, "--since", "7d", "--data-dir", folder).out.splitlines()[-1].startswith("4 ")
     wrong = oracle("trees", "judge", tree, "--since", "soon", "--data-dir", folder)
     assert wrong.code == 2
-    assert "'soon' is no time; give a duration (30min, 2h, 7d) or a date (2026-11-01)" in wrong.err
+    assert "'soon' is not a time; give a duration (30min, 2h, 7d) or a date (2026-11-01)" in wrong.err
 
 
 def test_a_tree_without_rules_has_nothing_to_judge(oracle, data, tmp_path):

@@ -17,9 +17,9 @@ DOCUMENTED = {name: text for text, name in TREE.findall(PAGE.read_text(encoding=
 WHOLE = [name for name, text in DOCUMENTED.items() if "parameters:" not in text and "internal:" not in text]
 SENSIBLE = {**GOOD, **dict.fromkeys(WHOLE, DOCUMENTED)}
 STRIDE = 8
-"""One of so many is verified in each run of the tests, the other even ones by `make check`, odd ones by `make soak`."""
+"""`make test` and `make check` verify one of so many, `make soak` the others."""
 COSTLY = {"empty_responses", "half_way", "timeout_above_the_guard"}
-"""Of those, what takes more than half a second."""
+"""Of those of `make check`, what takes more than half a second."""
 
 
 @pytest.mark.parametrize(

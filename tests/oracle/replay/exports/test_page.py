@@ -140,7 +140,7 @@ def test_answer_blackboard_and_messages_are_those_of_the_tick(show, tools):
     assert "search_code" in page.run(TABPANEL)
     assert "Searching." in page.run(TABPANEL)
     page.press("3")
-    assert "As before" in page.run(TABPANEL)
+    assert "Unchanged" in page.run(TABPANEL)
     page.press("4")
     assert "Request of turn 2" in page.run(TABPANEL)
 

@@ -126,20 +126,20 @@ WAYS = {
         "stop: completed",
         (),
         *("settled", "stop"),
-        "stop stopped the query as completed, but the facts do not support that: ",
+        "stop stopped the run as completed, but the facts do not support that: ",
         "error",
     ),
     "an answer that is empty": Way(
         "sequence: [llm_turn, {stop: completed}]",
         (says(""),),
         *("settled", "stop"),
-        "stop stopped the query as completed, but the model wrote no answer: it counts as stuck.",
+        "stop stopped the run as completed, but the model wrote no answer: it counts as stuck.",
         "stuck",
     ),
     "a reason of another kind's making": Way(
         "sequence: [llm_turn, {condition: turn == 1}, {stop: stuck}]",
         (answers(),),
-        *("stop", "stop", "Because turn is 1, the query stops as stuck.", "stuck"),
+        *("stop", "stop", "Because turn is 1, the run stops as stuck.", "stuck"),
     ),
 }
 
@@ -207,7 +207,7 @@ async def test_a_rule_that_ends_the_run_is_named(store: Store, archive: Archive)
     history = await explained(archive, record)
     assert decided_by(history) == ("rule", None)
     assert history.end is not None
-    assert history.end.sentence.startswith("The rule one_search ended the query, broken by ")
+    assert history.end.sentence.startswith("The rule one_search ended the run, broken by ")
     assert history.end.sentence.endswith(": One search is enough.")
 
 
@@ -230,7 +230,7 @@ async def test_a_run_of_a_killed_process_says_so(url: str):
     assert decided_by(history) == ("service", None)
     assert history.end is not None
     assert history.end.sentence.startswith(
-        "The service was interrupted, and the query was ended from its log, while llm_turn was running"
+        "The service was interrupted, and the run was ended from its log, while llm_turn was running"
     )
 
 

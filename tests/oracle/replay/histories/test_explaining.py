@@ -356,7 +356,7 @@ async def test_a_forgotten_run_has_its_row(store: Store, archive: Archive):
 async def test_a_query_that_cannot_be_built_again_is_shown_without_reasons(store: Store, archive: Archive):
     log = await log_of_script(store, archive, "an answer")
     history = replace(log, record=replace(log.record, limits={"max_iterations": "many"})).explained()
-    assert "its query cannot be built again" in history.problem
+    assert "its run cannot be rebuilt" in history.problem
     assert history.ticks
     assert history.unexplained_from == 1
 

@@ -75,7 +75,7 @@ async def test_a_node_that_raises_is_the_news_of_its_tick(store: Store, archive:
         record = (await it.ask(tree="own")).record
     history = (await log_of(archive, record)).explained()
     assert history.ticks[0].headline.startswith(
-        "The query begins. condition raised an error, which counts as no: ExpressionError: "
+        "The run begins. condition raised an error, which counts as no: ExpressionError: "
     )
     (visit,) = [visit for visit in history.ticks[0].visits if nodes_kind(history, visit.node) == "condition"]
     assert visit.text == "risk null → error"

@@ -160,7 +160,7 @@ async def test_a_run_is_held_for_an_hour_at_most_however_often_its_lease_is_rene
         told = await it.told(live.record)
         assert (await olga.debugger.state(live.record)).why == "limit"
     assert told.record.termination_reason == "completed"
-    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a query is held for an hour at most."
+    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a run is held for an hour at most."
 
 
 async def test_the_hour_begins_with_the_pause_and_not_with_the_command_that_asks_for_it(store: Store) -> None:
@@ -178,7 +178,7 @@ async def test_the_hour_begins_with_the_pause_and_not_with_the_command_that_asks
         assert (await olga.debugger.state(live.record)).standing == "paused"
         it.clock.advance(1)
         told = await it.told(live.record)
-    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a query is held for an hour at most."
+    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a run is held for an hour at most."
 
 
 class Open(Gate):
@@ -201,7 +201,7 @@ async def test_a_cancel_ends_a_paused_run_at_once(store: Store, url: str) -> Non
             await olga.does(live, "pause")
     assert told.record.termination_reason == "user_cancelled"
     assert not asked(it)
-    assert notices(told.chunks)[-1] == "Resumed after 0 s, because the query was cancelled."
+    assert notices(told.chunks)[-1] == "Resumed after 0 s, because the run was cancelled."
     await replays_exactly(url, told.record)
 
 
@@ -324,7 +324,7 @@ async def test_what_a_run_cannot_have_is_refused_with_what_would_be_right(store:
         live = await it.start()
         await olga.until(live, "paused")
         for fields, problem in (
-            ({"key": "turn", "value": 3}, "'turn' shows the state of the query and cannot be changed"),
+            ({"key": "turn", "value": 3}, "'turn' shows the state of the run and cannot be changed"),
             ({"key": "cancel_requested", "value": True}, "cannot be changed"),
             ({"key": "hnt", "value": ""}, "there is no blackboard key 'hnt'; did you mean 'hint'"),
             ({"key": "hint", "value": 3}, "'hint' must be text, not 3"),

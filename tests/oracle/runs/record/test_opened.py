@@ -1,6 +1,7 @@
 """What a run began with comes back from its log as it was written."""
 
 from dataclasses import replace
+
 from oracle.classify import QueryClassification
 from oracle.runs.record.events import KnownTool, Opened
 from oracle.runs.repeating import stand_in

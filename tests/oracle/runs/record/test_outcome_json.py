@@ -1,6 +1,7 @@
 """Outcomes survive the way into a log and back."""
 
 from dataclasses import replace
+
 import pytest
 
 from bt_runtime import Outcome

@@ -63,7 +63,7 @@ class MemoryStore:
 
     async def begin(self, new: NewRun, *, places: Places = Places()) -> RunRecord:  # noqa: B008  frozen
         if any(row.status != "finished" and row.context_id == new.context_id for row in self.rows.values()):
-            raise ConversationBusyError(f"the conversation {new.context_id!r} is answering another query")
+            raise ConversationBusyError(f"the conversation {new.context_id!r} is answering another question")
         at = time.time()
         row = RunRecord(
             id=new.id,

@@ -90,13 +90,13 @@ class Service:
     async def resuming(
         self, run_id: str, *, after: int | None = None, headers: dict[str, str] | None = None
     ) -> AsyncIterator[Streamed]:
-        """Take a stream up again."""
+        """Resume a stream."""
         given = dict(headers or {}) | ({} if after is None else {"Last-Event-ID": str(after)})
         async with self.client.stream("GET", f"/api/oracle/runs/{run_id}/stream", headers=given) as response:
             yield await read_stream(response)
 
     async def resume(self, run_id: str, **options: Any) -> Streamed:
-        """Take a stream up again, and read it to its end."""
+        """Resume a stream, and read it to its end."""
         async with self.resuming(run_id, **options) as streamed:
             await streamed.rest()
         return streamed

@@ -62,7 +62,7 @@ async def test_open_webui_names_its_user_by_a_signed_header():
 async def test_open_webui_names_its_user_in_plain_words_if_the_operator_allows_that_header():
     headers = recorded("open_webui_plain")
     told = await refused(headers)
-    assert "names its user: X-OpenWebUI-User-Jwt or X-User-Id header" in told
+    assert "must name its user: X-OpenWebUI-User-Jwt or X-User-Id header" in told
     allowed = made(user_header="X-OpenWebUI-User-Id", operators=(f"webui:{ANNA}", "webui:7"))
     assert await allowed.caller(headers) == Caller(f"webui:{ANNA}"), "and no operator: nothing proves it"
     assert (await allowed.caller(by_jwt(signed(sub="7")))).is_operator, "that is proven"
@@ -97,7 +97,7 @@ async def test_librechat_names_its_user_by_an_access_token_or_in_plain_words():
             await refused(sent(exp=time.time() - 100), both) == "The X-User-Token header is not valid: it has expired."
         )
         told = await refused(recorded("librechat_unfilled", token="chat-token"), both)
-        assert "has sent its template, and has not put a user into it" in told
+        assert "sent its template without filling in a user" in told
         assert "more than once" in await refused([*sent(), (b"x-user-token", issuer.token().encode())], both)
         assert "1-190 printable" in await refused(sent(sub="a" * 245), both)
         for forged in (
@@ -127,7 +127,7 @@ FORGED: Mapping[str, tuple[Callable[[], str], str]] = {
     "none": (lambda: "eyJhbGciOiJub25lIn0.e30.", "it is signed with another algorithm ('alg')"),
     "no token": (lambda: "anna", "it is not formed as it must be"),
     "nothing": (lambda: "", "it is not formed as it must be"),
-    "huge": (lambda: "a." * 20_000, "it was sent more than once, or is longer than 16,384 bytes"),
+    "huge": (lambda: "a." * 20_000, "it is sent more than once or is longer than 16,384 bytes"),
 }
 
 
@@ -150,7 +150,7 @@ async def test_plain_words_that_name_nobody_are_refused(value):
 
 async def test_a_request_that_names_nobody_is_refused_but_for_the_list_of_models():
     nobody = [(b"authorization", b"Bearer webui-token")]
-    assert "Without it all users of the chat would be one" in await refused(nobody)
+    assert "Otherwise all users of the chat would be the same user" in await refused(nobody)
     assert await CHECKED.caller(nobody, may_be_nobody=True) == Caller("webui")
     assert "is not valid" in await refused(by_jwt("forged"), may_be_nobody=True)
 

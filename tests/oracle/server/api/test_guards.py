@@ -106,7 +106,7 @@ async def test_the_size_of_a_body_is_bounded_with_and_without_content_length(sta
     for content in (large, pieces()):
         response = await service.client.post("/api/oracle", content=content, headers=headers)
         assert response.status_code == 413
-        assert response.json() == {"detail": "A body has at most 5,000 bytes."}
+        assert response.json() == {"detail": "A body may have at most 5,000 bytes."}
     assert (await service.client.post("/api/oracle", json={"question": "a" * 4_000})).status_code == 200
 
 
@@ -126,7 +126,7 @@ async def test_a_body_that_does_not_end_in_time_is_refused_and_its_connection_cl
     answer = await _raw(service, head + body, most=-1)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"\r\nconnection: close\r\n" in answer
-    assert answer.endswith(b'{"detail":"The body of a request must be whole within 0.05 s."}')
+    assert answer.endswith(b'{"detail":"The whole body of a request must arrive within 0.05 s."}')
 
 
 async def test_a_stream_may_last_longer_than_a_body(start):

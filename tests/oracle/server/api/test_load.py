@@ -61,9 +61,9 @@ async def test_an_overloaded_service_takes_no_queries_and_everything_else(start,
         await streamed.until("here")
         assert noted(load, *LATE)
         refused = await client.post(path, json={"question": "q"})
-        assert_refused(refused, "The service has more to do than it can; come back in a moment.")
+        assert_refused(refused, "The service is overloaded; try again in a moment.")
         ready = await client.get("/readyz")
-        assert_refused(ready, f"overloaded: the event loop is {load.lag_s:.1f} s late; new queries are refused.")
+        assert_refused(ready, f"overloaded: the event loop is {load.lag_s:.1f} s late; new questions are refused.")
         assert (await client.get("/healthz")).status_code == 200
         assert (await client.get(f"/api/oracle/runs/{streamed.run_id}")).json()["status"] == "running"
         async with service.asking("hello", headers=KEY) as again:
@@ -93,7 +93,7 @@ async def test_queries_that_come_at_once_are_opened_a_few_at_a_time_in_their_ord
     tasks = [asyncio.create_task(opened(load, number, order, ending)) for number in numbers]
     await asyncio.sleep(0)
     assert order == [*numbers][:MOST_OPENINGS]
-    with pytest.raises(UserError, match=f"{MOST_WAITING} queries wait"):
+    with pytest.raises(UserError, match=f"{MOST_WAITING} runs wait"):
         await opened(load, -1, order, ending)
     ending.set()
     await asyncio.gather(*tasks)

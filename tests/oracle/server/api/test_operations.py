@@ -70,7 +70,7 @@ async def test_a_service_that_still_loads_what_queries_need_answers_and_is_not_r
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         ready = await client.get("/readyz")
         assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
-        assert ready.json() == {"detail": "starting: what every query needs is being loaded."}
+        assert ready.json() == {"detail": "starting: still loading what every run needs."}
         assert (await client.get("/healthz")).status_code == 200
         answered = await client.post("/api/oracle", json={"question": "Where?"})
     assert answered.json()["termination_reason"] == "completed"

@@ -26,9 +26,9 @@ async def test_the_refusal_names_the_parameters_that_there_are(shared):
     (mistake,) = response.json()["detail"]
     assert mistake["loc"] == ["query", "contextid"]
     names = "before, context_id, counts, errors, feedback, limit, reason, search, shadows, since, slow, status, tree"
-    assert mistake["msg"] == f"There is no such query parameter; those that there are: {names}, until, user, version"
+    assert mistake["msg"] == f"Unknown query parameter; the known parameters are: {names}, until, user, version"
     (mistake,) = (await shared.client.get("/healthz?x")).json()["detail"]
-    assert mistake["msg"] == "There is no such query parameter; this call has none"
+    assert mistake["msg"] == "Unknown query parameter; this call takes none"
 
 
 @in_shared_loop

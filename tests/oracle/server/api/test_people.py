@@ -167,7 +167,7 @@ EDIT = {"id": "i1", "decision": "edit"}
         (None, [], ""),  # FastAPI's words for it differ between versions
         ([OK, OK], [], "answered once"),
         ([OK, 5], [1], "valid dictionary"),
-        ([OK] * 10_000, [], "at most 100 deliveries at once, given 10000"),
+        ([OK] * 10_000, [], "at most 100 answers at once, given 10000"),
         ({**OK, "decision": "withdraw"}, [0, "decision"], "'approve', 'refuse', 'edit' or 'answer'"),
         ({**OK, "decision": "answer", "answer": 1}, [0, "decision"], "takes approve, refuse, edit, not answer"),
         ({**OK, "for": "ever"}, [0, "for"], "'once' or 'conversation'"),

@@ -16,7 +16,7 @@ NOTES = ScriptedTurn(
 )
 ANSWER = ScriptedTurn(text="Here.")
 QUESTION = "Where in the code is the login function?"
-GONE = {"detail": "The run has cited no such source, or it is gone."}
+GONE = {"detail": "The run cited no such source, or it no longer exists."}
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ async def test_a_word_is_explained_and_its_declaration_found(library):
         return answer.json()
 
     assert "How it feels." in (await ask("hover", "mood"))["markdown"]
-    assert "turn of the model" in (await ask("hover", "llm_turn"))["markdown"]
+    assert "Runs one turn" in (await ask("hover", "llm_turn"))["markdown"]
     assert (await ask("hover", "mood", line=400))["markdown"] is None
     (key,) = (await ask("definition", "mood"))["places"]
     assert (key["tree"], key["file"], key["line"], key["column"], key["end_column"]) == ("new", "new.yaml", 3, 3, 7)

@@ -55,7 +55,7 @@ async def test_a_backend_that_names_nobody_gets_the_models_and_no_answer(start):
     refused = await service.client.post(COMPLETIONS, json=asked("Who am I?"), headers=nobody)
     assert refused.status_code == 403
     assert refused.json()["error"]["type"] == "permission_error"
-    assert "names its user: X-OpenWebUI-User-Jwt header" in refused.json()["error"]["message"]
+    assert "name its user: X-OpenWebUI-User-Jwt header" in refused.json()["error"]["message"]
 
 
 async def test_what_is_forged_is_refused_in_the_form_that_the_client_reads(start):

@@ -99,7 +99,7 @@ function Failure({ words, isAlone }: { words: string; isAlone: boolean }) {
   const [, title, rest] = /^(.*?[.!?])\s+(.*)$/s.exec(words) ?? [null, words, ""];
   return (
     <Problem title={title}>
-      {rest} {!isAlone && "What was said is kept."}
+      {rest} {!isAlone && "What was already said is kept."}
     </Problem>
   );
 }

@@ -48,6 +48,8 @@ export function Composer({
 }: ComposerProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const { data: me } = useMe();
+  const invitation = me?.project === null ? "Ask a question…" : "Ask about the project…";
   // With what is drawn: later, it would take the focus from what the first key chose.
   useLayoutEffect(() => {
     if (focusKey > 0) field.current?.focus();

@@ -104,7 +104,7 @@ function Missing({ error }: { error: Error }) {
       title={isGone ? "There is no such conversation" : "The conversation could not be read"}
       action={<LinkButton href="/">New question</LinkButton>}
     >
-      {isGone ? "It was deleted, or it is another user’s." : error.message}
+      {isGone ? "It was deleted, or it belongs to another user." : error.message}
     </EmptyState>
   );
 }

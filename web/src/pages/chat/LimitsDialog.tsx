@@ -11,17 +11,17 @@ interface LimitsDialogProps {
   limits: OwnLimits;
   onChange: (limits: OwnLimits) => void;
   onClose: () => void;
-  /** In place of “Use them”. */
+  /** In place of “Apply”. */
   action?: string;
 }
 
 /** Limits for the next questions of this page, within what the service allows. */
-export function LimitsDialog({ limits, onChange, onClose, action = "Use them" }: LimitsDialogProps) {
+export function LimitsDialog({ limits, onChange, onClose, action = "Apply" }: LimitsDialogProps) {
   const { data: settings } = useSettings();
   const [texts, setTexts] = useState<Partial<Record<LimitField, string>>>({});
   if (!settings) {
     return (
-      <Dialog title="Limits of the question" onClose={onClose}>
+      <Dialog title="Limits for your next questions" onClose={onClose}>
         <Skeleton />
       </Dialog>
     );
@@ -40,13 +40,13 @@ export function LimitsDialog({ limits, onChange, onClose, action = "Use them" }:
   };
   return (
     <Dialog
-      title="Limits of the question"
+      title="Limits for your next questions"
       onClose={onClose}
       width={420}
       actions={
         <>
           <LinkButton href="/settings" variant="ghost">
-            Yours, in Settings
+            Your defaults in Settings
           </LinkButton>
           <Button variant="primary" disabled={!isRight} onClick={use}>
             {action}

@@ -4,11 +4,13 @@ import { AttachedNames } from "./AttachmentChips";
 
 interface QuestionProps {
   text: string;
+  /** The names of the files that it was asked with. */
+  files: readonly string[];
   actions: { onEdit: () => void; onAskAgain: () => void } | null;
 }
 
 /** What was asked. It can be asked again, or edited first. */
-export function Question({ text, actions }: QuestionProps) {
+export function Question({ text, files, actions }: QuestionProps) {
   return (
     <div className="flex items-start justify-end gap-1 mb-4">
       {actions && (
@@ -17,8 +19,8 @@ export function Question({ text, actions }: QuestionProps) {
             variant="ghost"
             size="small"
             icon={<EditIcon size={14} />}
-            aria-label="Edit and ask anew"
-            title="Edit and ask anew"
+            aria-label="Edit and ask again"
+            title="Edit and ask again"
             onClick={actions.onEdit}
           />
           <Button

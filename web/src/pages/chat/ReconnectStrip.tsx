@@ -25,7 +25,9 @@ export function ReconnectStrip({ connection, hasRun, onTryNow }: ReconnectStripP
       <Mark kind="warning" size={14} label={null} />
       <span>
         <strong>Connection lost.</strong>{" "}
-        {hasRun ? "The answer goes on without you." : "The question is sent again, and asked once."}{" "}
+        {hasRun
+          ? "The answer continues in the meantime."
+          : "The question is sent again, but asked only once."}{" "}
         <span aria-hidden="true">
           Trying again in {seconds} s{from}.
         </span>

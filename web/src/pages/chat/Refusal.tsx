@@ -14,7 +14,7 @@ export function Refusal({ error }: { error: unknown }) {
       {BUSY.has(status) ? (
         <SystemRow at={String(status)}>{withOwnTimes(message)}</SystemRow>
       ) : (
-        <Problem title="The question was not taken.">{message}</Problem>
+        <Problem title="The question was not accepted.">{message}</Problem>
       )}
       <p className="mt-2 text-ink-3">Your text is still in the box.</p>
     </div>

@@ -34,7 +34,7 @@ function Missing({ error, snippet }: { error: Error; snippet: string | null }) {
   const isGone = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Problem tone="warn" title={isGone ? "This text cannot be read any more." : error.message}>
+      <Problem tone="warn" title={isGone ? "This text can no longer be read." : error.message}>
         {isGone && "It may have been moved or deleted."}
       </Problem>
       {snippet !== null && (

@@ -54,7 +54,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
   const runId = live?.runId ?? null;
   const { data: run } = useQuery({ ...runQuery(runId ?? ""), enabled: runId !== null });
 
-  // The tree of the run that was asked here, or of the last one before: beside the chat where there is room and it is wanted.
+  // The tree of the run that was asked here stays beside the chat. That of an older one comes if it was asked for.
   const [watched, setWatched] = useState<{ contextId: string | null; runId: string } | null>(null);
   if (runId !== null && (watched?.runId !== runId || watched.contextId !== contextId))
     setWatched({ contextId, runId });
@@ -105,7 +105,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
         setEdited(editing);
         setText(asked);
         toast(error instanceof Error ? error.message : String(error));
-        return;
+        return false;
       }
       navigate(within === null ? "/" : `/chat/${within}`);
     }
@@ -215,7 +215,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
                     beganAt={run ? Date.parse(run.created_at) : (live?.askedAt ?? 0)}
                     progress={progress}
                     canAsk={!isAnswering}
-                    onAsk={(question) => void ask(question)}
+                    onAsk={(question, files) => void ask(question, { files })}
                     onEdit={(question, forkRun, isFirst) => {
                       if (contextId !== null) setEdited({ contextId, runId: forkRun, isFirst });
                       typeIn(question);
@@ -275,7 +275,7 @@ export default function Chat({ contextId = null }: { contextId?: string | null }
             ...choices.limits,
             [raising]: raised(settings.effective[raising], greatest(settings, raising)),
           }}
-          onChange={(limits) => void ask(GO_ON, limits)}
+          onChange={(limits) => void ask(GO_ON, { limits })}
           onClose={() => setRaising(null)}
         />
       )}

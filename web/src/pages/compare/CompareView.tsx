@@ -96,7 +96,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
       <header className="flex flex-none items-center gap-2 px-4 border-b border-line h-12 max-narrow:gap-x-1.5 max-narrow:px-3 max-[900px]:flex-wrap max-[900px]:h-auto max-[900px]:py-2 max-narrow:[&_.button]:min-h-9">
         <nav
           className="flex-none text-ink-3 max-narrow:flex-1 max-narrow:text-sm max-narrow:whitespace-nowrap"
-          aria-label="Where this is"
+          aria-label="Breadcrumb"
         >
           <Link href="/runs" className="no-underline">
             Runs
@@ -109,7 +109,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         >
           {question}
         </h1>
-        <Segmented label="What is beside each other" options={ALIGNMENTS} value={by} onChange={setBy} />
+        <Segmented label="Align" options={ALIGNMENTS} value={by} onChange={setBy} />
         <Button onClick={swap}>Swap</Button>
         <Menu
           label="Export"
@@ -162,7 +162,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
           onClick={() => go(at + 1)}
         />
         <strong>
-          {parts === 0 ? "They never part" : isParting ? `They part at tick ${tick}` : `Tick ${tick}`}
+          {parts === 0 ? "They do not differ" : isParting ? `They differ from tick ${tick}` : `Tick ${tick}`}
         </strong>
         <span className="narrow:pr-3 narrow:border-r border-line-2 text-ink-3">
           of {a.model.ticks.length} and {b.model.ticks.length}
@@ -173,7 +173,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
         >
           {isParting && equal > 0 && <>{equal} ticks are the same. Then </>}
           {headlines[0] === headlines[1] ? (
-            <>{headlines[0] || "Nothing is known of this tick."}</>
+            <>{headlines[0] || "Nothing is known about this tick."}</>
           ) : (
             <>
               <b>A:</b> {differing[0] || "not known."} <b>B:</b> {differing[1] || "not known."}
@@ -205,7 +205,7 @@ export function CompareView({ a, b, difference }: CompareViewProps) {
             tabs={[
               {
                 name: "where",
-                label: "Where they part",
+                label: "First difference",
                 panel: (
                   <WherePane
                     a={a.model}

@@ -77,7 +77,7 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
         </table>
       </section>
       <section>
-        <h2>What came of it</h2>
+        <h2>Outcome</h2>
         <table className={TABLE}>
           <tbody>
             {outcomes(a, b).map(([what, one, other]) => (
@@ -166,7 +166,7 @@ export function TreePane({ a, b, difference, lines }: TreeProps) {
       <p className="p-4 text-ink-3">
         {a.run.tree_version === b.run.tree_version
           ? "Both ran on the same version of the tree."
-          : "The versions differ in nothing that is kept of both."}
+          : "What is kept of both versions does not differ."}
       </p>
     );
   return (

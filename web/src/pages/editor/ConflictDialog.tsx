@@ -23,8 +23,8 @@ export function ConflictDialog({ conflict, onClose, onTheirs, onMine }: Conflict
       width={680}
       actions={
         <>
-          <Button onClick={onClose}>Go on editing</Button>
-          <Button onClick={onTheirs}>Take the saved text</Button>
+          <Button onClick={onClose}>Keep editing</Button>
+          <Button onClick={onTheirs}>Use the saved text</Button>
           <Button variant="primary" onClick={onMine}>
             Keep mine, and compare
           </Button>

@@ -43,7 +43,7 @@ export function Results(props: ResultsProps) {
   const errors = problems?.filter((each) => each.severity === "error").length ?? 0;
   const isRight = isChecked && errors === 0 && !isNew;
   const trial = { name, text: settled, isReady: isRight && settled === text };
-  const waiting = isNew ? "The tree is to be saved once; then this can be tried." : WAITING;
+  const waiting = isNew ? "Save the tree once to try this." : WAITING;
   const shown = errors > 0 || isNew ? <Remark>{waiting}</Remark> : null;
   return (
     <aside
@@ -85,4 +85,4 @@ export function Results(props: ResultsProps) {
   );
 }
 
-const WAITING = "Trials wait until the file has no mistakes. The version that serves is not touched.";
+const WAITING = "Fix the mistakes to run trials. The version in use is unchanged.";

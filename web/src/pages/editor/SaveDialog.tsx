@@ -48,7 +48,7 @@ export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: Save
         }}
       >
         <p>
-          {plural(counts.added, "line")} added, {counts.removed} removed. Queries under way end on their
+          {plural(counts.added, "line")} added, {counts.removed} removed. Runs in progress finish on their own
           version.
           {usedBy.length > 0 && <> It is also used by {usedBy.join(", ")}.</>}
         </p>
@@ -57,7 +57,7 @@ export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: Save
             tone="warn"
             title={`${plural(scenarios.all - scenarios.passed, "scenario")} of ${scenarios.all} fail.`}
           >
-            It can be saved all the same.
+            You can save it anyway.
           </Problem>
         )}
         <label className="grid gap-1 font-medium">
@@ -68,7 +68,7 @@ export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: Save
             className="h-8 py-0 px-2 border border-line-2 rounded-md bg-surface font-regular"
             value={note}
             maxLength={2000}
-            placeholder="Why; kept with the version"
+            placeholder="Why (kept with the version)"
             onChange={(event) => setNote(event.target.value)}
           />
         </label>

@@ -48,7 +48,7 @@ export function Versions({ name, present, isDirty, onRestored, onConflict }: Ver
               onClick={() => select(at)}
             >
               <span className="flex gap-2 text-ink">
-                <code>{version.version.slice(0, 7)}</code> {at === newest && <b>present</b>}
+                <code>{version.version.slice(0, 7)}</code> {at === newest && <b>current</b>}
                 <time className="ml-auto text-ink-3" dateTime={version.at}>
                   {ago(Date.parse(version.at))}
                 </time>
@@ -94,9 +94,9 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
       const done = await restoreVersion(name, version.version, present.version, null);
       if (done.kind === "saved") onRestored(done.tree);
       else if (done.kind === "conflict") onConflict(done.conflict);
-      else toast("With the present trees this version has mistakes; nothing is changed.");
+      else toast("This version has mistakes with the current trees. Nothing was changed.");
     } catch (error) {
-      toast(error instanceof Error ? error.message : "The service has not taken it back.");
+      toast(error instanceof Error ? error.message : "The service did not restore it.");
     } finally {
       setBusy(false);
     }
@@ -113,7 +113,7 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
             title={isDirty ? "Save or discard your text first." : undefined}
             onClick={() => void takeBack()}
           >
-            Take this version back
+            Restore this version
           </Button>
         )}
       </header>
@@ -121,7 +121,7 @@ function Shown({ name, version, before, present, isDirty, onRestored, onConflict
         <Difference
           before={older.data?.source ?? ""}
           after={text.data.source}
-          label="What this version has changed"
+          label="What this version changed"
         />
       ) : (
         <Skeleton label="Loading the version" />

@@ -112,7 +112,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
   const save = () => {
     if (canSave) setSaving(true);
     else if (!edited.isDirty) toast("There is nothing to save.");
-    else if (errors > 0) toast("A text with mistakes is not saved.");
+    else if (errors > 0) toast("Fix the mistakes before you save.");
     return true;
   };
   useKeys({ "mod+s": save });
@@ -142,7 +142,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
     if (saved.kind === "conflict") setConflict(saved.conflict);
     else if (saved.kind === "refused") {
       setRefused({ text: edited.text, mistakes: saved.mistakes, warnings: [] });
-      toast("The service has found mistakes; nothing is saved.");
+      toast("The service found mistakes. Nothing was saved.");
     } else keepSaved(saved.tree, "Saved. The next question uses it.");
   };
   const keepSaved = (saved: Tree, words: string) => {
@@ -160,7 +160,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
     if (own !== null) setView("difference");
   };
   const report = (error: unknown) =>
-    toast(error instanceof Error ? error.message : "The service has not saved it.");
+    toast(error instanceof Error ? error.message : "The service did not save it.");
   const goTo = (mistake: Mistake) => {
     if (mistake.file === `${name}.yaml`) {
       setView("source");
@@ -199,12 +199,12 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
       )}
       {edited.isOutdated && !conflict && tree && (
         <p className={`${NOTICE} bg-warn-soft text-warn`} role="status">
-          <span>Another version was saved since. Your text was made from the one before.</span>
+          <span>Another version was saved in the meantime. Your text is based on the one before.</span>
           <button type="button" className={ANSWER} onClick={() => setView("difference")}>
             Show the difference
           </button>
           <button type="button" className={ANSWER} onClick={() => edited.rebase(tree)}>
-            Take the saved text
+            Use the saved text
           </button>
           <button type="button" className={ANSWER} onClick={() => edited.rebase(tree, edited.text)}>
             Keep mine
@@ -254,7 +254,7 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
               present={tree}
               isDirty={edited.isDirty}
               onRestored={(restored) => {
-                keepSaved(restored, "Taken back. The next question uses it.");
+                keepSaved(restored, "Restored. The next question uses it.");
                 setView("source");
               }}
               onConflict={setConflict}

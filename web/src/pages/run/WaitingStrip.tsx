@@ -12,7 +12,7 @@ export function WaitingStrip({ model, onShow }: { model: RunModel; onShow: () =>
     <div className="flex-none px-2 py-1">
       <Problem
         tone="plain"
-        title="It waits for a person."
+        title="This run is waiting for a person."
         action={
           <Button size="small" onClick={onShow}>
             Show

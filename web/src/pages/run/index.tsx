@@ -43,7 +43,7 @@ function ServedRun({ loaded, model }: { loaded: LoadedRun; model: RunModel }) {
       change={change}
       source={source}
       explain={loaded.explain}
-      whyNoTexts="The conversation was deleted, or the record has reached its age."
+      whyNoTexts="The conversation was deleted, or the record has expired."
       actions={<RunActions run={model.run} tick={model.ticks[at]?.tick ?? null} />}
       served={{
         debugging,

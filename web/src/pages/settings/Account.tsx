@@ -26,8 +26,8 @@ export function Account() {
             name={<strong>Live debugging</strong>}
             text={
               me.can_debug
-                ? "You may halt running questions, set breakpoints and change values."
-                : "Not available to you: it is for operators, where the service has it switched on."
+                ? "You can pause runs, set breakpoints and change values."
+                : "Only for operators, and only where the service has it turned on."
             }
           >
             <Fact>{me.can_debug ? "on" : "off"}</Fact>
@@ -36,8 +36,8 @@ export function Account() {
             name={<strong>Access</strong>}
             text={
               hasToken
-                ? "Your token is in this tab alone, and is gone when you close it or sign out."
-                : "This service asks for no token: it serves one user, on this machine only."
+                ? "Your token is kept in this tab only, until you close it or sign out."
+                : "This service needs no token: it serves one user, on this machine only."
             }
           >
             {hasToken && <Button onClick={signOut}>Sign out</Button>}

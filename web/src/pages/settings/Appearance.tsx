@@ -15,10 +15,7 @@ export function Appearance() {
   return (
     <Section title="Appearance" lead="Kept in this browser.">
       <Card>
-        <Setting
-          name={<strong>Theme</strong>}
-          text="“System” follows your computer, also when it changes at night."
-        >
+        <Setting name={<strong>Theme</strong>} text="“System” follows the theme of your computer.">
           <Segmented
             label="Theme"
             options={THEMES}

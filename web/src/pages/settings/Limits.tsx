@@ -17,7 +17,7 @@ export function Limits() {
     <>
       <Section
         title="Limits for each question"
-        lead="They count from the next question on. Your operator’s ceilings and the tree may allow less."
+        lead="They apply from your next question on. The operator and the tree can set lower limits."
         aside={settings && <WhatCounts settings={settings} drafts={state.drafts} />}
       >
         {settings ? (

@@ -16,7 +16,7 @@ export function Tools() {
     <Section
       title="Tools"
       isReadOnly
-      lead="The tools of MCP servers that questions are offered. Descriptions are the words of the servers."
+      lead="Tools of MCP servers that the model can call. The servers wrote the descriptions."
     >
       {error ? (
         <Problem title="The servers cannot be listed.">{error.message}</Problem>
@@ -49,12 +49,12 @@ function Server({ server }: { server: Schemas["ToolServer"] }) {
       </h2>
       {problem && <p className="mb-2 text-ink-3 wrap-anywhere">{problem}</p>}
       {tools.length + leftOut.length === 0 ? (
-        <p className="text-ink-3">None of its tools is offered.</p>
+        <p className="text-ink-3">No tools are offered.</p>
       ) : (
         <Card>
           {tools.map((tool) => (
             <Setting key={tool.name} name={<Name>{tool.name}</Name>} text={<Words>{tool.description}</Words>}>
-              <Fact>{`${tool.writes ? "writes" : "reads"}${tool.needs_approval ? ", asks a person" : ""}`}</Fact>
+              <Fact>{`${tool.writes ? "writes" : "reads"}${tool.needs_approval ? ", needs approval" : ""}`}</Fact>
             </Setting>
           ))}
           {leftOut.map((tool) => (

@@ -296,7 +296,7 @@ describe("a service that answers, but cannot take a change", () => {
     expect(calls.sent).toEqual([]);
     expect(editor.getState()).toMatchObject({
       drafts: {},
-      note: { state: "unsaved", text: "Time: set to 300 elsewhere meanwhile." },
+      note: { state: "unsaved", text: "Time: set to 300 elsewhere in the meantime." },
     });
   });
   it("is not asked again for what was discarded, or when the page is left", async () => {
@@ -333,7 +333,10 @@ describe("a service that answers, but cannot take a change", () => {
     calls.state.refusal = 503;
     editor.resetAll();
     await vi.advanceTimersByTimeAsync(0);
-    expect(editor.getState().note).toEqual({ state: "unsaved", text: "The service has answered 503." });
+    expect(editor.getState().note).toEqual({
+      state: "unsaved",
+      text: "The service answered with status 503.",
+    });
   });
 });
 

@@ -294,7 +294,7 @@ export class LimitsEditor {
         this.commit(name);
       } else {
         this.drop(name);
-        const says = `${WORDS[name].label}: set to ${number(now ?? 0)} elsewhere meanwhile.`;
+        const says = `${WORDS[name].label}: set to ${number(now ?? 0)} elsewhere in the meantime.`;
         this.set({ note: { state: "unsaved", text: says } });
       }
     }

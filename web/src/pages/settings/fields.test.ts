@@ -68,11 +68,11 @@ describe("who allows less", () => {
   });
   it("is named where it matters", () => {
     expect(capText("max_iterations", 40, capOf(turns), "oracle")).toBe(
-      "The tree oracle allows 30 turns (max_turns), so 30 counts.",
+      "The tree oracle allows 30 turns (max_turns), so the limit is 30.",
     );
     expect(capText("max_iterations", 30, capOf(turns), "oracle")).toBe("");
     expect(capText("token_budget", 60_000, { limit: 20_000, by: "operator" }, "oracle")).toBe(
-      "Your operator allows 20,000 tokens, so 20,000 counts.",
+      "Your operator allows 20,000 tokens, so the limit is 20,000.",
     );
   });
   it("warns from a whole turn on", () => {

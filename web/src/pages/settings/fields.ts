@@ -22,7 +22,7 @@ export interface LimitWords {
 export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
   max_iterations: {
     label: "Turns",
-    text: "The most LLM turns of one question.",
+    text: "The most turns for one question.",
     counted: "turns",
     step: 1,
     page: 5,
@@ -37,7 +37,7 @@ export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
   },
   token_budget: {
     label: "Tokens",
-    text: "The most tokens of one question: input, cache creation and output.",
+    text: "The most tokens for one question: input, cache creation and output.",
     counted: "tokens",
     step: 1_000,
     page: 10_000,
@@ -52,22 +52,22 @@ export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
   },
   timeout_seconds: {
     label: "Time",
-    text: "One deadline for the whole question.",
+    text: "The time limit for the whole question.",
     unit: "s",
     counted: "seconds",
     step: 5,
     page: 60,
   },
   max_tool_calls_per_turn: {
-    label: "Tool calls a turn",
-    text: "Calls beyond this are answered with an error and not run.",
+    label: "Tool calls per turn",
+    text: "Further calls are not run. The model gets an error.",
     counted: "calls a turn",
     step: 1,
     page: 5,
   },
   max_parallel_tools: {
     label: "Parallel tool calls",
-    text: "How many of a turn’s calls run at a time.",
+    text: "How many calls of a turn run at the same time.",
     counted: "calls at a time",
     step: 1,
     page: 2,
@@ -153,8 +153,8 @@ export function capText(name: LimitName, value: number, cap: Cap | null, tree: s
   const most = number(cap.limit);
   const what = `${most} ${WORDS[name].counted}`;
   return cap.by === "tree"
-    ? `The tree ${tree} allows ${what} (max_turns), so ${most} counts.`
-    : `Your operator allows ${what}, so ${most} counts.`;
+    ? `The tree ${tree} allows ${what} (max_turns), so the limit is ${most}.`
+    : `Your operator allows ${what}, so the limit is ${most}.`;
 }
 
 /** The turn, or the tokens, from which a query is warned. */

@@ -152,7 +152,7 @@ function Worst({ pairs }: { pairs: readonly Pair[] }) {
             Ends
           </th>
           <th scope="col" className="max-narrow:hidden">
-            Where they part
+            First difference
           </th>
           <th scope="col" className="w-32">
             Runs

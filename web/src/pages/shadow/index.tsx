@@ -56,7 +56,7 @@ export default function Shadow() {
 function Body({ report }: { report: Report }) {
   if (report.pairs === 0)
     return (
-      <EmptyState title="No question was run under two controls in this time">
+      <EmptyState title="No question ran under two controls in this period">
         <p>
           With <code>ORACLE_CONTROL=shadow</code> a share of the questions is also run under another control,
           a tree or a version of a tree.

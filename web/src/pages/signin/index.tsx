@@ -1,6 +1,6 @@
-/** Sign-in by token. The address stays as it is, so that what was asked for is shown afterwards. */
+/** Sign-in by token, or at an issuer of tokens. The address stays as it is, so that what was asked for is shown afterwards. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useId, useState, type SyntheticEvent } from "react";
+import { useEffect, useId, useState, type SyntheticEvent } from "react";
 import { Button } from "@/parts/Button";
 import { Logo } from "@/parts/icons";
 import { Mark } from "@/parts/Mark";
@@ -21,6 +21,7 @@ export default function SignIn() {
   const [issuers, setIssuers] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState(problemOfSignIn);
   const id = useId();
+  useEffect(() => void readIssuers().then(setIssuers), []);
 
   const leaveFor = async (issuer: string) => {
     setBusy(true);
@@ -130,5 +131,5 @@ const PROBLEM = "grid grid-cols-[auto_1fr] gap-1.5 leading-tight text-err";
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   empty: "A token is missing. Your operator has it.",
   unknown: "The service does not know this token. It may have been replaced.",
-  offline: "The service does not answer. Try again when it is back.",
+  offline: "The service is not responding. Try again when it is back.",
 };

@@ -168,8 +168,8 @@ function matches(tree: TreeHead, search: string): boolean {
 function Mistakes({ tree }: { tree: TreeHead }) {
   const first = useQuery(treeQuery(tree.name)).data?.mistakes[0];
   const serving = tree.run_version
-    ? `The version before, ${tree.run_version.slice(0, 7)}, goes on serving.`
-    : "No version of it was ever right, so no question can use it.";
+    ? `The version before, ${tree.run_version.slice(0, 7)}, stays in use.`
+    : "It has never had a valid version, so no question can use it.";
   const name = first?.file.replace(/\.yaml$/, "") ?? tree.name;
   return (
     <Problem

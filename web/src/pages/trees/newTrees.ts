@@ -4,9 +4,9 @@ const NAME = /^[a-z][a-z0-9_-]{0,59}$/;
 
 /** Why a tree cannot have this name; null if it can. */
 export function nameProblem(name: string, taken: readonly string[]): string | null {
-  if (taken.includes(name)) return "There is a tree of this name.";
+  if (taken.includes(name)) return "A tree with this name exists.";
   if (NAME.test(name)) return null;
-  return "It begins with a lower-case letter; letters, digits, _ and - follow, 60 at most.";
+  return "Use up to 60 lower-case letters, digits, _ and -, beginning with a letter.";
 }
 
 /** The smallest tree that answers a question. */

@@ -94,9 +94,7 @@ export function UsageTable({ report, by, isBusy, onUser }: UsageTableProps) {
       </tbody>
       <tfoot>
         <tr>
-          <th scope="row">
-            {left > 0 ? `All, and ${plural(left, "row")} that are in the CSV alone` : "All"}
-          </th>
+          <th scope="row">{left > 0 ? `All; the CSV has ${plural(left, "more row")}` : "All"}</th>
           {figures(totals, 0)}
         </tr>
       </tfoot>

@@ -94,10 +94,10 @@ export default function Usage() {
       </header>
       <Spending user={user} />
       {isPending ? (
-        <Skeleton label="Loading what was used" />
+        <Skeleton label="Loading usage" />
       ) : error ? (
         <Problem
-          title="What was used cannot be shown."
+          title="Usage cannot be shown."
           action={
             <Button size="small" onClick={() => void refetch()}>
               Try again
@@ -107,9 +107,7 @@ export default function Usage() {
           {error.message}
         </Problem>
       ) : data.rows.length === 0 ? (
-        <EmptyState title="Nothing was used in these days">
-          A run counts on the day on which it has ended, by UTC.
-        </EmptyState>
+        <EmptyState title="No usage in this period">A run counts on the day it ended, in UTC.</EmptyState>
       ) : (
         <>
           <UsageTable
@@ -136,7 +134,7 @@ function Notes({ report: { currency, totals } }: { report: Report }) {
       {totals.is_estimated &&
         " ≈: partly estimated, for turns that were interrupted or whose usage the provider did not report."}
       {totals.auxiliary_requests > 0 &&
-        ` Among the tokens are those of what chat products ask for titles and the like: ${plural(totals.auxiliary_requests, "request")}, which no run counts.`}
+        ` The tokens include requests of chat products for titles and the like: ${plural(totals.auxiliary_requests, "request")}, which no run counts.`}
       {currency === null
         ? " This service has no prices, so no costs are shown."
         : totals.cost === null && " ≥: more was spent, as the price of some tokens is not known."}

@@ -20,7 +20,7 @@ export default function Waiting() {
   const heading = useRef<HTMLHeadingElement>(null);
   if (error && !data)
     return (
-      <EmptyState isPage title="What waits cannot be listed">
+      <EmptyState isPage title="This list cannot be loaded">
         {error.message}
       </EmptyState>
     );
@@ -31,7 +31,7 @@ export default function Waiting() {
           Waiting for a person
         </h1>
         {isPending ? (
-          <Skeleton label="Loading what waits" />
+          <Skeleton label="Loading the list" />
         ) : data.pending.length ? (
           byRun(data.pending).map((asked) => (
             // What was decided goes: the focus goes on at the top.
@@ -39,7 +39,7 @@ export default function Waiting() {
           ))
         ) : (
           <EmptyState title="Nothing waits for an answer">
-            Where a tree asks for an approval, or asks a question, it is listed here until it is answered.
+            When a tree asks for an approval or an answer, you find it here.
           </EmptyState>
         )}
         {data?.next && <p className="text-ink-3">Answer some of these to see more.</p>}
@@ -61,7 +61,7 @@ function RunView({ asked, onDecided }: RunViewProps) {
   const isOwn = userId === me?.user_id;
   const decide = async (id: string, made: Decision) => {
     const [interrupt] = await deliver(runId, [{ id, ...made }]);
-    if (!interrupt) throw new Error("The service has not said what became of it.");
+    if (!interrupt) throw new Error("The service did not report the result.");
     toast(`${interrupt.tool_name ?? "The question"}: ${stateOf(interrupt).words}`);
     onDecided();
     return interrupt;
@@ -111,7 +111,7 @@ function Grants() {
   if (!data?.grants.length) return null;
   return (
     <section className="mt-8" aria-labelledby="grants">
-      <h2 id="grants">Needs no approval</h2>
+      <h2 id="grants">Allowed without approval</h2>
       <p className="mb-2 text-ink-3">These tools were allowed for a whole conversation.</p>
       <ul className="list-none">
         {data.grants.map(({ id, action, context_id: contextId, by, at }) => (

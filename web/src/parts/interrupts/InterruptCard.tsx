@@ -148,7 +148,7 @@ function Decide({
     <div>
       {way === "refuse" && (
         <TextForm
-          label="Why not? The model reads it."
+          label="Reason (the model reads it)"
           action="Refuse"
           isBusy={isBusy}
           onSend={(comment) => decide({ decision: "refuse", ...(comment.trim() && { comment }) })}

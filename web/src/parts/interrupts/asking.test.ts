@@ -109,7 +109,7 @@ test.each([
 
 test("what was never answered is over when the query is, and waits for nobody", () => {
   expect(stateOf({ status: "pending" }).words).toBe("waiting");
-  expect(stateOf({ status: "pending" }, true).words).toBe("not asked any more");
+  expect(stateOf({ status: "pending" }, true).words).toBe("withdrawn");
   expect(stateOf({ status: "refused" }, true).tone).toBe("fail");
 });
 
@@ -117,7 +117,7 @@ test("says who answered and when, and what happens where nobody does", () => {
   expect(byWhom({ answered_by: "olga", answered_at: "2026-11-27T03:47:00" })).toBe("by olga, 27 Nov, 03:47");
   expect(byWhom({})).toBe("");
   expect(deadlineOf({ expires_at: "2026-11-27T03:47:00", on_expiry: "refuse" })).toBe(
-    "Until 27 Nov, 03:47, then it counts as refused.",
+    "Answer by 27 Nov, 03:47. After that it counts as refused.",
   );
   expect(
     deadlineOf({
@@ -125,7 +125,7 @@ test("says who answered and when, and what happens where nobody does", () => {
       on_expiry: "default",
       response_schema: { type: "string", default: "main" },
     }),
-  ).toBe("Until 27 Nov, 03:47, then the answer is the default: main.");
+  ).toBe("Answer by 27 Nov, 03:47. After that the default is used: main.");
   expect(deadlineOf({ on_expiry: "fail" })).toBeNull();
   expect(answerText({ a: 1 })).toBe('{\n "a": 1\n}');
 });

@@ -130,7 +130,7 @@ export function parseJson(text: string): Parsed {
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
-    return { ok: false, problem: "This is not JSON: texts stand in double quotes." };
+    return { ok: false, problem: "This is not valid JSON. Put text in double quotes." };
   }
 }
 
@@ -138,7 +138,7 @@ export function parseJson(text: string): Parsed {
 export function parseArguments(text: string): Parsed {
   const parsed = parseJson(text);
   if (!parsed.ok || isObject(parsed.value)) return parsed;
-  return { ok: false, problem: "Arguments are an object: they stand in braces." };
+  return { ok: false, problem: "Arguments must be a JSON object, in braces." };
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -159,8 +159,8 @@ export function askedFor({ reason }: Pick<Interrupt, "reason">): string {
 export function whoAnswers({ answerers }: Pick<Interrupt, "answerers">): string | null {
   return {
     user: null,
-    operator: "An operator answers it.",
-    not_asker: "An operator other than the asker answers it.",
+    operator: "Only an operator can answer.",
+    not_asker: "Only an operator other than the asker can answer.",
   }[answerers];
 }
 
@@ -174,9 +174,9 @@ export function mayAnswer(
 }
 
 const AFTERWARDS = {
-  refuse: "then it counts as refused",
-  default: "then the answer is the default",
-  fail: "then it counts as not answered",
+  refuse: "it counts as refused",
+  default: "the default is used",
+  fail: "it counts as not answered",
 } as const;
 
 /** Until when it can be answered, and what happens then. */
@@ -187,7 +187,7 @@ export function deadlineOf({
 }: Pick<Interrupt, "expires_at" | "on_expiry"> & Partial<Pick<Interrupt, "response_schema">>): string | null {
   if (!expires_at) return null;
   const shown = on_expiry === "default" && value != null ? `: ${labelOf(value)}` : "";
-  return `Until ${momentOf(expires_at)}, ${AFTERWARDS[on_expiry]}${shown}.`;
+  return `Answer by ${momentOf(expires_at)}. After that ${AFTERWARDS[on_expiry]}${shown}.`;
 }
 
 /** `27 Nov, 03:47` */
@@ -213,7 +213,7 @@ const STATES: Readonly<Record<Interrupt["status"], State>> = {
   answered: { words: "answered", ...YES },
   refused: { words: "refused", tone: "fail", mark: "failure" },
   expired: { words: "not answered in time", ...OVER },
-  withdrawn: { words: "not asked any more", ...OVER },
+  withdrawn: { words: "withdrawn", ...OVER },
 };
 
 /** How it stands. One that is open in a query that has ended, or in an export, waits for nobody. */

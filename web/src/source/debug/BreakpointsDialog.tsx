@@ -111,7 +111,7 @@ function describe(each: Breakpoint, model: RunModel) {
     case "condition":
       return <code>{each.expression}</code>;
     case "error":
-      return each.path === null ? "any error of a node" : <>an error of {where}</>;
+      return each.path === null ? "any node error" : <>an error in {where}</>;
     case "start":
       return "before the first tick";
   }

@@ -40,7 +40,7 @@ export function ForceDialog({ model, node: first, it, onClose }: ForceDialogProp
       }
     >
       <p className="mb-2.5 text-ink-2">
-        The next time this node would be ticked it is not, and returns the result. If it is at work, it is
+        The next time this node would be ticked, it returns this result instead. If it is running, it is
         halted first. A forced guard does not raise a limit.
       </p>
       <Select

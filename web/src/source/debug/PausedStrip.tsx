@@ -33,7 +33,7 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
         </p>
         <p className="text-ink-3">
           {isPaused &&
-            `${state.tick ? `Tick ${String(state.tick)} is over; what it asked for has not begun.` : "No node was asked yet."} The time limit stands still. When this page is closed, the run goes on after ${String(Math.round(state.lease_s ?? 0))} s.`}
+            `${state.tick ? `Tick ${String(state.tick)} has ended. The work it requested has not started.` : "No node has been ticked yet."} The time limit stands still. If you close this page, the run continues after ${String(Math.round(state.lease_s ?? 0))} s.`}
         </p>
         <Pending state={state} model={model} />
       </div>
@@ -62,8 +62,8 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
   );
 }
 
-const PAUSING = "Will be paused after its next tick.";
-const STEPPING = "Steps: the next tick comes when something happens.";
+const PAUSING = "Pauses after the next tick.";
+const STEPPING = "Stepping: pauses again after the next tick.";
 
 function Where({ model, it }: { model: RunModel; it: Debugger }) {
   const hit = it.state?.hit ?? null;
@@ -86,13 +86,13 @@ function Where({ model, it }: { model: RunModel; it: Debugger }) {
     case "condition":
       return (
         <>
-          <b>Paused</b> as this became true: <code>{hit.expression}</code>
+          <b>Paused</b> because this became true: <code>{hit.expression}</code>
         </>
       );
     case "error":
       return (
         <>
-          <b>Paused by an error of {titleOf(node)}</b> {place} {hit.error}
+          <b>Paused by an error in {titleOf(node)}</b> {place} {hit.error}
         </>
       );
     case "node":
@@ -112,7 +112,7 @@ function Pending({ state, model }: { state: NonNullable<Debugger["state"]>; mode
   const title = (path: string): string => titleOf(model.nodes.find((each) => each.path === path));
   return (
     <p className="[&>code]:mr-2 [&>code]:py-0 [&>code]:px-1.25 [&>code]:rounded-sm [&>code]:bg-warn-soft">
-      The next tick gets{" "}
+      Set for the next tick:{" "}
       {values.map(([key, value]) => (
         <code key={key}>
           {key} = {valueText(value, 60)}

@@ -16,7 +16,11 @@ export function ValueDialog({ row, it, onClose }: ValueDialogProps) {
   const [wasSent, setSent] = useState(false);
   const id = useId();
   const parsed = parse(text);
-  const problem = parsed.ok ? (wasSent ? it.error : null) : "This is not JSON: texts stand in double quotes.";
+  const problem = parsed.ok
+    ? wasSent
+      ? it.error
+      : null
+    : "This is not valid JSON. Put text in double quotes.";
   const send = () => {
     if (!parsed.ok) return;
     setSent(true);
@@ -32,7 +36,7 @@ export function ValueDialog({ row, it, onClose }: ValueDialogProps) {
       onClose={onClose}
       actions={
         <Button variant="primary" disabled={!parsed.ok || it.isBusy} onClick={send}>
-          Give it to the next tick
+          Set for the next tick
         </Button>
       }
     >

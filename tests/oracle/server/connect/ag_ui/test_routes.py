@@ -243,12 +243,15 @@ MESSAGE = {"id": "1", "role": "user", "content": "hello"}
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ({"messages": []}, "the last message is the user's"),
-        ({"messages": [{**MESSAGE, "role": "assistant"}]}, "the last message is the user's"),
+        ({"messages": []}, "the last message must be the user's"),
+        ({"messages": [{**MESSAGE, "role": "assistant"}]}, "the last message must be the user's"),
         ({"messages": [{**MESSAGE, "role": 7}]}, "messages.0.role"),
         ({"messages": [{**MESSAGE, "content": None}]}, ""),
         ({"messages": [{**MESSAGE, "content": "x" * 20_001}]}, "20,001 characters"),
-        ({"messages": [{**MESSAGE, "content": [{"type": "image", "source": {}}]}]}, "files cannot be read"),
+        (
+            {"messages": [{**MESSAGE, "content": [{"type": "image", "source": {}}]}]},
+            "other URLs and file ids are not accepted",
+        ),
         ({"messages": [{"role": "tool", "toolCallId": "x", "content": "y"}]}, "There is no such conversation"),
         ({"messages": None}, "messages"),
         ({"threadId": ""}, "threadId"),

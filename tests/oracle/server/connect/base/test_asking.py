@@ -229,7 +229,7 @@ async def test_the_next_question_of_one_that_is_being_read_is_refused(plain):
         other = Plain(client.service, "chat-1", [["user", "first?"], ["assistant", "It begins"]])
         response = await other.post("second?")
     assert response.status_code == 409
-    assert "answering another query" in response.json()["fault"]["message"]
+    assert "answering another question" in response.json()["fault"]["message"]
 
 
 async def test_a_run_is_followed_by_its_id_and_forks_if_the_conversation_has_gone_on(plain):

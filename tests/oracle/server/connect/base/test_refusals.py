@@ -50,7 +50,7 @@ async def test_bodies_may_be_larger_than_elsewhere_and_are_bounded(plain):
     assert (await client.post("/api/oracle", content=large, headers=headers)).status_code == 413
     assert fault(await client.post("/plain/none", content=large, headers=headers))[0] == 404
     status, message, _ = fault(await client.post("/plain/ask", content=huge, headers=headers))
-    assert (status, message) == (413, "A body has at most 8,000,000 bytes.")
+    assert (status, message) == (413, "A body may have at most 8,000,000 bytes.")
 
 
 async def test_errors_of_calls_and_of_the_router_come_in_that_form_too(plain):
@@ -58,7 +58,7 @@ async def test_errors_of_calls_and_of_the_router_come_in_that_form_too(plain):
     post = client.post
     assert fault(await post("/plain/ask", json={"question": "hi", "model": "other"})) == (
         422,
-        "model: no model can be named where the offline model answers; leave `model` out",
+        "model: the offline model answers, so no other model can be named; leave `model` out",
         ["body", "model"],
     )
     assert fault(await post("/plain/ask", content=b"[", headers={"Content-Type": "application/json"}))[0] == 422

@@ -166,7 +166,7 @@ def test_the_whole_of_a_run_that_waits_is_what_was_said_so_far_and_what_is_open(
     [choice] = whole["choices"]
     said, _, waits = choice["message"]["content"].partition("\n\n")
     assert said == "I write that down. "
-    assert waits.startswith("This answer waits for a person: 'May write_note be called?' (write_note, ")
+    assert waits.startswith("This run waits for a person: 'May write_note be called?' (write_note, ")
     assert f"POST /api/oracle/runs/{RUN_ID}/deliveries" in waits
     assert choice["message"]["reasoning_content"].endswith("Waiting for approval: May write_note be called?\n")
     assert choice["finish_reason"] == "stop"

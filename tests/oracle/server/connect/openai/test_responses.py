@@ -251,7 +251,7 @@ async def test_another_user_cannot_decide(serve):
     service = await serve([WRITES, HELLO], tokens=TOKENS)
     asking = await create(service, "hello", model="approval", headers=ALICE)
     error = await refused(service, [decision(asking)], model="approval", headers=BOB)
-    assert error["message"].endswith(f"nothing was asked that has the id {decision(asking)['approval_request_id']!r}")
+    assert error["message"].endswith(f"no question has the id {decision(asking)['approval_request_id']!r}")
 
 
 async def test_what_waits_for_a_decision_is_stopped_or_deleted_instead(serve):

@@ -36,7 +36,7 @@ async def test_a_whole_answer_that_has_no_text_yet_says_what_the_run_waits_for(s
     service = await start([], openai_activity=False)
     first = (await post(service, ASKED, model="question")).json()
     [choice] = first["choices"]
-    assert choice["message"]["content"].startswith("This answer waits for a person: 'Which branch?' (")
+    assert choice["message"]["content"].startswith("This run waits for a person: 'Which branch?' (")
     again = assistant(f"  {choice['message']['content']}\n")
     next_one = await post(service, ASKED, again, user("And?"), model="question")
     assert next_one.status_code == 409, "what the service has said itself is no part of the history"
@@ -50,7 +50,7 @@ async def test_a_whole_answer_ends_where_the_run_waits_and_the_next_question_nam
     message = first["choices"][0]["message"]
     run_id = (await service.client.get("/api/runs")).json()["runs"][0]["run_id"]
     assert message["content"] == (
-        f"I write. \n\nThis answer waits for a person: 'May vault_write be run?' (vault_write, {run_id}.1). "
+        f"I write. \n\nThis run waits for a person: 'May vault_write be run?' (vault_write, {run_id}.1). "
         f"Answer in the console or by POST /api/oracle/runs/{run_id}/deliveries, or cancel the run."
     )
     assert "Waiting for approval" in message["reasoning_content"]

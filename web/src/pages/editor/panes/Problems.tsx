@@ -72,9 +72,7 @@ export function Problems(props: ProblemsProps) {
           file were checked with it.
         </Remark>
       )}
-      {errors > 0 && (
-        <Remark>Trials wait until the file has no mistakes. The version that serves is not touched.</Remark>
-      )}
+      {errors > 0 && <Remark>Fix the mistakes to run trials. The version in use is unchanged.</Remark>}
     </>
   );
 }

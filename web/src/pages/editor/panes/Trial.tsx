@@ -45,5 +45,5 @@ export function TrialResult<Result>({ query, isReady, busy, children }: TrialRes
       </div>
     );
   }
-  return <Remark role="status">{isReady ? `${busy}…` : "Waits until you have stopped typing."}</Remark>;
+  return <Remark role="status">{isReady ? `${busy}…` : "Starts when you stop typing."}</Remark>;
 }

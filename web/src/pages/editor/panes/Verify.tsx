@@ -41,7 +41,7 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
   const [turns, setTurns] = useState(FIRST_TURNS);
   const of = chosen ?? explored[0] ?? name;
   const query = useQuery({ ...trials.verify(name, text, of, turns), enabled: isReady && asked === text });
-  if (explored.length === 0) return <Remark>No tree that a question can name uses this file.</Remark>;
+  if (explored.length === 0) return <Remark>No tree that answers questions uses this file.</Remark>;
   const begin = () => {
     setTurns(FIRST_TURNS);
     ask(text);
@@ -50,8 +50,8 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
     return (
       <div className="grid gap-3 justify-items-start p-4 text-ink-2">
         <p>
-          Explores everything that the tree can do in {plural(FIRST_TURNS, "turn")}, and says of each{" "}
-          {onlyRules ? "of its rules" : "property"} whether it always holds.
+          Explores everything that the tree can do in {plural(FIRST_TURNS, "turn")}, and checks whether each{" "}
+          {onlyRules ? "of its rules" : "property"} always holds.
         </p>
         <div className="flex items-center gap-2">
           {explored.length > 1 && (

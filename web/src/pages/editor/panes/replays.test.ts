@@ -37,7 +37,7 @@ describe("the sentence on a replayed run", () => {
     ],
     [
       run({ verdict: "differs", difference, new_end: null }),
-      "The same until tick 13. Then it goes another way.",
+      "The same until tick 13. Then it takes another path.",
     ],
     [
       run({ verdict: "another_way", difference }),
@@ -55,15 +55,15 @@ it("counts what becomes of all", () => {
     ...Array.from({ length: 2 }, () => run({ verdict: "differs", difference, new_end: "stuck" })),
     run({ verdict: "unknown", new_end: null }),
   ];
-  expect(summary(runs)).toBe("17 do the same. 2 end otherwise: 2 as stuck. Of 1 run the rest is not known.");
+  expect(summary(runs)).toBe("17 do the same. 2 end otherwise: 2 as stuck. The rest of 1 run is not known.");
 });
 
 describe("what the edit would have saved", () => {
   it("is said of a run that would have ended earlier, and of all together", () => {
     const stuck = run({ old_end: "completed", new_end: "stuck", turns_saved: 3, tokens_saved: 21_200 });
     expect(consequence(stuck)).toBe("The recorded run went on for 3 turns; this tree would end it as stuck.");
-    expect(tokensSaved([stuck, run({}), stuck])).toBe("Together they would have used 42,400 tokens less.");
-    expect(tokensSaved([run({ tokens_saved: -500 })])).toBe("Together they would have used 500 tokens more.");
+    expect(tokensSaved([stuck, run({}), stuck])).toBe("Together they would have used 42,400 fewer tokens.");
+    expect(tokensSaved([run({ tokens_saved: -500 })])).toBe("Together they would have used 500 more tokens.");
   });
   it("is not said where it is not known, or nothing", () => {
     expect(consequence(run({ new_end: null, turns_saved: null }))).toBeNull();

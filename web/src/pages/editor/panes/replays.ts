@@ -18,11 +18,11 @@ export function headline(run: ReplayedRun): string {
   const until =
     run.difference.tick > 1
       ? `The same until tick ${run.difference.tick}.`
-      : "Another way from the first tick on.";
+      : "Different from the first tick on.";
   if (run.verdict === "another_way") return `${until} Then other nodes, with the same result.`;
   if (run.new_end !== null && run.new_end !== run.old_end)
     return `${until} Then it ends as ${reasonText(run.new_end)}.`;
-  return `${until} Then it goes another way.`;
+  return `${until} Then it takes another path.`;
 }
 
 /** "The recorded run went on for 3 turns; this tree would end it as stuck." Null if nothing is known of it. */
@@ -35,11 +35,11 @@ export function consequence(run: ReplayedRun): string | null {
   return null;
 }
 
-/** "Together they would have used 41,200 tokens less." Null where it makes no difference, or none is known. */
+/** "Together they would have used 41,200 fewer tokens." Null where it makes no difference, or none is known. */
 export function tokensSaved(runs: readonly ReplayedRun[]): string | null {
   const saved = runs.reduce((sum, run) => sum + (run.tokens_saved ?? 0), 0);
   if (saved === 0) return null;
-  return `Together they would have used ${number(Math.abs(saved))} tokens ${saved > 0 ? "less" : "more"}.`;
+  return `Together they would have used ${number(Math.abs(saved))} ${saved > 0 ? "fewer" : "more"} tokens.`;
 }
 
 /** "17 do the same. 3 end otherwise: 2 as stuck, 1 as completed." */
@@ -60,7 +60,7 @@ export function summary(runs: readonly ReplayedRun[]): string {
   }
   const others = count.differs - otherwise;
   if (others > 0)
-    parts.push(`${others} ${others === 1 ? "goes" : "go"} another way that a user would notice.`);
-  if (count.unknown > 0) parts.push(`Of ${plural(count.unknown, "run")} the rest is not known.`);
+    parts.push(`${others} ${others === 1 ? "takes" : "take"} another path that a user would notice.`);
+  if (count.unknown > 0) parts.push(`The rest of ${plural(count.unknown, "run")} is not known.`);
   return parts.join(" ");
 }

@@ -12,7 +12,6 @@ import {
   highlightActiveLine,
   highlightActiveLineGutter,
   keymap,
-  lineNumbers,
 } from "@codemirror/view";
 
 import { answerMargin } from "./answers";

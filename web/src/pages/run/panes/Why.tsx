@@ -80,6 +80,6 @@ function pieceOf(piece: StepFacts["pieces"][number], index: number) {
 function reasonsMissing(model: RunModel, at: number): string {
   const tick = model.ticks[at];
   if (tick === undefined) return "There is no tick yet.";
-  if (model.problem !== "") return `The reasons of this tick are not known: ${model.problem}.`;
+  if (model.problem !== "") return `The reasons for this tick are not known: ${model.problem}.`;
   return "No node decided this tick.";
 }
