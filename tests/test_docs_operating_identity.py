@@ -15,7 +15,7 @@ from tests.support.issuer import issuing
 PAGE = (Path(__file__).parents[1] / "docs" / "operating.md").read_text(encoding="utf-8")
 BLOCKS = {kind: re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("env", "yaml")}
 OURS = [block for block in BLOCKS["env"] if block.startswith("ORACLE_")]
-ISSUERS, BACKEND, LIBRECHAT = OURS
+ISSUERS, CLIENTS, BACKEND, LIBRECHAT = OURS
 
 
 def settings_of(monkeypatch: pytest.MonkeyPatch, block: str, **changed: str) -> Settings:
@@ -25,7 +25,7 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, block: str, **changed: str) -> 
     return read_settings()
 
 
-@pytest.mark.parametrize("block", OURS)
+@pytest.mark.parametrize("block", [ISSUERS, ISSUERS + CLIENTS, BACKEND, LIBRECHAT])
 def test_a_service_starts_with_each_example(monkeypatch, block):
     settings = settings_of(monkeypatch, block)
     assert settings.has_auth

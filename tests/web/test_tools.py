@@ -40,7 +40,7 @@ async def test_operators_see_servers_and_tools_and_nothing_that_they_say_is_mark
     await expect(tab.page.get_by_role("heading", name="Tools", exact=True)).to_be_visible()
     tickets = tab.page.get_by_role("region", name="tickets")
     await expect(tickets).to_contain_text("connected")
-    await expect(tickets).to_contain_text(re.compile("tickets.close_ticket.*Close a ticket.*writes, asks a person"))
+    await expect(tickets).to_contain_text(re.compile("tickets.close_ticket.*Close a ticket.*writes, needs approval"))
     await expect(tickets).to_contain_text(re.compile("tickets.search.*Search the tickets.*reads"))
     gone = tab.page.get_by_role("region", name="gone")
     await expect(gone).to_contain_text("cannot be reached")

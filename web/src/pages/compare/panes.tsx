@@ -48,7 +48,7 @@ export function WherePane({ a, b, atA, atB, difference, lines }: WhereProps) {
         <table className={`${TABLE} ${BELOW}`}>
           <thead>
             <tr>
-              <th scope="col" className="sr-only">
+              <th scope="col" className="sr-only w-px!">
                 key
               </th>
               <th scope="col">
