@@ -21,7 +21,7 @@ from oracle.core.errors import TreeAuthorError
 from oracle.domains.domain import Domain, domain_in
 from oracle.features.scenarios.model import OutsideEvent, Scenario
 from oracle.features.scenarios.played import Played
-from oracle.features.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedPeople, StagedTools
+from oracle.features.scenarios.stage import Moments, RunClock, StagedEncoder, StagedModel, StagedPeople, StagedTools
 from oracle.llm.protocol import ModelFault
 from oracle.runs.readers import Readers
 from oracle.tools import ToolRegistry
@@ -91,6 +91,7 @@ class Player:
     async def play_async(self, scenario: Scenario) -> Played:
         """`play` within a running event loop, which must be asyncio's own."""
         clock = FakeClock()
+        run_clock = RunClock(clock)
         moments = Moments(clock)
         model = StagedModel(scenario, moments, clock.sleep)
         tools = StagedTools(scenario, clock, moments)
@@ -102,7 +103,7 @@ class Player:
                 tools=ToolRegistry(tools.tools(), self.domain.types),
                 segments=self.segments,
                 classifier=self.domain.classifier(),
-                clock=clock,
+                clock=run_clock,
                 timestamp=lambda: _TIMESTAMP,
                 encoder=StagedEncoder(scenario, model),
             ),
@@ -112,7 +113,7 @@ class Player:
         )
         context_id = await _converse(scenario, conversations, self.domain)
         record = _Record()
-        people = StagedPeople(scenario, clock)
+        people = StagedPeople(scenario, clock, run_clock)
 
         def emit(chunk: Chunk) -> None:
             record.facts.append(chunk)
@@ -120,12 +121,12 @@ class Player:
             people.emit(chunk)
 
         ask = Ask(scenario.question, tree=scenario.tree, limits=scenario.limits, context_id=context_id)
-        query = await oracle.open(ask, emit=emit, observers=[record], journal=record)
+        query = await oracle.open(ask, emit=emit, observers=[record], journal=record, may_park=people.rest)
         if not isinstance(query.control, TreeControl) or query.tree is None:
             raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
         _check_deliveries(scenario, query.control.tree.blackboard)
         people.deliver = query.control.deliver
-        await _run(query, query.control, scenario, moments, clock)
+        await _run(query, query.control, scenario, moments, run_clock)
         kept = await conversations.load(_USER, query.agent.query.context_id)
         messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
         return Played(
@@ -168,19 +169,17 @@ async def _converse(scenario: Scenario, conversations: MemoryConversations, doma
     return conversation.context_id
 
 
-async def _run(
-    query: ActiveQuery, control: TreeControl, scenario: Scenario, moments: Moments, clock: FakeClock
-) -> None:
+async def _run(query: ActiveQuery, control: TreeControl, scenario: Scenario, moments: Moments, clock: RunClock) -> None:
     """Run the query to its end, with the events from outside.
 
     Raises:
         PlayError: it does not end.
     """
-    readers = Readers(grace_s=GRACE_S, clock=clock, on_deserted=lambda _: query.cancel())
+    readers = Readers(grace_s=GRACE_S, clock=moments.clock, on_deserted=lambda _: query.cancel())
     run_id = query.agent.query.run_id
     readers.join(run_id, "reader")
     for event in scenario.events:
-        moments.at(event.moment, _action(event, query, control, readers, clock))
+        moments.at(event.moment, _action(event, query, control, readers, moments, clock))
     waiting = moments.start()
     try:
         async with asyncio.timeout(_PATIENCE_S):
@@ -216,7 +215,7 @@ def _check_deliveries(scenario: Scenario, board: Blackboard) -> None:
 
 
 def _action(
-    event: OutsideEvent, query: ActiveQuery, control: TreeControl, readers: Readers, clock: FakeClock
+    event: OutsideEvent, query: ActiveQuery, control: TreeControl, readers: Readers, moments: Moments, clock: RunClock
 ) -> Callable[[], object]:
     run_id, state = query.agent.query.run_id, query.agent.state
     actions: Mapping[str, Callable[[], object]] = {
@@ -225,6 +224,6 @@ def _action(
         "reader_returns": lambda: readers.join(run_id, "reader"),
         "service_stops": lambda: query.abort(_STOPPING),
         "delivery": lambda: control.deliver(event.key, event.value),
-        "deadline_passes": lambda: clock.advance(state.start_time + state.time_limit_s - clock.now()),
+        "deadline_passes": lambda: moments.clock.advance(state.start_time + state.time_limit_s - clock.now()),
     }
     return actions[event.action]

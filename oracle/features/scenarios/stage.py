@@ -15,12 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from bt_runtime import PausableClock
+from bt_runtime.nodes.clock import Event
 from bt_runtime.testing import FakeClock
 from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import ANSWERS
 from oracle.classify.protocol import EncoderState
 from oracle.classify.types import IntentShares, QueryShares
-from oracle.core.chunks import ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
+from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
 from oracle.features.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
 from oracle.llm.protocol import ModelEvent, ModelRequest
 from oracle.llm.scripted import ScriptedModel, ScriptedTurn
@@ -98,12 +100,24 @@ class Moments:
                 await asyncio.sleep(0)
 
 
+class RunClock(PausableClock):
+    """The run's time, which stands still while the run waits for people alone, as that of a parked run does."""
+
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
+        """Wait for the event or, unless it stands still, the time; it goes on afterwards."""
+        try:
+            await super().wait(event, until_s=until_s)
+        finally:
+            self.go()
+
+
 class StagedPeople:
     """Decides what the run asks people, as the scenario says; what it says nothing of expires.
 
     Args:
         scenario: states the decisions.
         clock: the scenario's time.
+        run_clock: the run's.
 
     Attributes:
         deliver: writes a key of the blackboard.
@@ -111,15 +125,26 @@ class StagedPeople:
 
     deliver: Callable[[str, Any], None]
 
-    def __init__(self, scenario: Scenario, clock: FakeClock) -> None:
+    def __init__(self, scenario: Scenario, clock: FakeClock, run_clock: RunClock) -> None:
         self._decisions = iter(scenario.people)
         self._clock = clock
+        self._run_clock = run_clock
+        self._pending = 0
         self._later: set[asyncio.Task[None]] = set()
+
+    def rest(self) -> bool:
+        """Stop the run's time, if people are asked: `may_park` of a query that would be parked, but stays here."""
+        if self._pending:
+            self._run_clock.stop()
+        return False
 
     def emit(self, chunk: Chunk) -> None:
         """A chunk was sent."""
+        if isinstance(chunk, Answered):
+            self._pending -= 1
         if not isinstance(chunk, ApprovalRequested | QuestionAsked):
             return
+        self._pending += 1
         decides = next(self._decisions, PersonDecides(decision="expire"))
         task = asyncio.ensure_future(self._decide(chunk.interrupt.id, decides))
         self._later.add(task)

@@ -122,10 +122,20 @@ def test_a_halt_withdraws_what_was_asked(tmp_path):
     assert played.chunks[-1] is played.done
 
 
-def test_a_time_limit_ends_the_wait_for_an_answer(tmp_path):
+def test_the_time_of_a_run_that_waits_for_people_alone_stands_still(tmp_path):
     question = ASKS.partition("\n")[0].removeprefix("- ")
     nodes = f"- force_success: {{ timeout: {{ seconds: 60, child: {{ {question} }} }} }}\n- llm_turn\n"
-    played = play(tmp_path, nodes, "model: [Done.]\npeople: [{ answer: main, after_s: 90 }]\n")
+    played = play(tmp_path, nodes, "model: [Done.]\npeople: [{ answer: main, after_s: 900 }]\n")
+    assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["answered"]
+    assert (played.answer.text, played.blackboard["branch"]) == ("Done.", "main")
+
+
+def test_a_time_limit_ends_the_wait_for_an_answer_beside_other_work(tmp_path):
+    question = ASKS.partition("\n")[0].removeprefix("- ")
+    asked = f"force_success: {{ timeout: {{ seconds: 60, child: {{ {question} }} }} }}"
+    nodes = f"- parallel: {{ children: [{{ {asked} }}, llm_turn] }}\n"
+    model = "[{ text: Done., delay_s: 90 }]"
+    played = play(tmp_path, nodes, f"model: {model}\npeople: [{{ answer: main, after_s: 80 }}]\n")
     assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["withdrawn"]
     assert (played.answer.text, played.blackboard["branch"]) == ("Done.", "")
 

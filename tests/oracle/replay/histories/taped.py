@@ -126,6 +126,7 @@ def taped() -> Iterator[list[Tape]]:
         emit: Callable[[Chunk], None],
         observers: Iterable[Observer] = (),
         journal: QueryJournal | None = None,
+        may_park: Callable[[], bool] | None = None,
     ) -> ActiveQuery:
         clock = oracle._equipment.clock
         log: Any = MemoryLog(clock.now)
@@ -154,6 +155,7 @@ def taped() -> Iterator[list[Tape]]:
             emit=both,
             observers=[recorder, *observers],
             journal=_Both(recorder, journal or NoJournal()),
+            may_park=may_park,
         )
         tape.opened(query)
         tapes.append(tape)
