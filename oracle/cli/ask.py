@@ -51,21 +51,22 @@ def ask(  # noqa: PLR0913  one for each option
     detach: bool,
     url: str | None,
 ) -> int:
-    """Ask one question, and see the answer as it comes.
+    """Ask one question, and print the answer as it arrives.
 
-    QUESTION may be several words; quote it if it has a `?`, `*` or `'`, which the shell would interpret. It is read
-    from standard input if it is `-`, or if it is left out and standard input is not a terminal. On a terminal the
-    answer is shown together with tool calls and notifications. Otherwise the answer and its sources go to standard
-    output as plain text, and everything else to standard error. The query is not recorded; those of `oracle serve` are.
+    QUESTION may be several words. Quote it if it contains a `?`, `*` or `'`, which the shell would interpret. It is
+    read from standard input if it is `-`, or if it is omitted and standard input is not a terminal. On a terminal, tool
+    calls and notices are shown with the answer. Otherwise the answer and its sources go to standard output as plain
+    text, and everything else to standard error. The run is not recorded; those of `oracle serve` are.
 
-    With --detach a service answers, whether or not anybody reads it; `oracle runs watch --answer RUN` shows it.
+    With --detach a running service answers, even if nobody reads; `oracle runs watch --answer RUN` shows the answer.
 
-    Settings come from the environment and from a file `.env` in the working folder; `oracle serve --help` lists them.
+    Settings come from the environment and from a file `.env` in the working directory; `oracle serve --help` lists
+    them.
 
     \b
     Exit codes:
-      0    the model produced text, and the query did not end with an error
-      1    it did not, or the query could not start: a limit, a setting, the tree or a folder is invalid
+      0    the model produced text, and the run did not end with an error
+      1    it did not, or the run could not start: a limit, a setting, the tree or a folder is invalid
       2    an option is unknown or has no value
       130  interrupted with Ctrl-C (143: by SIGTERM); the answer so far is shown
       141  the reader of standard output closed it

@@ -91,7 +91,7 @@ def _as_text(data: bytes, *, whence: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CommandError(
-            f"{whence} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is none"
+            f"{whence} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is invalid"
         ) from None
 
 
@@ -136,7 +136,7 @@ async def _answer(
     async with open_oracle(settings) as oracle:
         if files:
             if "attachments" not in {each.name for each in features(settings.features)}:
-                raise CommandError("--attach needs the feature 'attachments', which is not installed or left out")
+                raise CommandError("--attach needs the feature 'attachments', which is not installed or is left out")
             asked = replace(asked, attachments=imported(_ATTACHED)(oracle, files))
         return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
 

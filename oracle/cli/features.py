@@ -16,9 +16,9 @@ from oracle.core.features import VARIABLE, Feature, chosen_features, features, i
 @click.command("features")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def features_(*, as_json: bool) -> int:
-    """Print the features of this installation: what each one adds, what it needs, and how much code it is.
+    """Print the features of this installation: what each one adds, what it needs, and how much code it has.
 
-    ORACLE_FEATURES=-shadow,-webhooks leaves features out: their calls, commands and settings are not there then.
+    ORACLE_FEATURES=-shadow,-webhooks leaves features out, with their calls, commands and settings.
     """
     used = {feature.name for feature in features(chosen_features())}
     rows = [

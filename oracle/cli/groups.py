@@ -85,7 +85,7 @@ class LazyGroup(SuggestingGroup):
 
 _TREES: Final[Mapping[str, tuple[str, str]]] = {
     "init": ("oracle.cli.trees:init", "Copy the shipped trees to DIR for editing."),
-    "list": ("oracle.cli.trees:list_", "Print the file that serves each tree name."),
+    "list": ("oracle.cli.trees:list_", "Print the file that provides each tree."),
     "show": ("oracle.cli.trees:show", "Print a picture of the tree NAME, or of a tree file."),
     "check": ("oracle.cli.trees:check", "Check tree files or folders of tree files."),
     "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded runs on two trees."),

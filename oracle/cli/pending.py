@@ -17,15 +17,15 @@ from oracle.core.encoding import to_json
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @RUN_SOURCE
 def pending(*, asks: bool, as_json: bool, place: SourceOptions) -> int:
-    """List what runs wait for people to decide, what expires first on top; with --answer, decide it.
+    """List the decisions that runs wait for, the first to expire on top; with --answer, answer them.
 
-    A run goes on when it is answered: at once where a service is running, otherwise when one is started. While a
-    service uses an SQLite database only it can answer; name it with --url.
+    When a decision is answered, its run continues: at once if a service is running, otherwise when one starts. While a
+    service uses an SQLite database, only that service can take answers: name it with --url.
 
     \b
     Exit codes:
-      0  it was listed, or asked; there may be nothing
-      1  it cannot be read, or the answer was refused
+      0  the decisions were listed or answered; there may be none
+      1  they cannot be read, or an answer was refused
     """  # noqa: D301  click's mark for lines that are not rewrapped
     from oracle.cli.people import can_decide, decide  # noqa: PLC0415  help needs none of it
 

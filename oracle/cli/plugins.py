@@ -13,14 +13,14 @@ from oracle.server.wiring.plugins import plugins_of
 @click.command("plugins")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plugins(*, as_json: bool) -> int:
-    """Print what other packages have added: tools, node kinds, trees, prompts, decision trees, classifiers.
+    """Print what other packages add: tools, node kinds, trees, prompts, decision trees, classifiers.
 
     Packages add them by entry points; ORACLE_PLUGINS names further modules.
 
     \b
     Exit codes:
-      0  all of it can be used
-      1  something cannot be loaded, or two claim one name
+      0  everything can be used
+      1  something cannot be loaded, or a name exists twice
     """  # noqa: D301  click's mark for lines that are not rewrapped
     loaded = plugins_of(settings_for()).loaded
     if as_json:

@@ -21,14 +21,15 @@ from oracle.replay.histories.model import History
 @COLOR
 @RUN_SOURCE
 def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, place: SourceOptions) -> int:
-    """Compare the recorded runs A and B: where they part, and why.
+    """Compare the recorded runs A and B: where they differ, and why.
 
-    A and B are ids, or the first characters of them; imported runs can be compared too. It says what first came from
-    outside that differs, the first node that did something else with its line and values in both, how many nodes
-    differ afterwards, the ends, the answers, and what differs between the versions of the trees.
+    A and B are ids, or their first characters. Imported runs can be compared too. The command prints the first input
+    that differs, such as a response or a cancel; the first node that behaved differently, with its line and values in
+    both runs; how many nodes differ after it; both ends and answers; and the differences between the versions of the
+    trees.
 
     \b
-    Exit codes, as those of diff:
+    Exit codes, like those of diff:
       0  the runs did the same for the same reasons
       1  they differ, or one of them cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped

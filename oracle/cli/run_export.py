@@ -45,10 +45,10 @@ def export(
     output: Path | None,
     place: SourceOptions,
 ) -> int:
-    """Write the recorded RUN as a file that can be kept, sent or shown.
+    """Write the recorded RUN to a file that can be kept, sent or shown.
 
-    RUN is the run's id, or the first characters of it. A page needs no network and no other file. Without
-    --without-texts the file has the texts of the run in it: read it before it is shared.
+    RUN is the run's id, or its first characters. An HTML page needs no network and no other file. Unless you give
+    --without-texts, the file contains the texts of the run: read it before you share it.
 
     \b
     Exit codes:
@@ -76,15 +76,16 @@ def export(
 @click.argument("file", type=click.Path(path_type=Path))
 @DATA_DIR
 def import_(*, file: Path, data_dir: Path | None) -> int:
-    """Check FILE, which `oracle runs export` has written, and keep it in the folder `imports` of the data folder.
+    """Import FILE, which `oracle runs export` has written.
 
-    The other commands of `oracle runs` then find the run by its id. It is never listed or counted with the runs of the
-    database. It has no log, so it cannot be replayed.
+    FILE is checked, and kept in the folder `imports` of the data folder. `oracle runs show`, `export` and `diff` then
+    find the run by its id. It is not listed or counted with the runs of the database. It has no log, so it cannot be
+    replayed.
 
     \b
     Exit codes:
       0  the run was imported, or had been before
-      1  the file is damaged or no export, or another export of the same run is there
+      1  the file is damaged or not an export, or a different export of the same run exists
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="critical", data_dir=data_dir)
     try:

@@ -23,7 +23,7 @@ _REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
 )
 @click.option("--tree", metavar="NAME", help="Only runs of this tree.")
 @click.option("--version", metavar="DIGITS", help="Only runs whose tree version begins with this.")
-@click.option("--user", "user_id", metavar="NAME", help="Whose runs.")
+@click.option("--user", "user_id", metavar="NAME", help="Only runs of this user.")
 @click.option("--since", type=Since(), metavar="TIME", help="Only runs begun since then: 2h, 7d, or 2026-11-01 (UTC).")
 @click.option(
     "--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="Only runs that took at least this long."
@@ -38,8 +38,8 @@ _REASONS = (*UNDER_WAY, *get_args(TerminationReason), NOT_CONTINUED)
 @click.option(
     "--feedback", "rating", type=click.Choice(get_args(Rating)), help="Only runs with this rating by their users."
 )
-@click.option("--shadows", is_flag=True, help="Shadow runs instead of users' own runs.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
+@click.option("--shadows", is_flag=True, help="List shadow runs instead of users' runs.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="List the newest N runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @COLOR
 @RUN_SOURCE
@@ -51,11 +51,11 @@ def list_(
     place: SourceOptions,
     **wanted: Any,  # noqa: ANN401  fields of the filter, checked by click
 ) -> int:
-    """List recorded runs, newest first; those under way among them.
+    """List recorded runs, newest first, including those in progress.
 
-    A line has the run's id (any command takes its first characters), its age, the question, how it ended, its turns,
-    tokens and time, and its shape: turns of the model, tool calls and notifications. A shape is as wide as the square
-    root of the time; one minute fills the column.
+    Each line has the run's id (its first characters are enough for any command), its age, the question, how the run
+    ended, its turns, tokens and time, and its shape: turns, tool calls and notices in the order of time. The width of
+    the shape grows with the square root of the time; one minute fills the column.
 
     \b
     Exit codes:

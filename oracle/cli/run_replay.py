@@ -42,17 +42,17 @@ _ALL = 2**31 - 1
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @DATA_DIR
 def replay(*, run: str, tree: str | None, as_json: bool, data_dir: Path | None) -> int:
-    """Play the recorded RUN again: no model is asked, no tool is run, nothing is written.
+    """Replay the recorded RUN: no model is asked, no tool is run, nothing is written.
 
-    RUN is the run's id, or the first characters of it. Without --tree it is played on the version of the tree that it
-    ran, and must do the same in each tick. With --tree it says until where the other tree does the same, what the
-    first node that differs saw in both, and how the run would have ended; from the first request that was never made,
-    the rest is not known.
+    RUN is the run's id, or its first characters. Without --tree it is replayed on the version of the tree that it ran,
+    and every tick must be the same. With --tree it is replayed on another tree. The command then prints the tick up to
+    which both trees do the same, the first node that differs with its values in both, and how the run would have ended.
+    What would follow a request that the recorded run did not make is unknown.
 
     \b
     Exit codes:
       0  the run is the same
-      1  it differs, or cannot be played again
+      1  it differs, or cannot be replayed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="critical", data_dir=data_dir)
     library = tree_library(settings)
@@ -82,16 +82,16 @@ def replay(*, run: str, tree: str | None, as_json: bool, data_dir: Path | None) 
 @click.option("--parked", is_flag=True, expose_value=False, help="The parked runs (the default).")
 @DATA_DIR
 def verify(*, data_dir: Path | None) -> int:
-    """Play the runs that have not ended on this version, as they will be when they go on: before it is deployed.
+    """Before a deploy, replay the parked runs on this version.
 
-    Run it with the new version and its plugins and settings; the old one may go on serving. Each run is played as
-    `oracle runs replay` plays one: no model is asked, no tool is run, nothing is written. What would end as
-    `not_continued` is printed, with the first place that differs.
+    Use the new version with its plugins and settings; the old one may keep serving. As in `oracle runs replay`, no
+    model is asked, no tool is run, and nothing is written. Prints each run that would end as `not_continued`, with the
+    first place that differs.
 
     \b
     Exit codes:
-      0  every run can go on
-      1  one cannot; or the database cannot be read
+      0  every run can continue
+      1  a run cannot continue, or the database cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="critical", data_dir=data_dir)
     registry = tree_library(settings).registry
@@ -104,7 +104,7 @@ def verify(*, data_dir: Path | None) -> int:
     hindrances = list(filter(None, found))
     for text in hindrances:
         click.echo(text)
-    click.echo(f"{len(found) - len(hindrances):,} of {len(found):,} parked runs can go on on this version")
+    click.echo(f"{len(found) - len(hindrances):,} of {len(found):,} parked runs can continue on this version")
     return FAILED if hindrances else 0
 
 

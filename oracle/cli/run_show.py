@@ -16,7 +16,7 @@ from oracle.replay.histories.model import History
 
 @click.command("show")
 @click.argument("run")
-@click.option("--tick", type=click.IntRange(1), metavar="N", help="The tick N.")
+@click.option("--tick", type=click.IntRange(1), metavar="N", help="Show tick N.")
 @click.option(
     "--turn", type=click.IntRange(1), metavar="N", help="Show the tick in which the response of turn N arrived."
 )
@@ -40,9 +40,9 @@ def show(
 ) -> int:
     """Show what happened in the recorded RUN, and why.
 
-    RUN is the run's id, or the first characters of it. By default the tick is shown that decided how the run ended:
-    the lines of the tree that were asked in it, with their marks and the values that they saw. A service may go on
-    writing meanwhile.
+    RUN is the run's id, or its first characters. By default the command shows the tick that decided how the run ended:
+    the lines of the tree that were ticked, with their results and the values that they read. A service may write to the
+    database meanwhile.
 
     \b
     Exit codes:

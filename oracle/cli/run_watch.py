@@ -24,19 +24,19 @@ _FRAME_S = 0.1  # between two drawings
 @COLOR
 @RUN_SOURCE
 def watch(*, run: str, answer: bool, as_json: bool, color: ColorChoice, place: SourceOptions) -> int:
-    """Watch the RUN tick by tick until it ends.
+    """Watch RUN tick by tick until it ends.
 
-    On a terminal the view of `oracle runs show` is redrawn with each tick, and stays when the run has ended. Otherwise
-    a line is printed for each tick. A run that has ended is shown as it is.
+    On a terminal, the view of `oracle runs show` is redrawn at each tick and stays when the run has ended. Otherwise a
+    line is printed for each tick. A run that has ended is shown at its end.
 
-    With --answer the answer is shown from its beginning, as `oracle ask` shows it. A
-    connection to a service that is lost is made again.
+    With --answer the answer is printed from its beginning, as `oracle ask` prints it. A lost connection to a service is
+    made again.
 
     \b
     Exit codes:
-      0    the run has ended; with --answer: as those of `oracle ask`
+      0    the run has ended; with --answer: the exit codes of `oracle ask`
       1    there is no such run, or the runs cannot be read
-      130  interrupted with Ctrl-C (143: by SIGTERM); the run goes on
+      130  interrupted with Ctrl-C (143: by SIGTERM); the run continues
     """  # noqa: D301  click's mark for lines that are not rewrapped
     screen = Screen(color, widest=WIDEST)
     stage = QueryStage(as_json=as_json) if answer or as_json else None

@@ -54,16 +54,16 @@ def serve(
     project: Path | None,
     vault: Path | None,
 ) -> int:
-    """Serve queries over HTTP, until SIGTERM or Ctrl-C.
+    """Answer questions over HTTP, until SIGTERM or Ctrl-C.
 
-    Prints the address when it listens; everything else goes to standard error, as a log. The first signal ends running
-    queries within ORACLE_DRAIN_S and then the service, the second one ends the process at once.
+    Prints the address when it accepts requests. Everything else is a log on standard error. The first signal lets runs
+    in progress end, within ORACLE_DRAIN_S seconds, and then stops the service. The second signal stops it at once.
 
     \b
     Exit codes:
       0    stopped on request
       1    cannot start: the port, a setting, a folder, a tree or the database cannot be used
-      2    an option is unknown or has no value, or --workers one that is not possible
+      2    an option is unknown, has no value, or has one that is not possible
       130  a second Ctrl-C came before the service had stopped (143: SIGTERM)
     """  # noqa: D301  click's mark for lines that are not rewrapped
     return int(

@@ -41,17 +41,17 @@ _ID_CHARS = 8
 def compare_(
     *, old: str, new: str, runs: int, run_id: str | None, as_json: bool, exit_code: bool, data_dir: Path | None
 ) -> int:
-    """Replay the latest recorded queries on the trees OLD and NEW, and say where they part.
+    """Replay the latest recorded runs on the trees OLD and NEW, and print where they differ.
 
-    OLD and NEW are a tree's name, a file, or the first digits (8 or more) of a version that queries have run. The
-    queries are those that named the tree OLD. No model is asked and no tool is run: what they answered is recorded, and
-    from the first request that was never made, the rest is not known. A service may go on writing meanwhile.
+    OLD and NEW are a tree's name, a file, or the first digits (8 or more) of a version that runs have used. The runs
+    are those that named the tree OLD. No model is asked and no tool is run: their recorded results are used. What would
+    follow a request that the recorded run did not make is unknown. A service may write to the database meanwhile.
 
     \b
     Exit codes:
       0  the runs were compared
-      1  a tree or the database cannot be read; with --exit-code: a query would have gone differently
-      130  it was interrupted; what was compared by then is printed
+      1  a tree or the database cannot be read; with --exit-code: a run would have been different
+      130  interrupted; what was compared by then is printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)

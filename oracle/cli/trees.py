@@ -53,9 +53,7 @@ def named_tree(library: TreeLibrary, name: str, *, samples: bool = False) -> Tre
 
 @click.command("show")
 @click.argument("name")
-@click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the picture."
-)
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Its format.")
 def show(*, name: str, format_: Format) -> None:
     """Print a picture of the tree NAME, or of a tree file.
 
@@ -92,9 +90,9 @@ SCENARIOS: Final = "scenarios"
 def init(*, name: str) -> None:
     """Copy the shipped trees to DIR, for editing.
 
-    Their schema is copied too, for editors, and their scenarios, for `oracle trees test DIR`. DIR is created if it does
-    not exist. Existing files are never changed: running this again after an upgrade copies new files and says which of
-    your files differ from the shipped ones.
+    Copies their schema too, for editors, and their scenarios, for `oracle trees test DIR`. DIR is created if it does
+    not exist. Existing files are never changed: after an upgrade, run this again to copy new files and to list those of
+    your files that differ from the shipped ones.
 
     \b
     Exit codes:
@@ -120,9 +118,9 @@ def init(*, name: str) -> None:
 
 @click.command("list")
 def list_() -> None:
-    """Print the file that serves each tree name.
+    """Print the file that provides each tree.
 
-    A file in ORACLE_TREES_DIR takes precedence over one that a package has added, and over the shipped one. Trees with
+    A file in ORACLE_TREES_DIR replaces a package's tree of the same name, which replaces a shipped one. Trees with
     mistakes are marked.
     """
     settings = settings_for()
@@ -132,7 +130,7 @@ def list_() -> None:
     for name in names:
         click.echo(f"{name:{width}}  {_served(library, name, settings.trees_folder)}")
     for path in _misnamed(library):
-        click.echo(f"Note: {_shown(path)} serves no tree; a tree file is called NAME.yaml", err=True)
+        click.echo(f"Note: {_shown(path)} provides no tree; a tree file must be called NAME.yaml", err=True)
 
 
 def shortest(folder: Path) -> Path:
@@ -219,14 +217,14 @@ def _reason(error: OSError | ValueError) -> str:
 def check(*, paths: tuple[Path, ...], strict: bool, explain: str | None) -> int:
     """Check tree files, or all tree files of folders.
 
-    Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
-    every mistake as `file:line:column: message` with the line, a caret and a hint; a warning is
-    `file:line:column: warning CODE: message`. With --explain CODE nothing is checked.
+    Without a path, the shipped trees and those in ORACLE_TREES_DIR are checked. Prints a line for each valid tree, and
+    each mistake as `file:line:column: message` with the line, a caret and a hint. A warning is `file:line:column:
+    warning CODE: message`. With --explain CODE, nothing is checked.
 
     \b
     Exit codes:
-      0  all are valid
-      1  there are mistakes, or with --strict warnings
+      0  all trees are valid
+      1  there are mistakes, or, with --strict, warnings
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for()
     library = tree_library(settings)

@@ -11,7 +11,7 @@ from oracle.features.attachments.kinds import LARGEST
 
 FEATURE = Feature(
     name="attachments",
-    summary="Lets questions have pictures, PDF and text files.",
+    summary="Lets users attach pictures, PDF and text files to questions.",
     calls=("oracle.features.attachments.calls:router",),
     bodies={"/api/attachments": LARGEST},
     tables=("oracle.features.attachments.keeping:KEEPING",),

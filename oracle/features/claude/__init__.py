@@ -8,6 +8,6 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="claude",
-    summary="Lets Claude answer: the models whose names begin with no other provider's.",
+    summary="Lets Claude answer: all models whose names begin with no other provider.",
     models="oracle.features.claude.opening:claude_models",
 )

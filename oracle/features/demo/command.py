@@ -19,8 +19,8 @@ from oracle.core.loading import imported
 def demo(*, port: int, no_open: bool) -> int:
     """Show the console with ten recorded runs of a small project.
 
-    It needs no key and no network: the offline model answers. All data is in a temporary folder, which is removed at
-    the end. Settings of the environment and of a file .env do not apply.
+    Needs no key and no network: the offline model answers. All data is in a temporary folder, which is removed at the
+    end. Settings in the environment and in a file .env do not apply.
 
     \b
     Exit codes:

@@ -4,7 +4,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="domain-authoring",
-    summary="Makes the folder of a new domain, and checks one.",
+    summary="Makes the folder of a new domain, and checks a domain.",
     commands={
         "domain new": ("oracle.features.domain_authoring.command:new", "Write the folder of a new domain."),
         "domain check": (

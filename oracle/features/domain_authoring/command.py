@@ -37,14 +37,14 @@ _END: Final = ".txt"
 @click.argument("name", metavar="NAME")
 @click.argument("folder", metavar="[DIR]", required=False)
 def new(*, name: str, folder: str | None) -> None:
-    """Write the folder of a new domain NAME, into DIR or a folder of its name.
+    """Write the folder of a new domain NAME to DIR, by default to a folder of that name.
 
-    The folder can be used at once, and its files say what can be changed. Files that exist are never changed.
+    You can use the domain at once; comments in its files say what to change. Existing files are never changed.
 
     \b
     Exit codes:
-      0  the folder is written
-      1  the name cannot be used, a file exists, or one cannot be written
+      0  the folder was written
+      1  the name is not valid, a file exists, or a file cannot be written
     """  # noqa: D301  click's mark for lines that are not rewrapped
     if not _NAME.fullmatch(name):
         raise CommandError(f"{name[:80]!r} cannot name a domain: use lower-case letters, digits, '-' and '_'")
@@ -52,7 +52,7 @@ def new(*, name: str, folder: str | None) -> None:
     made = dict(_template(files(__package__) / "template", name))
     taken = [str(root / file) for file in made if (root / file).exists()]
     if taken:
-        raise CommandError(f"{listed(taken)}: there already; name another folder, or remove them")
+        raise CommandError(f"there already: {listed(taken)}; name another folder, or remove these files")
     for file, text in made.items():
         try:
             (root / file).parent.mkdir(parents=True, exist_ok=True)
@@ -78,8 +78,8 @@ def _template(folder: Traversable, name: str, within: str = "") -> Iterator[tupl
 def check(*, folder: Path) -> None:
     """Check the domain in DIR: its file, prompts, tools and trees, and how well its words tell its types apart.
 
-    Each example is classified by all the others. One that is taken for another type needs a word or an example more,
-    of its own type.
+    Each example is classified by the words of the types and by all other examples. If an example is taken for another
+    type, add a word or a similar example to its own type.
 
     \b
     Exit codes:
@@ -111,7 +111,7 @@ def _recognized(domain: Domain) -> Iterator[str]:
     for query_type, several in groupby(classifier.judged(), key=itemgetter(0)):
         judged = [(text, max(shares, key=lambda each: shares[each])) for _, text, shares in several]
         wrong = [f"  {text!r} is taken for {found}" for text, found in judged if found != query_type]
-        yield f"{query_type}: {len(judged) - len(wrong)} of {counted(len(judged), 'example')} told by the others"
+        yield f"{query_type}: {len(judged) - len(wrong)} of {counted(len(judged), 'example')} recognized"
         yield from wrong
 
 
@@ -120,8 +120,8 @@ def _doubts(domain: Domain, tools: ToolRegistry) -> Iterator[str]:
     for query_type, needs in domain.types.needs.items():
         for source in needs:
             if source not in groups:
-                what = "writes" if source == WRITE else f"is of the group {source!r} and reads"
-                yield f"Note: {query_type} needs {source!r}, and no tool here {what}; a tool of an MCP server may"
+                what = "writes" if source == WRITE else f"reads and is in the group {source!r}"
+                yield f"Note: {query_type} needs {source!r}, but no tool {what}, unless an MCP server has one"
     for tool in tools.tools:
         if not tool.writes and tool.group not in domain.types.sources and tool.query_types is None:
-            yield f"Note: no type needs the group {tool.group!r} of {tool.name}; its own words place it"
+            yield f"Note: no type needs the group {tool.group!r} of {tool.name}; its own words decide who is offered it"

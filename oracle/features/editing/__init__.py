@@ -8,6 +8,6 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="editing",
-    summary="Tells editors of tree files what is wrong, what can be typed, and what a word means.",
+    summary="Gives editors of tree files diagnostics, completion and explanations.",
     calls=("oracle.features.editing.calls:router",),
 )

@@ -9,7 +9,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="encoder",
-    summary="Reads questions and responses by what they mean, in addition to the rules.",
+    summary="Classifies questions and responses with an embedding model, in addition to the rules.",
     settings=(
         Setting(
             "encoder",

@@ -4,12 +4,12 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="judging",
-    summary="Judges recorded queries by the rules of a tree.",
+    summary="Judges recorded runs by the rules of a tree.",
     needs=("rules",),
     commands={
         "trees judge": (
             "oracle.features.judging.command:judge",
-            "Judge the recorded queries of the tree NAME by its rules.",
+            "Judge the recorded runs of the tree NAME by its rules.",
         )
     },
 )

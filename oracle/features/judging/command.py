@@ -18,21 +18,21 @@ from oracle.server.wiring.agent import tree_library
 
 @click.command("judge")
 @click.argument("name")
-@click.option("--runs", type=click.IntRange(1, 1_000_000), help="The latest N queries alone.")
-@click.option("--since", type=Since(), metavar="7d|DATE", help="Queries that began then or later (dates are UTC).")
+@click.option("--runs", type=click.IntRange(1, 1_000_000), help="Use only the latest N runs.")
+@click.option("--since", type=Since(), metavar="7d|DATE", help="Only runs begun since then (dates are UTC).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @DATA_DIR
 def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, data_dir: Path | None) -> int:
-    """Judge the recorded queries of the tree NAME by its rules.
+    """Judge the recorded runs of the tree NAME by its rules.
 
-    NAME is a tree or a tree file. Its present rules are applied to every recorded query that named this tree, whichever
-    version it ran. Prints how many kept to each rule, and the story of the first that did not. A service may go on
-    writing meanwhile.
+    NAME is a tree or a tree file. Its present rules are applied to every recorded run that named this tree, whichever
+    version it ran. Prints for each rule how many runs kept it, and the events of the first run that broke it. A service
+    may write to the database meanwhile.
 
     \b
     Exit codes:
-      0  every query whose record is complete kept to every rule
-      1  one did not; or the tree or the database cannot be read
+      0  every run whose record is complete kept every rule
+      1  a run broke a rule, or the tree or the database cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error", data_dir=data_dir)
     tree = named_tree(tree_library(settings), name)
@@ -66,7 +66,7 @@ def _report(tree: TreeDefinition, judging: Judge, count: int) -> str:
     lines += [f"Note: {one_line(f'{what}: {why}', longest=400)}" for what, why in judging.problems.items()]
     broken = sum(1 for judgment in judging.judgments if judgment.violated)
     rules = f"{len(judging.judgments)} rule{'s' if len(judging.judgments) != 1 else ''}"
-    queries = f"{count} recorded quer{'ies' if count != 1 else 'y'} of {tree.name!r}"
+    queries = f"{count} recorded run{'s' if count != 1 else ''} of {tree.name!r}"
     lines.append(f"{queries}, {rules}: {f'{broken} broken' if broken else 'none broken'}")
     return "\n".join(lines)
 
@@ -95,7 +95,7 @@ def _lines_of(story: Violation) -> list[str]:
     for tick, event in story.events:
         lines.append(f"    tick {tick}: {one_line(event, longest=300)}")
     if story.tick is None:
-        lines.append("    the query ended, and what the rule asks for had not come")
+        lines.append("    the run ended before what the rule requires had happened")
     else:
         lines[-1] += "  <- breaks it"
     return lines

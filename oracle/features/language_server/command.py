@@ -14,15 +14,15 @@ from oracle.core.loading import collector_paused
 def lsp() -> int:
     """Speak the Language Server Protocol on standard input and output, for an editor.
 
-    An editor starts it and shows mistakes while you type, completion, descriptions, definitions and uses, and offers
-    fixes and renames. Subtrees are searched in a file's own folder, then in ORACLE_TREES_DIR, in the folders that the
-    editor has opened, and among the shipped trees. Texts that are not saved yet count. docs/watching.md has the setup
-    for VS Code, Neovim and Zed.
+    An editor starts this command. It then shows mistakes while you type, completes and explains names, finds
+    definitions and uses, and offers fixes and renames. Subtrees are searched in a file's own folder, then in
+    ORACLE_TREES_DIR, in the folders that the editor has opened, and among the shipped trees. Texts that are not saved
+    yet count. docs/watching.md has the setup for VS Code, Neovim and Zed.
 
     \b
     Exit codes:
-      0  the editor has shut it down
-      1  the editor has gone without that
+      0  the editor has shut the server down
+      1  the editor has ended without doing so
     """  # noqa: D301  click's mark for lines that are not rewrapped
     output = _take_standard_output()
     settings = settings_for()

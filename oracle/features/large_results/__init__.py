@@ -7,7 +7,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="large-results",
-    summary="Keeps results of tools that are too large for a turn whole, and lets the model read on in them.",
+    summary="Keeps tool results that are too large for a turn; the model can read them in parts.",
     tables=("oracle.features.large_results.keeping:KEEPING",),
     tools="oracle.features.large_results.reading:read_result",
     prepares="oracle.features.large_results.results:prepared",

@@ -8,7 +8,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="long-conversations",
-    summary="Summarizes the older part of a long conversation for the model, and lets it search all that was said.",
+    summary="Summarizes the older part of a long conversation for the model, which can search the whole of it.",
     tables=("oracle.features.long_conversations.erasing:KEEPING",),
     tools="oracle.features.long_conversations.recalling:recall",
     kinds="oracle.features.long_conversations.kinds:KINDS",

@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="mcp-client",
-    summary="Offers the tools of servers of the Model Context Protocol.",
+    summary="Offers the model the tools of MCP servers.",
     settings=(
         Setting(
             "mcp_servers",

@@ -27,14 +27,14 @@ _LONGEST = 100
     help="Approve the tool as its server offers it now; may be repeated.",
 )
 def tools(*, approved: tuple[str, ...]) -> int:
-    """List the tools of the servers in ORACLE_MCP_SERVERS, or approve some that have changed.
+    """List the tools of the servers in ORACLE_MCP_SERVERS, or approve changed ones.
 
-    A tool counts as approved as it is seen first. One whose description or schema has changed since then is offered to
-    no query until it is approved.
+    A tool is approved when it is first seen. If its description or schema changes later, new runs are not offered it
+    until you approve it.
 
     \b
     Exit codes:
-      0  all servers have answered, and all tools are as approved
+      0  all servers have answered, and all tools are approved
       1  a server cannot be reached, or a tool has changed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error")
@@ -50,9 +50,9 @@ def _approve(pins: Pins, names: tuple[str, ...]) -> None:
     for name in names:
         server, _, tool = name.partition(".")
         if tool not in pins.of(server):
-            raise CommandError(f"no tool {name!r} was ever seen; `oracle mcp tools` lists them")
+            raise CommandError(f"there is no tool {name!r}; `oracle mcp tools` lists the tools")
         is_other = pins.approve(server, tool)
-        click.echo(f"{name}: {'approved as it is now' if is_other else 'is as approved'}")
+        click.echo(f"{name}: {'approved' if is_other else 'was already approved'}")
 
 
 async def _list(settings: Settings, found: "McpTools") -> int:

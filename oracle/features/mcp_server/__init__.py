@@ -16,7 +16,7 @@ FEATURE = Feature(
     commands={
         "mcp": (
             "oracle.features.mcp_server.command:mcp",
-            "Serve the Model Context Protocol; look at the tools of its servers.",
+            "Serve the Model Context Protocol; list the tools of MCP servers.",
         )
     },
     adapters={"/mcp": "oracle.features.mcp_server.routes"},

@@ -17,9 +17,9 @@ _FOLDER = click.Path(path_type=Path)
 def mcp(context: click.Context, *, project: Path | None, vault: Path | None) -> int:
     """Serve the Model Context Protocol on standard input and output, for a client that starts this command.
 
-    The tool `ask` answers in this process, as `oracle ask` does; nothing is kept beyond it, unless ORACLE_DATABASE_URL
-    names a database. The log goes to standard error. docs/chat.md has the configuration of clients; a running service
-    has the same at /mcp.
+    The tool `ask` answers in this process, like `oracle ask`. Nothing is kept after the process, unless
+    ORACLE_DATABASE_URL names a database. The log goes to standard error. docs/chat.md has the configuration of clients.
+    A running service offers the same at /mcp.
     """
     if context.invoked_subcommand is not None:
         return 0

@@ -7,7 +7,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="openai-compatible",
-    summary="Lets models of other providers answer, which speak OpenAI's chat completions.",
+    summary="Lets models of other providers answer, by OpenAI's chat completions.",
     settings=(
         Setting(
             "providers",

@@ -8,5 +8,5 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="rules",
-    summary="Enforces the rules of trees while queries run: refuses calls, stops the query, or notifies the user.",
+    summary="Enforces the rules of trees during runs: refuses calls, stops the run, or notifies the user.",
 )

@@ -7,7 +7,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="scenarios",
-    summary="Plays scripted conversations on trees, and compares what happens with what must.",
+    summary="Plays scripted conversations on trees, and compares the result with what is expected.",
     calls=("oracle.features.scenarios.calls:router",),
     commands={
         "trees test": (

@@ -35,15 +35,16 @@ from oracle.server.wiring.agent import tree_library
 def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool) -> int:
     """Play scenario files, without network and without waiting.
 
-    Without a path those beside the shipped trees are played, and those in ORACLE_TREES_DIR/scenarios. Of a folder, the
-    files in its `scenarios` are played, or else its own. The trees beside a file are used, then those of
-    ORACLE_TREES_DIR, then the shipped ones. Prints a line for each file, and what differs for each scenario that fails.
+    Without a path, the shipped scenarios and those in ORACLE_TREES_DIR/scenarios are played. If a path is a folder, the
+    files in its subfolder `scenarios` are played, or its own if there is none. Trees are looked up next to the scenario
+    files, then in ORACLE_TREES_DIR, then among the shipped ones. Prints a line for each file, and the differences of
+    each scenario that fails.
 
     \b
     Exit codes:
       0  all scenarios passed
       1  a scenario failed, or a file has mistakes
-      130  it was interrupted; the results by then are printed
+      130  interrupted; the results by then are printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     library = tree_library(settings_for(log="critical"))
     for path in paths:
@@ -134,14 +135,14 @@ def _summary(results: list[FileResult]) -> str:
 def scenario(*, run: str, output: Path | None, data_dir: Path | None) -> int:
     """Turn the recorded RUN into a scenario file for `oracle trees test`.
 
-    RUN is the run's id, or the first characters of it. The file has what the model and the tools answered, when the
-    user cancelled, and what came of it. It contains the texts of the run: read it before it is shared. A note says so
-    if the tree of today takes another way.
+    RUN is the run's id, or its first characters. The file has the responses of the model and the tools, the events from
+    outside, and the result. If today's tree behaves differently, a comment in the file says so. The file contains the
+    texts of the run: read it before you share it.
 
     \b
     Exit codes:
       0  the scenario was written
-      1  there is no such run, or it cannot be played again
+      1  there is no such run, or it cannot be replayed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="critical", data_dir=data_dir)
     library = tree_library(settings)
@@ -165,8 +166,8 @@ async def _try(found: Scenario, library: TreeLibrary) -> None:
     try:
         verdict = judge(found, await Player(library).play_async(found))
     except (PlayError, UserError, TreeFileError) as error:
-        click.echo(f"Note: with the trees of today it cannot be played: {error}", err=True)
+        click.echo(f"Note: with today's trees it cannot be played: {error}", err=True)
         return
     what = sorted({str(each.path[0]) if each.path else "the turns" for each in verdict.differences})
     if what:
-        click.echo(f"Note: with the trees of today it fails ({', '.join(what)}); see `oracle trees test`", err=True)
+        click.echo(f"Note: with today's trees it fails ({', '.join(what)}); see `oracle trees test`", err=True)

@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="shadow",
-    summary="Answers a share of the questions once more under another control, and reports how the two differ.",
+    summary="Runs a share of the questions again under another control, and reports how the two differ.",
     settings=(
         Setting(
             "shadow_primary",
@@ -39,7 +39,7 @@ FEATURE = Feature(
     ),
     calls=("oracle.features.shadow.calls:router",),
     tables=("oracle.features.shadow.pairs:KEEPING",),
-    commands={"shadow": ("oracle.features.shadow.command:shadow", "Compare the control that answers and another one.")},
+    commands={"shadow": ("oracle.features.shadow.command:shadow", "Compare the control that answers with its shadow.")},
     opens="oracle.features.shadow.running:open_shadows",
     when="control=shadow",
 )

@@ -74,7 +74,7 @@ def _head(report: ShadowReport) -> Iterator[str]:
     }
     parts = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
     newest = "" if report.is_complete else " (the newest; there are more)"
-    yield f"{report.pairs:,} sampled quer{'y' if report.pairs == 1 else 'ies'}{newest}: {', '.join(parts)}"
+    yield f"{report.pairs:,} sampled question{'' if report.pairs == 1 else 's'}{newest}: {', '.join(parts)}"
     for what, reasons in (("failed", report.failed), ("dropped", report.dropped)):
         if reasons:
             yield f"  {what}: " + ", ".join(f"{count:,} {_words(why)}" for why, count in reasons.items())
@@ -89,7 +89,7 @@ def _group(group: ControlPair) -> Iterator[str]:
     if group.similarity is not None:
         yield f"    {'similarity of answers, mean':<30}{group.similarity:>8.2f}"
     if group.measures:
-        yield f"  {'needed for a query, mean':<24}{'primary':>9}{'shadow':>9}  shadow less primary (95 %)"
+        yield f"  {'cost of a run, mean':<24}{'primary':>9}{'shadow':>9}  shadow less primary (95 %)"
         yield from map(_measure, group.measures)
     yield f"  {'ends: primary, shadow':<32}{'pairs':>10}"
     yield from (f"    {f'{_words(e.primary)}, {_words(e.shadow)}':<30}{e.count:>10,}" for e in group.ends)
@@ -97,7 +97,7 @@ def _group(group: ControlPair) -> Iterator[str]:
         told = (f"{each.count:,} {each.rating} (shadow alike: {each.similar:,})" for each in group.ratings)
         yield f"  users rated the primary's answers: {', '.join(told)}"
     if group.would_call:
-        yield f"  the shadows would have made {group.would_call:,} writing calls, and made none"
+        yield f"  calls of writing tools that the shadows asked for, none of them run: {group.would_call:,}"
     if group.worst:
         yield "  farthest apart:"
         for pair in group.worst:
@@ -130,10 +130,10 @@ def _parting(pair: PairFacts) -> str:
     if pair.parting is None:
         return "the same decisions"
     if pair.parting.same_tools and pair.parting.primary is not None:
-        return f"they part in turn {pair.parting.primary.turn}: the same tools, with other arguments"
+        return f"they differ from turn {pair.parting.primary.turn}: the same tools, with other arguments"
     first = pair.parting.primary or pair.parting.shadow
     turn = first.turn if first is not None else 0
-    return f"they part in turn {turn}: {_decision(pair.parting.primary)}, shadow {_decision(pair.parting.shadow)}"
+    return f"they differ from turn {turn}: {_decision(pair.parting.primary)}, shadow {_decision(pair.parting.shadow)}"
 
 
 def _decision(decision: Decision | None) -> str:
@@ -153,20 +153,20 @@ def _words(name: str) -> str:
 
 @click.group("shadow", cls=SuggestingGroup, no_args_is_help=True)
 def shadow() -> None:
-    """Compare the control that answers users with the one that runs beside it."""
+    """Compare the control that answers users with the one that runs as its shadow."""
 
 
 @shadow.command("report")
-@click.option("--since", type=Since(), metavar="TIME", help="Pairs made since then: 2h, 7d, or 2026-11-01 (UTC).")
-@click.option("--tree", metavar="NAME", help="Pairs in which one of the controls is this tree, or that asked for it.")
+@click.option("--since", type=Since(), metavar="TIME", help="Only pairs made since then: 2h, 7d, or 2026-11-01 (UTC).")
+@click.option("--tree", metavar="NAME", help="Only pairs with this tree as a control, or whose question named it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @RUN_SOURCE
 def report(*, since: float | None, tree: str | None, as_json: bool, place: SourceOptions) -> int:
-    """Say whether two controls agree, and what each one needs, from the pairs that ORACLE_CONTROL=shadow has recorded.
+    """Report whether two controls agree and what each costs, from the pairs that ORACLE_CONTROL=shadow has recorded.
 
-    For each two controls: how many pairs agree, the difference in tool calls, turns, tokens and time of the model with
-    95 % confidence intervals, how the runs ended, and the pairs that are farthest apart. `oracle runs diff` says where
-    the two runs of a pair part.
+    For each two controls: how many pairs agree; the difference in tool calls, turns, tokens and model time, with 95 %
+    confidence intervals; how the runs ended; and the pairs that are farthest apart. `oracle runs diff` shows where the
+    two runs of a pair differ.
 
     \b
     Exit codes:

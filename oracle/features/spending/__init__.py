@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="spending",
-    summary="Limits what users spend in a day or a query, in tokens or money.",
+    summary="Limits the tokens or money that users spend per day or per question.",
     settings=(
         Setting(
             "limits",

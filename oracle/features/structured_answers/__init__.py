@@ -4,7 +4,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="structured-answers",
-    summary="Lets questions ask for JSON by a schema.",
+    summary="Lets questions ask for an answer as JSON that fits a schema.",
     fields={"response_format": "oracle.features.structured_answers.asking:read"},
     prepares="oracle.features.structured_answers.preparing:prepared",
 )

@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="traces",
-    summary="Exports traces of queries through OpenTelemetry.",
+    summary="Exports traces of runs through OpenTelemetry.",
     settings=(
         Setting(
             "traces",

@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="usage",
-    summary="Tells tokens and costs by day, user and model.",
+    summary="Reports tokens and costs by day, user and model.",
     settings=(Setting("prices", "A file of model prices; without it costs are unknown.", kind="folder"),),
     calls=("oracle.features.usage.calls:router",),
     warnings="oracle.features.usage.missed:priced",

@@ -8,7 +8,7 @@ from oracle.core.features import Feature
 
 FEATURE = Feature(
     name="verifier",
-    summary="Explores all behaviours of trees, and proves or refutes what must hold for each run.",
+    summary="Explores all behaviours of trees, and proves or refutes properties of their runs.",
     needs=("rules", "scenarios"),
     calls=("oracle.features.verifier.calls:router",),
     commands={

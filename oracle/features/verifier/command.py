@@ -25,20 +25,20 @@ NOT_DECIDED: Final = 3
 @click.command("verify")
 @click.argument("names", nargs=-1, metavar="[NAME or FILE]...")
 @click.option(
-    "--turns", default=DEFAULT_TURNS, show_default=True, type=click.IntRange(1, 50), help="Most LLM turns of a run."
+    "--turns", default=DEFAULT_TURNS, show_default=True, type=click.IntRange(1, 50), help="The most turns of a run."
 )
 @click.option(
-    "--states", default=DEFAULT_STATES, show_default=True, type=click.IntRange(1), help="Stop after so many states."
+    "--states", default=DEFAULT_STATES, show_default=True, type=click.IntRange(1), help="Stop after this many states."
 )
 @click.option(
     "--seconds",
     default=DEFAULT_SECONDS,
     show_default=True,
     type=click.FloatRange(0),
-    help="Stop after so much CPU time.",
+    help="Stop after this much CPU time.",
 )
 @click.option(
-    "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at so much memory."
+    "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at so many MB."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
@@ -61,19 +61,19 @@ def verify_(
     scenario: Path | None,
     recording: Path | None,
 ) -> int:
-    """Explore all behaviours of trees, and prove or refute what must hold for each run.
+    """Explore all behaviours of trees, and prove or refute properties of their runs.
 
-    Without a NAME all trees that a question can name are explored. Each property is proven within the printed bounds,
-    refuted by a shortest counterexample, or not decided; then the report says for how many turns it holds. Standard
-    error shows how far it has come: at a terminal on one line, elsewhere every ten seconds.
-    Ctrl-C stops it, and what was found by then is printed.
+    Without a NAME, all trees that a question can name are explored. Each property is proven within the printed bounds,
+    refuted by a shortest counterexample, or not decided; then the report says for how many turns it holds. Progress
+    goes to standard error: on one line at a terminal, otherwise every ten seconds. Ctrl-C stops the exploration and
+    prints what was found by then.
 
     \b
     Exit codes:
       0  every property is proven
       1  a property is refuted, or a tree has mistakes
       3  no property is refuted, but not all are decided
-      130  it was interrupted
+      130  interrupted
     """  # noqa: D301  click's mark for lines that are not rewrapped
     library = tree_library(settings_for(log="critical"))
     scope = Scope(turns=turns, bounds=Bounds(states, seconds, megabytes), registry=library.registry)

@@ -4,7 +4,7 @@ from oracle.core.features import Feature, Setting
 
 FEATURE = Feature(
     name="webhooks",
-    summary="Sends signed messages when a query ends or waits for a person.",
+    summary="Sends signed messages when a run ends or waits for a person.",
     settings=(
         Setting(
             "webhook_urls",

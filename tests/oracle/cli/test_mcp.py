@@ -66,9 +66,9 @@ def test_what_servers_offer_is_listed_and_what_changed_is_approved(oracle, serve
     assert second.code == 1
     assert "tickets.notes has changed and is not offered" in second.out
     assert "oracle mcp tools --approve tickets.notes" in second.out
-    assert oracle("mcp", "tools", "--approve", "tickets.notes").out == "tickets.notes: approved as it is now\n"
-    assert oracle("mcp", "tools", "--approve", "tickets.notes").out == "tickets.notes: is as approved\n"
-    assert "no tool 'tickets.gone' was ever seen" in oracle("mcp", "tools", "--approve", "tickets.gone").err
+    assert oracle("mcp", "tools", "--approve", "tickets.notes").out == "tickets.notes: approved\n"
+    assert oracle("mcp", "tools", "--approve", "tickets.notes").out == "tickets.notes: was already approved\n"
+    assert "there is no tool 'tickets.gone'" in oracle("mcp", "tools", "--approve", "tickets.gone").err
 
 
 @pytest.mark.parametrize(

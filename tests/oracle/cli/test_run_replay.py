@@ -145,13 +145,13 @@ def test_runs_that_wait_for_people_are_played_on_this_version_before_it_is_deplo
     first, other, damaged, _ended = database.record("stuck twice", "an answer", "an answer", "an answer")
     park(database.url, first)
     ran = oracle("runs", "verify", "--parked")
-    assert (ran.code, ran.out) == (0, "1 of 1 parked runs can go on on this version\n")
+    assert (ran.code, ran.out) == (0, "1 of 1 parked runs can continue on this version\n")
     park(database.url, other, lambda data: data.replace(b'"code"', b'"research"', 1))
     park(database.url, damaged, lambda data: data.replace(b'"at_s":', b'"at":', 1))
     ran = oracle("runs", "verify", "--parked")
     assert ran.code == 1
     *reasons, last = ran.out.splitlines()
-    assert last == "1 of 3 parked runs can go on on this version"
+    assert last == "1 of 3 parked runs can continue on this version"
     by_run = {line[:8]: line for line in reasons}
     assert by_run.keys() == {other[:8], damaged[:8]}
     assert "the run differs from its record at tick 1" in by_run[other[:8]]

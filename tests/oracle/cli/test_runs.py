@@ -56,7 +56,7 @@ def test_a_note_says_so_if_the_tree_takes_another_way_today(oracle, data, tmp_pa
     monkeypatch.setenv("ORACLE_TREES_DIR", str(own))
     ran = oracle("runs", "scenario", stuck.id, "--data-dir", folder)
     assert ran.code == 0
-    assert ran.err.startswith("Note: with the trees of today it fails (answer, asked, notices")
+    assert ran.err.startswith("Note: with today's trees it fails (answer, asked, notices")
 
 
 def test_a_run_that_does_not_exist_is_an_error(oracle, data, tmp_path):

@@ -179,7 +179,7 @@ def test_where_nothing_was_recorded_it_is_said_which_queries_are(oracle, tmp_pat
         0,
         "No runs. Runs of `oracle serve` are recorded, those of `oracle ask` are not.\n",
     )
-    assert "The query is not recorded; those of `oracle serve` are." in " ".join(oracle("ask", "--help").out.split())
+    assert "The run is not recorded; those of `oracle serve` are." in " ".join(oracle("ask", "--help").out.split())
 
 
 def test_an_empty_list_says_so_and_a_wrong_filter_what_is_right(oracle, data):

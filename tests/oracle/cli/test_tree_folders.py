@@ -119,7 +119,7 @@ def test_the_list_has_the_file_behind_each_name_and_the_file_that_it_replaces(or
         "wrong            my-trees/wrong.yaml (yours; 1 mistake, see `oracle trees check my-trees/wrong.yaml`)" in lines
     )
     assert len(lines) == len(SHIPPED) + 2
-    assert ran.err == "Note: my-trees/late.yml serves no tree; a tree file is called NAME.yaml\n"
+    assert ran.err == "Note: my-trees/late.yml provides no tree; a tree file must be called NAME.yaml\n"
 
 
 def test_the_list_of_the_shipped_folder_names_each_tree_once(oracle, monkeypatch):

@@ -20,7 +20,7 @@ def test_a_new_domain_is_right_and_answers_at_once(here, monkeypatch, capfd):
     assert main(["domain", "check", "shop"]) == 0
     out = capfd.readouterr().out
     assert re.match(r"shop: 3 types, 2 tools, 3 segments of its own\n", out)
-    assert "change: 3 of 3 examples told by the others" in out
+    assert "change: 3 of 3 examples recognized" in out
     assert "Note" not in out
     monkeypatch.setenv("ORACLE_DOMAIN", "./shop")
     assert main(["ask", "What is the status of record 7?"]) == 0
@@ -44,7 +44,7 @@ def test_the_check_names_what_is_taken_for_another_type_and_what_no_tool_serves(
     assert main(["domain", "check", "shop"]) == 0
     out = capfd.readouterr().out
     assert "'What is number 12?' is taken for question" in out
-    assert "question needs 'shelves', and no tool here is of the group 'shelves' and reads" in out
+    assert "question needs 'shelves', but no tool reads and is in the group 'shelves'" in out
 
 
 def test_a_wrong_domain_ends_the_check_with_the_places(here, capfd):

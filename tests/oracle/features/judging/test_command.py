@@ -72,7 +72,7 @@ def test_it_says_how_many_queries_kept_to_each_rule_and_tells_the_first_that_did
             "Note: rule 'bad_condition': the condition 'reason > 3' cannot be evaluated: "
             "null > 3 compares neither two numbers nor two texts"
         ),
-        "4 recorded queries of 'oracle', 4 rules: 2 broken",
+        "4 recorded runs of 'oracle', 4 rules: 2 broken",
     ]
 
 
@@ -90,9 +90,9 @@ def test_rules_that_hold_exit_with_0_and_only_the_latest_or_newer_queries_are_ju
     folder, _ = data
     tree = ruled(tmp_path)
     latest = oracle("trees", "judge", tree, "--runs", 1, "--data-dir", folder)
-    assert latest.out.splitlines()[-1] == "1 recorded query of 'oracle', 4 rules: 1 broken"
+    assert latest.out.splitlines()[-1] == "1 recorded run of 'oracle', 4 rules: 1 broken"
     none = oracle("trees", "judge", tree, "--since", "2999-01-01", "--data-dir", folder)
-    assert (none.code, none.out.splitlines()[-1]) == (0, "0 recorded queries of 'oracle', 4 rules: none broken")
+    assert (none.code, none.out.splitlines()[-1]) == (0, "0 recorded runs of 'oracle', 4 rules: none broken")
     assert oracle("trees", "judge", tree, "--since", "7d", "--data-dir", folder).out.splitlines()[-1].startswith("4 ")
     wrong = oracle("trees", "judge", tree, "--since", "soon", "--data-dir", folder)
     assert wrong.code == 2

@@ -81,7 +81,7 @@ def test_what_was_dropped_or_failed_is_said():
     assert (report.pairs, report.running, report.groups) == (4, 1, ())
     assert (report.dropped, report.failed) == ({"quota": 2}, {"interrupted": 1})
     head = "\n".join(report_lines(report))
-    assert "4 sampled queries: 0 finished, 1 under way, 1 failed, 2 dropped" in head
+    assert "4 sampled questions: 0 finished, 1 under way, 1 failed, 2 dropped" in head
     assert "dropped: 2 quota" in head
 
 
@@ -112,8 +112,8 @@ def test_where_two_runs_part_is_said_in_words():
         figures = PairFigures(side(), side("no_progress"), 0.1, parting)
         said += [line.strip() for line in report_lines(report_of([pair(1, figures=figures)])) if "similarity 0" in line]
     assert [line.partition("; ")[2] for line in said] == [
-        "they part in turn 2: calls read_file, search_code, shadow ends (no progress)",
-        "they part in turn 2: the same tools, with other arguments",
-        "they part in turn 1: goes on without a call, shadow calls read_file, search_code",
+        "they differ from turn 2: calls read_file, search_code, shadow ends (no progress)",
+        "they differ from turn 2: the same tools, with other arguments",
+        "they differ from turn 1: goes on without a call, shadow calls read_file, search_code",
         "the same decisions",
     ]
