@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from bt_runtime import Pacer, PausableClock, Request, RunLoop, SystemClock, TickRecord, TreeDefinition, build
 from bt_runtime.library.named import read_tree
+from bt_runtime.record.recording import TickInput
 from bt_runtime.testing import registry_of
 from oracle.runs.debugging.watching import BreakpointWatch
 from oracle.runs.storage.breakpoints import Breakpoint
@@ -42,6 +43,10 @@ class Watching(Pacer):
 
     async def before_first_tick(self) -> None:
         """Go on."""
+
+    async def before_tick(self, given: TickInput) -> bool:
+        """Go on."""
+        return False
 
     async def after_tick(self, record: TickRecord, posted: Sequence[Request]) -> None:
         """Look for a hit."""

@@ -159,6 +159,9 @@ class RunLoop:
                 if given.outcomes:
                     await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
                     given = stepper.joined(given)
+                if self._pacer is not None:
+                    while await self._pacer.before_tick(given):
+                        given = stepper.joined(given)
                 record = self._tick(given)
                 given = None if stepper.is_over else await self._go_on(record)
         except BTError as gave_up:

@@ -113,6 +113,13 @@ class Pacer(Protocol):
         """Return when the run may begin."""
         ...
 
+    async def before_tick(self, given: TickInput) -> bool:
+        """Return when the tick may begin, and whether it was held.
+
+        A tick that was held gets the values that were delivered meanwhile, and this is called again with them.
+        """
+        ...
+
     async def after_tick(self, record: TickRecord, posted: Sequence[Request]) -> None:
         """Return when the run may go on; called after each tick after which the tree is RUNNING.
 

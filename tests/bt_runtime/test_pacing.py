@@ -28,6 +28,9 @@ class Hold:
     async def before_first_tick(self):
         await self.hold(0)
 
+    async def before_tick(self, given):
+        return False
+
     async def after_tick(self, record, posted):
         await self.hold(record.tick, [request.key for request in posted])
 
@@ -181,6 +184,30 @@ async def test_a_hold_that_is_cancelled_ends_the_run_and_leaves_no_task():
         await running
 
 
+class HoldBefore(Hold):
+    """Holds a run once before a tick."""
+
+    async def before_tick(self, given):
+        if self.held:
+            return False
+        self.held.append((given.cause, []))
+        await self.go_on.wait()
+        return True
+
+
+async def test_a_value_that_is_changed_while_a_tick_is_held_is_an_input_of_that_tick():
+    recording, pacer = Recording(), HoldBefore()
+    loop = RunLoop(live("condition: count == 7"), clock=FakeClock(), observers=[recording], pacer=pacer)
+    running = asyncio.create_task(loop.run())
+    await until_idle()
+    assert (pacer.held, len(recording)) == ([("start", [])], 0)
+    loop.deliver("count", 7)
+    pacer.go_on.set()
+    assert (await running).status is S
+    assert [(record.cause, record.deliveries) for record in recording] == [("start", (("count", 7),))]
+    assert replay(_again("condition: count == 7"), recording).records == tuple(recording)
+
+
 # The clock
 
 
@@ -267,12 +294,20 @@ class RandomDebugger:
     def __init__(self, plan, clock, base):
         self.plan, self.clock, self.base = dict(plan), clock, base
         self.loop = None
+        self.recording = ()
         self.paths = ()
         self.is_released = False
         self.wake = asyncio.Event()
 
     async def before_first_tick(self):
         await self.hold(0)
+
+    async def before_tick(self, given):
+        at = ("before", len(self.recording))
+        is_held = at in self.plan and not self.is_released
+        await self.hold(at)
+        self.plan.pop(at, None)
+        return is_held
 
     async def after_tick(self, record, posted):
         await self.hold(record.tick)
@@ -301,7 +336,8 @@ class RandomDebugger:
 COMMANDS = st.lists(
     st.tuples(st.sampled_from(["force", "force", "set"]), st.integers(0, 30), st.integers(0, 9)), max_size=3
 )
-PLANS = st.lists(st.tuples(st.integers(0, 6), st.tuples(st.sampled_from([0, 1, 2.5, 10]), COMMANDS)), max_size=5)
+HELD = st.integers(0, 6) | st.tuples(st.just("before"), st.integers(0, 6))
+PLANS = st.lists(st.tuples(HELD, st.tuples(st.sampled_from([0, 1, 2.5, 10]), COMMANDS)), max_size=5)
 
 
 async def _debugged(text, plan):
@@ -313,7 +349,7 @@ async def _debugged(text, plan):
     debugger = RandomDebugger(plan, clock, base)
     recording = Recording(built.paths)
     loop = RunLoop(built, clock=clock, observers=[recording], pacer=debugger, max_ticks_without_event=60)
-    debugger.loop, debugger.paths = loop, built.paths
+    debugger.loop, debugger.paths, debugger.recording = loop, built.paths, recording
 
     async def outside():
         await base.sleep(1000)

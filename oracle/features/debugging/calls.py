@@ -13,6 +13,7 @@ from starlette.responses import Response
 from bt_runtime import ForcedResult, SystemClock, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.text import iso
 from oracle.core.errors import NotFoundError
+from oracle.features.debugging.foresight import foresight_of
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_breakpoint
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.record.debug import ResumeCause
@@ -32,9 +33,13 @@ class DebugHit(ReplyBody):
 
     breakpoint: str = Field(description="Its id.")
     kind: BreakpointKind
-    path: str | None = Field(description="The node that started or raised.")
-    expression: str | None = Field(description="What became true.")
+    path: str | None = Field(description="The node that is about to run, or has raised.")
+    expression: str | None = Field(description="What is true.")
     error: str | None = Field(description="What the node raised, as `Type: message`.")
+    is_ahead: bool = Field(
+        description="The node is ticked in the tick that comes next. If false, the tick is over; a node that did not "
+        "raise has begun in it, and the turn, tool call or other work that it asked for has not."
+    )
 
 
 class DebugBody(ReplyBody):
@@ -257,5 +262,8 @@ def _tree(name: str, parts: ServiceParts) -> TreeDefinition:
 async def open_debugger(parts: ServiceParts) -> AsyncIterator[None]:
     """Turn on debugging for the runs of a service."""
     registry, lease_s = parts.trees.trees.library.registry, parts.settings["debug_lease_s"]
-    parts.runs.debugger = Debugger(parts.store, registry=registry, lease_s=lease_s, clock=SystemClock())
+    foresight = foresight_of(parts.store, registry)
+    parts.runs.debugger = Debugger(
+        parts.store, registry=registry, lease_s=lease_s, clock=SystemClock(), foresight=foresight
+    )
     yield

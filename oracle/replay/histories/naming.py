@@ -216,7 +216,8 @@ def debug_words(history: History, done: DebugFacts) -> str:
         case "pausing":
             return f"a pause was asked for{by}"
         case "paused":
-            where = f" at {title_at(history, done.path)}" if done.path else ""
+            word = "before" if done.why == "node" else "at"
+            where = f" {word} {title_at(history, done.path)}" if done.path else ""
             return f"paused by a breakpoint{where}" if done.why else f"paused{by}"
         case "stepped":
             return f"stepped{by}"

@@ -171,7 +171,7 @@ def check_breakpoint(new: Breakpoint, *, definition: TreeDefinition | None, keys
             raise WrongCommandError("a path needs the 'tree' or the 'run_id' that it belongs to", field="path")
         check_path(new.path, definition)
     if new.expression is not None:
-        if new.kind != "condition":
+        if new.kind not in ("node", "condition"):
             raise WrongCommandError(
                 f"a breakpoint of the kind {new.kind!r} has no 'expression'; make one of the kind 'condition'",
                 field="expression",

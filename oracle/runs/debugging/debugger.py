@@ -12,7 +12,7 @@ from bt_runtime import Clock, Registry, TreeDefinition, TreeFileError, TreeNotFo
 from bt_runtime.library.named import read_sources
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, WrongCommandError, check_command
 from oracle.runs.debugging.session import DebugSession, check_standing
-from oracle.runs.debugging.watching import BreakpointWatch
+from oracle.runs.debugging.watching import BreakpointWatch, Foresight
 from oracle.runs.record.debug import Debugged, DebugState, ResumeCause
 from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record
@@ -39,6 +39,8 @@ class Debugger:
         registry: the kinds that trees are read with.
         lease_s: how long a run stays paused without a command.
         clock: monotonic time.
+        foresight: made for each run, finds nodes with breakpoints before they begin; `None`: they are found after
+            the tick.
         now: seconds since the epoch.
     """
 
@@ -49,12 +51,14 @@ class Debugger:
         registry: Registry,
         lease_s: float,
         clock: Clock,
+        foresight: Callable[[RunRecord, TreeDefinition], Foresight] | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.registry = registry
         self._store = store
         self._lease_s = lease_s
         self._clock = clock
+        self._foresight = foresight
         self.now = now
         self._sessions: dict[str, DebugSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -82,6 +86,7 @@ class Debugger:
         session = DebugSession(
             run.id,
             watch=BreakpointWatch(definition),
+            foresight=None if self._foresight is None else self._foresight(run, definition),
             clock=clock or self._clock,
             lease_s=self._lease_s,
             now=self.now,

@@ -17,11 +17,12 @@ import structlog
 
 from bt_runtime import Clock, ForcedResult, Pacer, PausableClock, Request, Status, TickRecord
 from bt_runtime.nodes.clock import Signal
+from bt_runtime.record.recording import TickInput
 from oracle.agent.answering import ActiveQuery
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.notices import Notice
 from oracle.runs.debugging.commands import DebugCommand, DebugRefusedError, check_command
-from oracle.runs.debugging.watching import BreakpointWatch
+from oracle.runs.debugging.watching import BreakpointWatch, Foreseen, Foresight
 from oracle.runs.record.debug import BreakpointHit, DebugEventKind, Debugged, DebugState, ResumeCause, Standing
 from oracle.runs.storage.breakpoints import Breakpoint
 
@@ -44,6 +45,7 @@ class DebugSession(Pacer):
 
     Args:
         watch: its breakpoints.
+        foresight: finds nodes with breakpoints before they begin; `None`: they are found after the tick.
         clock: monotonic time of the process, which goes on while the run is held.
         lease_s: how long the run stays paused without a command.
         now: seconds since the epoch.
@@ -60,6 +62,7 @@ class DebugSession(Pacer):
         run_id: str,
         *,
         watch: BreakpointWatch,
+        foresight: Foresight | None = None,
         clock: Clock,
         lease_s: float,
         now: Callable[[], float],
@@ -70,6 +73,9 @@ class DebugSession(Pacer):
         self.clock = PausableClock(clock)
         self.standing: Standing = "running"
         self._watch = watch
+        self._foresight = foresight
+        self._foreseen: Foreseen | None = None  # of the tick that comes next
+        self._passed: tuple[str, ...] = ()  # nodes before which the run was held, and that this tick may begin
         self._base = clock
         self._lease_s = lease_s
         self._now = now
@@ -101,6 +107,8 @@ class DebugSession(Pacer):
         if state.standing == "running":
             return
         self.standing = "pausing"
+        if state.hit is not None and state.hit.is_ahead and state.hit.path:
+            self._passed = (state.hit.path,)
         if self._control is not None and state.standing == "paused":
             for key, value in state.values.items():
                 self._control.deliver(key, value)
@@ -121,12 +129,25 @@ class DebugSession(Pacer):
         """Hold the run if it is to be paused from its beginning."""
         await self._hold_if_due(None if self._has_begun else self._watch.before_first_tick())
 
+    async def before_tick(self, given: TickInput) -> bool:
+        """Hold the run if a node with a breakpoint would begin in the tick."""
+        self._foreseen = None
+        if self._foresight is None or not self._watch.nodes or self._is_over or self._ignores_breakpoints:
+            return False
+        self._foreseen = await self._foresight.look(given, self._watch, passed=self._passed)
+        if self._foreseen is None or (hit := self._foreseen.ahead) is None or self._is_over:
+            return False
+        self._passed += (hit.path or "",)
+        await self._hold_if_due(hit)
+        return True
+
     async def after_tick(self, record: TickRecord, posted: Sequence[Request]) -> None:
         """Hold the run if the tick has hit a breakpoint, or was the one that was asked for."""
-        self._tick = record.tick
+        self._tick, self._passed = record.tick, ()
         if self._control is not None:
             board = self._control.tree.blackboard
-            await self._hold_if_due(self._watch.after_tick(record, posted=posted, board=board))
+            hit = self._watch.after_tick(record, posted=posted, board=board, foreseen=self._foreseen)
+            await self._hold_if_due(hit)
 
     def release(self) -> None:
         """Release the run: it was cancelled."""

@@ -1,6 +1,8 @@
-"""Finds the breakpoint that a tick hits.
+"""Finds the breakpoint that a run hits.
 
-- `node`: the node began in this tick. One that goes on is not hit again, one that begins anew is.
+- `node`: the node is about to begin, and the expression of the breakpoint, if it has one, is true. One that goes on is
+  not hit again, one that begins anew is. What a tick will do is known by a `Foresight`; without one the node is hit
+  after the tick in which it began.
 - `condition`: the expression is true after the tick, and was not after the tick before. One that cannot be evaluated
   with the present values is not true.
 - `error`: a node raised.
@@ -8,11 +10,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 import structlog
 
 from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinition
 from bt_runtime.language.expressions.compiler import Expression
+from bt_runtime.record.recording import TickInput
 from bt_runtime.text.data import dataclass
 from oracle.runs.debugging.commands import WrongCommandError, compile_condition
 from oracle.runs.record.debug import BreakpointHit
@@ -28,11 +32,41 @@ class _Condition:
     expression: Expression
     was_true: bool = False
 
-    def becomes_true(self, board: Mapping[str, object]) -> bool:
-        was_true, self.was_true = self.was_true, False
+    def is_true(self, board: Mapping[str, object]) -> bool:
         with suppress(ExpressionError):
-            self.was_true = bool(self.expression.evaluate(board))
+            return bool(self.expression.evaluate(board))
+        return False
+
+    def becomes_true(self, board: Mapping[str, object]) -> bool:
+        was_true, self.was_true = self.was_true, self.is_true(board)
         return self.was_true and not was_true
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """Which breakpoints on nodes a tick will hit.
+
+    Args:
+        ahead: the first whose node would begin and do something in the tick; `None`: the tick can be made.
+        begun: those whose nodes begin in the tick and ask for work, which starts after it.
+    """
+
+    ahead: BreakpointHit | None = None
+    begun: Sequence[BreakpointHit] = ()
+
+
+class Foresight(Protocol):
+    """Knows what the next tick of one run will do."""
+
+    async def look(self, given: TickInput, watch: "BreakpointWatch", *, passed: Sequence[str]) -> Foreseen | None:
+        """What it will hit; `None` if that is not known.
+
+        Args:
+            given: the inputs of the tick.
+            watch: the breakpoints.
+            passed: the paths of the nodes before which the run was held already in this tick, once for each time.
+        """
+        ...
 
 
 class BreakpointWatch:
@@ -40,9 +74,13 @@ class BreakpointWatch:
 
     Args:
         definition: the tree that runs.
+
+    Attributes:
+        nodes: the paths of the nodes that have breakpoints of the kind `node`.
     """
 
     def __init__(self, definition: TreeDefinition) -> None:
+        self.nodes: frozenset[str] = frozenset()
         self._definition = definition
         self._indices = {path: index for index, path in enumerate(definition.paths)}
         self._breakpoints: tuple[Breakpoint, ...] = ()
@@ -58,6 +96,7 @@ class BreakpointWatch:
             for each in self._breakpoints
             if each.expression is not None
         }
+        self.nodes = frozenset(each.path for each in self._breakpoints if each.kind == "node" and each.path)
 
     def go_on(self, running: Iterable[int]) -> None:
         """The run has begun in another process; these nodes run already."""
@@ -67,8 +106,20 @@ class BreakpointWatch:
         """The breakpoint on the beginning of a run, if there is one."""
         return next((BreakpointHit.of(each) for each in self._breakpoints if each.kind == "start"), None)
 
+    def at_node(self, path: str, board: Mapping[str, object], *, is_ahead: bool) -> BreakpointHit | None:
+        """The breakpoint on a node that is about to begin, if there is one that holds with these values."""
+        for each in self._breakpoints:
+            if each.kind == "node" and each.path == path and self._holds(each, board):
+                return BreakpointHit.of(each, path=path, is_ahead=is_ahead)
+        return None
+
     def after_tick(
-        self, record: TickRecord, *, posted: Sequence[Request], board: Mapping[str, object]
+        self,
+        record: TickRecord,
+        *,
+        posted: Sequence[Request],
+        board: Mapping[str, object],
+        foreseen: Foreseen | None = None,
     ) -> BreakpointHit | None:
         """The first breakpoint that a tick has hit; each tick must be given.
 
@@ -76,8 +127,11 @@ class BreakpointWatch:
             record: the tick as it was recorded.
             posted: requests that have not been started.
             board: the values after the tick.
+            foreseen: what was known of breakpoints on nodes before the tick; `None`: nothing.
         """
         hits = [hit for each in self._breakpoints if (hit := self._hit(each, record, posted, board)) is not None]
+        if foreseen is not None:
+            hits = [*foreseen.begun, *(hit for hit in hits if hit.kind != "node")]
         for index, status in record.changes:
             (self._running.add if status is Status.RUNNING else self._running.discard)(index)
         return hits[0] if hits else None
@@ -86,7 +140,7 @@ class BreakpointWatch:
         self, each: Breakpoint, record: TickRecord, posted: Sequence[Request], board: Mapping[str, object]
     ) -> BreakpointHit | None:
         match each.kind:
-            case "node" if each.path is not None and self._began(each.path, record, posted):
+            case "node" if each.path and self._began(each.path, record, posted) and self._holds(each, board):
                 return BreakpointHit.of(each, path=each.path)
             case "condition" if self._conditions[each.id].becomes_true(board):
                 return BreakpointHit.of(each)
@@ -94,6 +148,10 @@ class BreakpointWatch:
                 errors = [error for error in record.errors if each.path in (None, error.path)]
                 return BreakpointHit.of(each, path=errors[0].path, error=errors[0].error) if errors else None
         return None
+
+    def _holds(self, each: Breakpoint, board: Mapping[str, object]) -> bool:
+        condition = self._conditions.get(each.id)
+        return condition is None or condition.is_true(board)
 
     def _began(self, path: str, record: TickRecord, posted: Sequence[Request]) -> bool:
         index = self._indices[path]

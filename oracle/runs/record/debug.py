@@ -21,13 +21,15 @@ ResumeCause = Literal["command", "lease", "limit", "cancel", "stopping"]
 
 @dataclass(frozen=True, slots=True)
 class BreakpointHit:
-    """A breakpoint that a tick has hit.
+    """A breakpoint that a run has hit.
 
     Args:
         breakpoint: its id.
-        path: the node that began, or raised.
-        expression: the condition that became true, for a breakpoint of that kind.
+        path: the node that is about to begin, or has raised.
+        expression: the condition that is true, if the breakpoint has one.
         error: that the node raised, as `Type: message`.
+        is_ahead: the node has not been ticked: its tick comes next. Otherwise the tick is over; a node of `path` that
+            did not raise has begun in it, and the work that it asked for has not.
     """
 
     breakpoint: str
@@ -35,11 +37,14 @@ class BreakpointHit:
     path: str | None = None
     expression: str | None = None
     error: str | None = None
+    is_ahead: bool = False
 
     @classmethod
-    def of(cls, which: Breakpoint, *, path: str | None = None, error: str | None = None) -> "BreakpointHit":
+    def of(
+        cls, which: Breakpoint, *, path: str | None = None, error: str | None = None, is_ahead: bool = False
+    ) -> "BreakpointHit":
         """A hit of a breakpoint."""
-        return cls(which.id, which.kind, path, which.expression, error)
+        return cls(which.id, which.kind, path, which.expression, error, is_ahead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from oracle.runs.storage.schema import Json, metadata
 from oracle.runs.storage.writer import Part
 
 BreakpointKind = Literal["start", "node", "condition", "error"]
-"""What pauses a run: that it begins; that a node begins; that an expression becomes true; that a node raises."""
+"""What pauses a run: that it begins; that a node is about to; that an expression becomes true; that a node raises."""
 
 MOST_BREAKPOINTS = 200
 
@@ -45,7 +45,7 @@ class Breakpoint:
         run_id: only this run.
         user_id: only runs of this user.
         path: the node of `node`; of `error` the only node that is meant.
-        expression: the condition of a breakpoint of that kind; `None` for others.
+        expression: the condition of a breakpoint of that kind; of `node` what must be true for it to pause.
         at: seconds since the epoch.
     """
 

@@ -246,8 +246,8 @@ class BreakpointNew(RequestBody):
     """Where runs are to be paused; all that is given must hold."""
 
     kind: BreakpointKind = Field(
-        description="`start`: before the first tick; `node`: when the node at `path` starts; `condition`: when "
-        "`expression` becomes true; `error`: when any node raises, or the one at `path`."
+        description="`start`: before the first tick; `node`: before the node at `path` runs, if `expression` is "
+        "true or not given; `condition`: when it becomes true; `error`: when any node raises, or the one at `path`."
     )
     tree: Name | None = Field(default=None, description="Only runs of this tree.")
     run_id: Name | None = Field(default=None, description="Only this run.")

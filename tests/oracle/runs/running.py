@@ -14,6 +14,7 @@ from oracle.agent.answering import Ask
 from oracle.agent.conversations.protocol import Conversation
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
+from oracle.features.debugging.foresight import foresight_of
 from oracle.runs.debugging.debugger import Debugger
 from oracle.runs.live import LiveRun
 from oracle.runs.manager import RunManager
@@ -137,6 +138,7 @@ async def managed(
     clock: FakeClock | None = None,
     new_id: Callable[[], str] = lambda: uuid4().hex,
     debug_lease_s: float | None = None,
+    foresees: bool = True,
     follower_of: Callable[[Harness, Metrics], Follower] | None = None,
     goes_on: bool = True,
     now: Callable[[], float] = time.time,
@@ -151,6 +153,7 @@ async def managed(
         clock: of the process.
         new_id: makes ids.
         debug_lease_s: of a debugger; `None`: runs cannot be debugged.
+        foresees: the debugger holds runs before nodes begin.
         follower_of: makes what gets the ended runs.
         now: seconds since the epoch.
         goes_on: its runs can go on in another process; those of earlier versions could not.
@@ -162,7 +165,13 @@ async def managed(
         metrics = Metrics()
         debugger = None
         if debug_lease_s is not None:
-            debugger = Debugger(store, registry=REGISTRY, lease_s=debug_lease_s, clock=clock)
+            debugger = Debugger(
+                store,
+                registry=REGISTRY,
+                lease_s=debug_lease_s,
+                clock=clock,
+                foresight=foresight_of(store, REGISTRY) if foresees else None,
+            )
         manager = RunManager(
             it.oracle,
             store,

@@ -72,14 +72,16 @@ async def test_the_history_and_the_view_of_a_debugged_run_say_what_the_operator_
     assert cause_of(tick) == 'from outside: hint "Be brief.", llm_turn forced to failure'
     done = [debug_words(history, each) for each in history.debug]
     assert done == [
-        "paused by a breakpoint at llm_turn",
+        "paused by a breakpoint before llm_turn",
         'hint set to "Be brief." by olga',
         "llm_turn forced to failure by olga",
         f"resumed after {history.debug[-1].paused_s:,.1f} s by olga",
     ]
     assert {each.tick for each in history.debug} == {2}
     assert history_from_json(history_to_json(history)) == history
-    assert 'Before this tick: paused by a breakpoint at llm_turn; hint set to "Be brief." by olga;' in shown(history, 1)
+    assert 'Before this tick: paused by a breakpoint before llm_turn; hint set to "Be brief." by olga;' in shown(
+        history, 1
+    )
     assert "hint set to" not in shown(history, 0)
     assert "forced to failure by olga" in tick_line(history, tick).plain
     assert "olga" not in history_to_json(without_texts(history)).decode()

@@ -31,6 +31,7 @@ from oracle.console.built import Console
 from oracle.core.features import features
 from oracle.core.logs import configure_logging
 from oracle.core.metrics import Metrics
+from oracle.features.debugging.foresight import foresight_of
 from oracle.features.usage.prices import Prices
 from oracle.replay.histories.sharing import Passes
 from oracle.runs.debugging.debugger import Debugger
@@ -180,7 +181,8 @@ async def running_service(
         runs = RunManager(oracle, store, options=options, metrics=metrics, new_id=new_id)
         if chosen.debug:
             lease_s, timer = chosen.debug_lease_s, clock or SystemClock()
-            runs.debugger = Debugger(store, registry=registry, lease_s=lease_s, clock=timer)
+            foresight = foresight_of(store, registry)
+            runs.debugger = Debugger(store, registry=registry, lease_s=lease_s, clock=timer, foresight=foresight)
         await stack.enter_async_context(runs)
         passes = Passes(store, registry=lambda: registry, **(explaining or {}))
         stack.callback(passes.close)

@@ -107,7 +107,13 @@ function describe(each: Breakpoint, model: RunModel) {
   );
   switch (each.kind) {
     case "node":
-      return where;
+      return each.expression === null ? (
+        where
+      ) : (
+        <>
+          {where} if <code>{each.expression}</code>
+        </>
+      );
     case "condition":
       return <code>{each.expression}</code>;
     case "error":

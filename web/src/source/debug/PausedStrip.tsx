@@ -98,7 +98,8 @@ function Where({ model, it }: { model: RunModel; it: Debugger }) {
     case "node":
       return (
         <>
-          <b>Paused: {titleOf(node)} has begun</b> {place}
+          <b>Paused before {titleOf(node)}</b> {place}{" "}
+          {hit.is_ahead ? "It runs in the next tick." : "Its work has not started."}
         </>
       );
   }
