@@ -4,10 +4,11 @@
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
+from types import MappingProxyType
 from typing import Literal
 
 from bt_runtime.analysis.expressions.domains import NULL, Domain, of_value
@@ -116,10 +117,14 @@ def set_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     return merged(walk, success, walk.failed(node, failure, fault=True), ())
 
 
-def action(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
-    """Calls the host, which may fail, and writes what it brings."""
+def action(
+    walk: Walk, node: NodeDefinition, states: States, *, changes: Mapping[str, None] = MappingProxyType({})
+) -> EndStates:
+    """Calls the host, which may fail, and writes what it brings, besides the host's keys in `changes`."""
     into = getattr(node.settings, "into", None)
-    writes: dict[str, Domain | None] = {} if into is None else {into: walk.filled(walk.scope(node).key(into))}
+    writes: dict[str, Domain | None] = {**changes}
+    if into is not None:
+        writes[into] = walk.filled(walk.scope(node).key(into))
     return walk.ends(node, states, (Case("success", writes=writes), Case("failure", fault=True), Case("waiting")))
 
 

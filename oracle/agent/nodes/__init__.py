@@ -37,8 +37,11 @@ _PLACES = kind_places(
 )
 """In the order of the palette. A new kind is a class in a module here, and its name in this list."""
 
-_NOTIFY = KindPlace("notify", f"{__name__}.endings")
-_SHARED = tuple(_NOTIFY if place.name == _NOTIFY.name else place for place in KIND_PLACES)
+_OWN = {"notify": "endings", "action": "tool_calls"}
+"""Kinds of every tree that have more here, and their modules."""
+_SHARED = tuple(
+    KindPlace(place.name, f"{__name__}.{_OWN[place.name]}") if place.name in _OWN else place for place in KIND_PLACES
+)
 
 _REASONS = ("", *get_args(TerminationReason))
 _SHARED_KEYS = tuple(replace(key, values=_REASONS) if key.name == "termination_reason" else key for key in BUILTIN_KEYS)

@@ -1,13 +1,15 @@
-"""What becomes of the model's tool calls: `run_tools`, `refuse_tools` and `hold_back_calls`."""
+"""Tool calls: of the model (`run_tools`, `refuse_tools`, `hold_back_calls`), and of the tree (`action`)."""
 
 from collections.abc import Coroutine, Hashable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, field_validator
 
-from bt_runtime import ActionUse, ExpressionError, Facts, Figure, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import ActionUse, ExpressionError, Facts, Figure, Kind, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime.kinds.action import CallAction, CallSettings
 from bt_runtime.language.expressions.compiler import AnyName, Expression, compile_expression
 from bt_runtime.language.kind import Case, TemplateText, leaf
 from bt_runtime.nodes.context import Request
@@ -404,3 +406,14 @@ class HoldBackCalls(AgentNode[HoldBackCallsSettings]):
         why = clipped(next(iter(held.values())), 120)
         calls = counted(len(held), "call")
         return Words(f'{calls} held back: "{why}"', f'{calls} can only repeat what is known: "{why}"')
+
+
+class AgentCall(CallAction, AgentNode[CallSettings]):
+    """Calls a tool; the keys that count what tools find are up to date when the next node is ticked."""
+
+    def finish(self, value: Any) -> Status:  # noqa: ANN401  JSON data
+        self.publish()
+        return super().finish(value)
+
+
+AGENT_ACTION: Final[Kind] = replace(CallAction.kind, factory=AgentCall)

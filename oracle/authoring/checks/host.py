@@ -17,12 +17,15 @@ Facts, each with its possible values:
 """
 
 from collections.abc import Mapping
+from functools import partial
 
+from bt_runtime.analysis import transfers
 from bt_runtime.analysis.expressions.domains import Domain, Numbers, TextSet, of_value
 from bt_runtime.analysis.host import HostChecks
 from bt_runtime.analysis.states import Known
 from bt_runtime.language.definition import NodeDefinition, TreeDefinition
 from oracle.agent.nodes.board import AGENT_KEYS
+from oracle.agent.nodes.flows import LAGGING
 from oracle.agent.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 from oracle.authoring.checks import caching, endings, limits, people, rounds, turns
 
@@ -91,7 +94,7 @@ HOST = HostChecks(
     apart=("prompt", "calls", "answer", "closed"),
     marks={"hint": "noted"},
     known=_known,
-    transfers={"approve": people.approve},
+    transfers={"approve": people.approve, "action": partial(transfers.action, changes=LAGGING)},
     judges=tuple(module.judge for module in _MODULES),
     codes=tuple(code for module in _MODULES for code in module.CODES),
 )

@@ -82,3 +82,9 @@ def test_after_a_reason_nobody_is_asked_and_a_wait_still_waits(tmp_path):
     played = play(tmp_path, nodes, "model: [Done.], people: [{ answer: b }, approve]")
     assert not any(isinstance(chunk, ApprovalRequested | QuestionAsked) for chunk in played.chunks)
     assert (played.blackboard["text"], played.blackboard["seen"], played.elapsed_s) == ("", None, 3)
+
+
+def test_what_an_action_finds_is_counted_when_the_next_node_is_ticked(tmp_path):
+    nodes = "action: { call: search_code, with: { query: question } }, set: { seen: '[sources]' }, stop: completed"
+    tools = "tools: { search_code: [{ result: a, sources: [{ code: a.py }] }] }"
+    assert list(play(tmp_path, nodes, tools).blackboard["seen"]) == [1]
