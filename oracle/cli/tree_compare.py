@@ -1,23 +1,29 @@
 """`oracle trees compare`: which recorded queries would have gone another way under another tree."""
 
+import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import click
 
-from bt_runtime import TreeDefinition, TreeLibrary
+from bt_runtime import Registry, TreeDefinition, TreeLibrary
 from bt_runtime.library.named import read_sources
+from bt_runtime.text.data import dataclass
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.cli.trees import named_tree
+from oracle.core.features import features
+from oracle.core.loading import imported
 from oracle.replay.comparing import Comparison, FirstDifference, Verdict, queries_of, replay_query
 from oracle.runs.storage.archive import Archive
+from oracle.server.settings.fields import Settings
 from oracle.server.wiring.agent import tree_library
 
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
@@ -30,39 +36,71 @@ _WORDS: dict[Verdict, str] = {
 _ID_CHARS = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What a feature finds to be different between two trees, without recorded runs.
+
+    Args:
+        ids: stable names of what differs.
+        text: for the terminal.
+        markdown: a table.
+        data: the same as JSON data.
+    """
+
+    ids: Sequence[str]
+    text: str
+    markdown: str
+    data: Sequence[Mapping[str, Any]]
+
+
 @click.command("compare")
 @click.argument("old")
 @click.argument("new")
-@click.option("--runs", default=100, show_default=True, type=click.IntRange(1, 100_000), help="Use the latest N runs.")
+@click.option("--runs", default=100, show_default=True, type=click.IntRange(0, 100_000), help="Use the latest N runs.")
 @click.option("--run", "run_id", metavar="ID", help="Use only this run; the first characters of its id are enough.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--format", "format_", type=click.Choice(("text", "markdown", "json")), default="text", show_default=True)
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a run would have been different.")
+@click.option("--allow", multiple=True, metavar="ROW", help="Exit with 1 if another row changes: an id, `all`, `none`.")
 @DATA_DIR
-def compare_(
-    *, old: str, new: str, runs: int, run_id: str | None, as_json: bool, exit_code: bool, data_dir: Path | None
+def compare_(  # noqa: PLR0913  a parameter for each option
+    *,
+    old: str,
+    new: str,
+    runs: int,
+    run_id: str | None,
+    as_json: bool,
+    format_: Literal["text", "markdown", "json"],
+    exit_code: bool,
+    allow: tuple[str, ...],
+    data_dir: Path | None,
 ) -> int:
-    """Replay the latest recorded runs on the trees OLD and NEW, and print where they differ.
+    """Print in which situations the tree NEW differs from OLD, and replay recorded runs on both.
 
     OLD and NEW are a tree's name, a file, or the first digits (8 or more) of a version that runs have used. The runs
     are those that named the tree OLD. No model is asked and no tool is run: their recorded results are used. What would
-    follow a request that the recorded run did not make is unknown. A service may write to the database meanwhile.
+    follow a request that the recorded run did not make is unknown. A service may write to the database meanwhile. With
+    --runs 0 no database is needed, unless OLD or NEW is a version.
 
     \b
     Exit codes:
       0  the runs were compared
-      1  a tree or the database cannot be read; with --exit-code: a run would have been different
+      1  a tree or the database cannot be read; with --exit-code: a run would have been different; with --allow: a row
+         changed that is not allowed
       130  interrupted; what was compared by then is printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)
 
-    async def work(archive: Archive) -> list[Comparison]:
+    async def work(archive: Archive | None) -> tuple[TreeDefinition, TreeDefinition, list[Comparison]]:
         before, after = await _named(old, library, archive), await _named(new, library, archive)
         for name, tree in ((old, before), (new, after)):
             if tree.internal:
                 raise CommandError(
                     f"{name!r} is a part of other trees (internal: true), and only whole trees run; compare those"
                 )
+        if archive is None:
+            return before, after, []
         records = await queries_of(archive, before.name, runs=runs, run_id=run_id)
         done: list[Comparison] = []
         for record in records:
@@ -72,20 +110,47 @@ def compare_(
             progress.show(f"{len(done)} of {len(records)} runs compared; Ctrl-C to stop")
             done.append(await replay_query(record, archive, before, after, registry=library.registry))
         progress.clear()
-        return done
+        return before, after, done
 
+    needs_no_runs = runs == 0 and run_id is None and not any(map(_VERSION.fullmatch, (old, new)))
     with ProgressLine() as progress:
-        found = with_archive(settings, work)
-    if as_json:
-        click.echo(json.dumps({"runs": [each.to_json() for each in found]}, ensure_ascii=False, indent=2))
-    else:
-        for each in found:
-            click.echo(_report(each))
+        before, after, found = asyncio.run(work(None)) if needs_no_runs else with_archive(settings, work)
+    differences = [] if before.sha == after.sha else _differences(before, after, library.registry, settings)
+    _print(differences, found, "json" if as_json else format_, has_runs=not needs_no_runs)
+    changed = {name for each in differences for name in each.ids} if allow else set()
+    is_refused = "all" not in allow and not changed <= set(allow)
+    if is_refused:
+        click.echo(f"not allowed to change: {', '.join(sorted(changed - set(allow)))}", err=True)
+    return progress.code(int(is_refused or (exit_code and any(each.verdict == "differs" for each in found))))
+
+
+def _print(
+    differences: Sequence[Differences],
+    found: Sequence[Comparison],
+    format_: Literal["text", "markdown", "json"],
+    *,
+    has_runs: bool,
+) -> None:
+    if format_ == "json":
+        rows = [row for each in differences for row in each.data]
+        shown = {"runs": [each.to_json() for each in found], "rows": rows}
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+        return
+    for difference in differences:
+        click.echo(difference.text if format_ == "text" else f"{difference.markdown}\n")
+    for each in found:
+        click.echo(_report(each))
+    if has_runs:
         click.echo(_summary(found))
-    return progress.code(int(exit_code and any(each.verdict == "differs" for each in found)))
 
 
-async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefinition:
+def _differences(old: TreeDefinition, new: TreeDefinition, registry: Registry, settings: Settings) -> list[Differences]:
+    """What the features that compare trees find."""
+    places = [feature.differences for feature in features(settings.features) if feature.differences is not None]
+    return [imported(place)(old, new, registry) for place in places]
+
+
+async def _named(name: str, library: TreeLibrary, archive: Archive | None) -> TreeDefinition:
     """The tree of that name, file or version.
 
     Raises:
@@ -93,7 +158,7 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
         TreeNotFoundError: there is no such tree.
         TreeFileError: it has mistakes.
     """
-    if not _VERSION.fullmatch(name):
+    if archive is None or not _VERSION.fullmatch(name):
         return named_tree(library, name)
     version = await archive.tree(name)
     if version is None:

@@ -44,6 +44,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.rules",
     "oracle.features.scenarios",
     "oracle.features.verifier",
+    "oracle.features.explaining",
     "oracle.features.editing",
     "oracle.features.judging",
     "oracle.features.language_server",
@@ -113,6 +114,8 @@ class Feature:
         actions: called with the tools that trees may name, by name, and the settings; returns those with its own.
         warnings: called with the settings; returns a function that is given each warning of `oracle trees check`, and
             returns it, perhaps with more words.
+        differences: called with two trees and the kinds that they were read with; returns what is different, as
+            `oracle.cli.tree_compare.Differences`.
         prepares: called with the settings and the `Fittings` of an Oracle before that is made, in a service or for a
             command; returns an async context manager that is left when the Oracle is no longer used.
         opens: called with the `ServiceParts` of a service before its runs begin; returns an async context manager that
@@ -138,6 +141,7 @@ class Feature:
     models: str | None = None
     actions: str | None = None
     warnings: str | None = None
+    differences: str | None = None
     prepares: str | None = None
     opens: str | None = None
     when: str = ""

@@ -10,6 +10,7 @@ from bt_runtime import Blackboard, BlackboardError, Outcome, ReloadingTrees, Tic
 from bt_runtime.testing import FakeClock
 from bt_runtime.text import did_you_mean
 from oracle.agent.answering import ActiveQuery, Ask, Oracle
+from oracle.agent.control.choosing import Trees
 from oracle.agent.control.tree import TreeControl
 from oracle.agent.conversations.memory import MemoryConversations
 from oracle.agent.conversations.protocol import Exchange
@@ -21,7 +22,15 @@ from oracle.core.errors import TreeAuthorError
 from oracle.domains.domain import Domain, domain_in
 from oracle.features.scenarios.model import OutsideEvent, Scenario
 from oracle.features.scenarios.played import Played
-from oracle.features.scenarios.stage import Moments, RunClock, StagedEncoder, StagedModel, StagedPeople, StagedTools
+from oracle.features.scenarios.stage import (
+    Improviser,
+    Moments,
+    RunClock,
+    StagedEncoder,
+    StagedModel,
+    StagedPeople,
+    StagedTools,
+)
 from oracle.llm.protocol import ModelFault
 from oracle.runs.readers import Readers
 from oracle.tools import ToolRegistry
@@ -36,28 +45,35 @@ _TIMESTAMP: Final = "2026-01-02T03:04:05.000+00:00"
 _STOPPING: Final = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
 _USER: Final = "local"
 _PATIENCE_S: Final = 20.0
-"""Real seconds after which a scenario counts as hanging."""
 
 
 class PlayError(TreeAuthorError):
     """A scenario that cannot be played."""
 
 
+class EndlessError(PlayError):
+    """A scenario that does not end."""
+
+
 class _Record(NoJournal):
     """Keeps the audit, and what happens in its order."""
 
-    def __init__(self) -> None:
+    def __init__(self, see: Callable[[object], object]) -> None:
         self.signals: list[SignalRecord] = []
         self.facts: list[Fact] = []
+        self._see = see
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         self.facts.extend(outcomes)
+        for outcome in outcomes:
+            self._see(outcome)
 
     def signal(self, record: SignalRecord) -> None:
         self.signals.append(record)
 
     def on_tick(self, record: TickRecord) -> None:
         self.facts.append(record)
+        self._see(record)
 
 
 class Player:
@@ -66,34 +82,43 @@ class Player:
     Args:
         trees: where they are found by name.
         segments: of the prompt; `None`: those of the trees' domain.
+        patience_s: real seconds after which a scenario counts as hanging.
     """
 
-    def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
-        self.trees = ReloadingTrees(trees)
+    def __init__(
+        self, trees: Trees, *, segments: SegmentLibrary | None = None, patience_s: float = _PATIENCE_S
+    ) -> None:
+        self.patience_s = patience_s
+        self.trees = ReloadingTrees(trees) if isinstance(trees, TreeLibrary) else trees
         self.domain = domain_in(trees.registry)
         self.segments = segments or self.domain.shared_segments
 
-    def play(self, scenario: Scenario) -> Played:
+    def play(self, scenario: Scenario, by: Improviser | None = None) -> Played:
         """Play a scenario in an event loop of its own; none may be running.
 
+        Args:
+            scenario: what is played.
+            by: speaks and decides in place of its model and people.
+
         Raises:
-            PlayError: it never ends, or names a control that is no tree.
+            EndlessError: it never ends.
+            PlayError: it or names a control that is no tree.
             UserError, TreeFileError: there is no such tree, or it has mistakes.
             UserError: the question cannot be asked.
         """
         loop = asyncio.SelectorEventLoop()  # `asyncio.run` would take twice the time, for the sake of Ctrl-C
         try:
-            return loop.run_until_complete(self.play_async(scenario))
+            return loop.run_until_complete(self.play_async(scenario, by))
         finally:
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
-    async def play_async(self, scenario: Scenario) -> Played:
+    async def play_async(self, scenario: Scenario, by: Improviser | None = None) -> Played:
         """`play` within a running event loop, which must be asyncio's own."""
         clock = FakeClock()
         run_clock = RunClock(clock)
-        moments = Moments(clock)
-        model = StagedModel(scenario, moments, clock.sleep)
+        moments = Moments(clock) if by is None else Moments(clock, by.see)
+        model = StagedModel(scenario, moments, clock.sleep, by.speak if by else None)
         tools = StagedTools(scenario, clock, moments)
         numbers = count(1)
         conversations = MemoryConversations(new_id=lambda: f"id-{next(numbers)}")
@@ -112,8 +137,8 @@ class Player:
             new_id=lambda: f"id-{next(numbers)}",
         )
         context_id = await _converse(scenario, conversations, self.domain)
-        record = _Record()
-        people = StagedPeople(scenario, clock, run_clock)
+        record = _Record(moments.see)
+        people = StagedPeople(scenario, clock, run_clock, by.decide if by else None)
 
         def emit(chunk: Chunk) -> None:
             record.facts.append(chunk)
@@ -126,7 +151,7 @@ class Player:
             raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
         _check_deliveries(scenario, query.control.tree.blackboard)
         people.deliver = query.control.deliver
-        await _run(query, query.control, scenario, moments, run_clock)
+        await _run(query, query.control, scenario, moments, run_clock, patience_s=self.patience_s)
         kept = await conversations.load(_USER, query.agent.query.context_id)
         messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
         return Played(
@@ -169,11 +194,19 @@ async def _converse(scenario: Scenario, conversations: MemoryConversations, doma
     return conversation.context_id
 
 
-async def _run(query: ActiveQuery, control: TreeControl, scenario: Scenario, moments: Moments, clock: RunClock) -> None:
+async def _run(
+    query: ActiveQuery,
+    control: TreeControl,
+    scenario: Scenario,
+    moments: Moments,
+    clock: RunClock,
+    *,
+    patience_s: float,
+) -> None:
     """Run the query to its end, with the events from outside.
 
     Raises:
-        PlayError: it does not end.
+        EndlessError: it does not end.
     """
     readers = Readers(grace_s=GRACE_S, clock=moments.clock, on_deserted=lambda _: query.cancel())
     run_id = query.agent.query.run_id
@@ -182,10 +215,10 @@ async def _run(query: ActiveQuery, control: TreeControl, scenario: Scenario, mom
         moments.at(event.moment, _action(event, query, control, readers, moments, clock))
     waiting = moments.start()
     try:
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(patience_s):
             await query.run()
     except TimeoutError:
-        raise PlayError(f"the scenario {scenario.name!r} does not end; it was given {_PATIENCE_S:g} s") from None
+        raise EndlessError(f"the scenario {scenario.name!r} does not end; it was given {patience_s:g} s") from None
     finally:
         readers.forget(run_id)
         for task in waiting:

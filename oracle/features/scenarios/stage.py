@@ -13,7 +13,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from bt_runtime import PausableClock
 from bt_runtime.nodes.clock import Event
@@ -22,8 +22,17 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.board import ANSWERS
 from oracle.classify.protocol import EncoderState
 from oracle.classify.types import IntentShares, QueryShares
-from oracle.core.chunks import Answered, ApprovalRequested, Chunk, Content, QuestionAsked, Source, SystemNotice
-from oracle.features.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript
+from oracle.core.chunks import (
+    Answered,
+    ApprovalRequested,
+    Chunk,
+    Content,
+    Interrupt,
+    QuestionAsked,
+    Source,
+    SystemNotice,
+)
+from oracle.features.scenarios.model import Moment, PersonDecides, Scenario, ToolAnswer, ToolScript, Turn
 from oracle.llm.protocol import ModelEvent, ModelRequest
 from oracle.llm.scripted import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolError, ToolResult, project_tools, vault_tools, web_tools
@@ -41,15 +50,33 @@ def shipped_tools() -> Mapping[str, Tool]:
     return {tool.name: tool for tool in tools}
 
 
+class Improviser(Protocol):
+    """Plays model and people where nothing is written beforehand, and sees what happens."""
+
+    def speak(self, request: ModelRequest) -> Turn:
+        """What the model says."""
+        ...
+
+    def decide(self, interrupt: Interrupt) -> PersonDecides:
+        """What a person decides."""
+        ...
+
+    def see(self, what: object) -> None:
+        """In order: chunks, outcomes, tick records, the number of each request, the name of each tool that begins."""
+        ...
+
+
 @dataclass(slots=True)
 class Moments:
     """Calls what is due at a moment, once.
 
     Args:
         clock: the scenario's time.
+        see: gets each chunk, the number of each request, and the name of each tool that begins to run.
     """
 
     clock: FakeClock
+    see: Callable[[object], object] = lambda _: None
     _due: list[tuple[Moment, Callable[[], object]]] = field(default_factory=list)
     _said: str = ""
     _has_fired: bool = False
@@ -70,6 +97,7 @@ class Moments:
 
     def emit(self, chunk: Chunk) -> None:
         """A chunk was sent."""
+        self.see(chunk)
         if isinstance(chunk, Content):
             self._said += chunk.content
             self._fire("said", lambda text: text in self._said)
@@ -78,10 +106,12 @@ class Moments:
 
     def asks(self, nth: int) -> None:
         """The model gets its n-th request."""
+        self.see(nth)
         self._fire("request", lambda wanted: wanted == nth)
 
     def calls(self, tool: str) -> None:
         """A tool begins to run."""
+        self.see(tool)
         self._fire("call", lambda name: name == tool)
 
     def _fire(self, kind: str, is_due: Callable[[Any], bool]) -> None:
@@ -118,6 +148,7 @@ class StagedPeople:
         scenario: states the decisions.
         clock: the scenario's time.
         run_clock: the run's.
+        decide: what is decided, in place of that.
 
     Attributes:
         deliver: writes a key of the blackboard.
@@ -125,8 +156,15 @@ class StagedPeople:
 
     deliver: Callable[[str, Any], None]
 
-    def __init__(self, scenario: Scenario, clock: FakeClock, run_clock: RunClock) -> None:
-        self._decisions = iter(scenario.people)
+    def __init__(
+        self,
+        scenario: Scenario,
+        clock: FakeClock,
+        run_clock: RunClock,
+        decide: Callable[[Interrupt], PersonDecides] | None = None,
+    ) -> None:
+        decisions = iter(scenario.people)
+        self._decides = decide or (lambda _: next(decisions, PersonDecides(decision="expire")))
         self._clock = clock
         self._run_clock = run_clock
         self._pending = 0
@@ -145,7 +183,7 @@ class StagedPeople:
         if not isinstance(chunk, ApprovalRequested | QuestionAsked):
             return
         self._pending += 1
-        decides = next(self._decisions, PersonDecides(decision="expire"))
+        decides = self._decides(chunk.interrupt)
         task = asyncio.ensure_future(self._decide(chunk.interrupt.id, decides))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
@@ -188,17 +226,23 @@ class StagedModel:
         scenario: states what the model says, turn by turn.
         moments: get each request.
         sleep: on the scenario's time.
+        speak: what it says to a request, in place of that.
     """
 
-    def __init__(self, scenario: Scenario, moments: Moments, sleep: Callable[[float], Awaitable[object]]) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        moments: Moments,
+        sleep: Callable[[float], Awaitable[object]],
+        speak: Callable[[ModelRequest], Turn] | None = None,
+    ) -> None:
         self.name = "scripted"
         self.has_web_search = "web" in scenario.available
         self.requests: list[ModelRequest] = []
         self.played = 0
         self._moments = moments
-        self._model = ScriptedModel(
-            self._turns(scenario), name=self.name, has_web_search=self.has_web_search, sleep=sleep
-        )
+        turns = self._turns(scenario) if speak is None else self._spoken(speak)
+        self._model = ScriptedModel(turns, name=self.name, has_web_search=self.has_web_search, sleep=sleep)
 
     async def aclose(self) -> None:
         """Do nothing; there are no connections."""
@@ -220,6 +264,11 @@ class StagedModel:
             async for event in events:
                 yield event
                 await self._moments.settle()
+
+    def _spoken(self, speak: Callable[[ModelRequest], Turn]) -> Iterator[ScriptedTurn]:
+        while True:
+            self.played += 1
+            yield speak(self.requests[-1]).scripted()
 
     def _turns(self, scenario: Scenario) -> Iterator[ScriptedTurn]:
         for turn in scenario.model:

@@ -35,7 +35,9 @@ def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, dat
     edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")
     ran = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder)
     assert (ran.code, ran.err) == (0, "")
-    blocks = ran.out.splitlines()
+    rows, _, _ = ran.out.partition(f"{tool.id[:8]}  the same")
+    assert "- When the model repeats the same text and need_turn: was no_progress, now stuck\n" in rows
+    blocks = ran.out.removeprefix(rows).splitlines()
     line = 1 + (tmp_path / "my/fallback.yaml").read_text().splitlines().index("              - condition: turn < 0")
     assert blocks == [
         f"{tool.id[:8]}  the same: {answer.input['question']}",
@@ -52,9 +54,10 @@ def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, dat
     assert oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--exit-code").code == 1
     assert len(oracle("trees", "compare", "oracle", "oracle", "--data-dir", folder, "--runs", 1).out.splitlines()) == 2
     alone = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--run", stuck.id[:8])
-    assert alone.out.splitlines() == [*blocks[1:7], "1 run: 1 different"]
+    assert alone.out.removeprefix(rows).splitlines() == [*blocks[1:7], "1 run: 1 different"]
 
 
+@pytest.mark.long("plays all situations of two trees")
 def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(oracle, data, tmp_path):
     folder, (answer, stuck, tool) = data
     edited(tmp_path / "my", "Trying another approach.", "Searching elsewhere.")
@@ -71,6 +74,7 @@ def test_a_query_of_another_tree_is_refused(oracle, data, tmp_path):
     assert (ran.code, f"{tool.id[:8]} named the tree 'oracle', not 'other'" in ran.err) == (1, True)
 
 
+@pytest.mark.long("plays all situations of two trees")
 def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
     edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")
     (tmp_path / "my/oracle.yaml").rename(tmp_path / "my/oracle.yml")
@@ -90,7 +94,7 @@ def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
         (("oracle", "fallback"), "'fallback' is a part of other trees (internal: true)"),
         (("other", "oracle"), "there are no recorded runs of the tree 'other'"),
         (("oracle", "oracle", "--run", "00000000"), "there is no run '00000000'"),
-        (("oracle", "oracle", "--runs", "0"), "0 is not in the range"),
+        (("oracle", "oracle", "--runs", "-1"), "-1 is not in the range"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error_that_says_why(oracle, data, tmp_path, arguments, said):

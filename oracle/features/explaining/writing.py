@@ -1,0 +1,60 @@
+"""A table as text or Markdown."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from bt_runtime import NodeDefinition
+from oracle.features.explaining.table import MOST_ROWS, MOST_UNREACHED, Row, Table
+
+
+def as_text(table: Table) -> str:
+    """A sentence for each row."""
+    lines = [f"{table.tree.name}: {table.tree.description}".rstrip(": ")]
+    lines += [f"- When {sentence_of(row)}" for row in table.rows[:MOST_ROWS]]
+    return "\n".join([*lines, *_rest(table)])
+
+
+def as_markdown(table: Table) -> str:
+    """A table with a line for each row."""
+    lines = [
+        f"### `{table.tree.name}`",
+        "",
+        "| when | the tree does | the user sees | it ends as |",
+        "|---|---|---|---|",
+    ]
+    for row in table.rows[:MOST_ROWS]:
+        told = row.told
+        lines.append("| " + " | ".join(map(in_cell, (row.when, told.does, told.sees, told.ends))) + " |")
+    return "\n".join([*lines, "", *_rest(table)])
+
+
+def sentence_of(row: Row) -> str:
+    """The row, to follow the word "When"."""
+    told = row.told
+    broken = sorted({rule for case in row.cases for rule in case.broken})
+    breaks = f" BREAKS THE RULE {', '.join(broken)}." if broken else ""
+    return f"{row.when}: {told.does}. The user sees {told.sees}. Ends as {told.ends}.{breaks}"
+
+
+def in_cell(text: str) -> str:
+    """A text as it can stand in a cell of a Markdown table."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def _rest(table: Table) -> Iterator[str]:
+    more = len(table.rows) - MOST_ROWS
+    if more > 0:
+        yield f"{more} further rows are left out; `--format json` has all."
+    if table.unreached:
+        yield f"No situation reaches: {_listed([_named(each) for each in table.unreached])}."
+    if table.left_out:
+        yield f"Not played for want of time: {_listed(table.left_out)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_UNREACHED
+    return ", ".join(names[:MOST_UNREACHED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _named(node: NodeDefinition) -> str:
+    return f"{node.title} ({PurePath(node.place.file).name}:{node.place.line})"

@@ -1,0 +1,88 @@
+"""Which rows an edit changes, and `oracle trees explain` and `trees compare` that print it."""
+
+import json
+
+import pytest
+
+from oracle.agent.nodes import REGISTRY
+from oracle.cli import main
+from oracle.core.logs import quiet
+from oracle.features.explaining.changes import changes_of
+from oracle.features.explaining.table import Table, table_of
+from tests.oracle.features.explaining.test_explaining import ASKING, STEP, read
+
+RULE = """rules:
+  - name: writes_are_approved
+    text: Nothing is written that nobody has approved.
+    absence: { tool: vault_write, where: not is_approved }
+"""
+UNASKED = STEP.replace(
+    "        - say:",
+    "        - action: { call: vault_write, with: { path: \"'log.md'\", body: question } }\n        - say:",
+)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys, *arguments):
+    code = main(["trees", *arguments])
+    return code, capsys.readouterr()
+
+
+@pytest.mark.long("plays all situations of two trees")
+def test_a_change_says_what_was_and_what_is_and_which_rule_speaks_of_it(tmp_path):
+    with quiet():
+        old, new = (table_of(read(tmp_path, text + RULE), REGISTRY) for text in (STEP, UNASKED))
+    changes = {name: change for change in changes_of(old, new) for name in change.row.ids}
+    refused = changes["refused"]
+    assert refused.in_short == "was not written, now written"
+    assert refused.rules == ("writes_are_approved",)
+    assert refused.row.cases[0].broken == ("writes_are_approved",)
+    assert "approved" not in changes
+    assert changes_of(old, old) == ()
+
+
+def test_a_situation_that_only_one_tree_can_meet_is_a_change_and_one_that_was_not_played_is_none(tmp_path):
+    with quiet():
+        tree = read(tmp_path, STEP)
+        played = table_of(tree, REGISTRY, seconds=0)
+    assert changes_of(played, Table(tree, (), ())) == ()
+
+
+@pytest.mark.long("plays all situations of trees")
+def test_compare_prints_the_rows_and_exits_by_those_that_are_allowed(tmp_path, capsys):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/kept_note.yaml").write_text(STEP + RULE)
+    (tmp_path / "kept_note.yaml").write_text(UNASKED + RULE)
+    files = ("compare", "a/kept_note.yaml", "kept_note.yaml", "--runs", "0")
+    code, printed = run(capsys, *files)
+    assert (code, printed.err) == (0, "")
+    assert "- When a person refuses or refuses and the model calls again and again: was not written" in printed.out
+    assert "rows: refused, refused-again; rules: writes_are_approved (BROKEN)\n" in printed.out
+    code, printed = run(capsys, *files, "--format", "markdown", "--allow", "refused")
+    assert code == 1
+    assert "not allowed to change: " in printed.err
+    assert "refused," not in printed.err
+    assert "**was not written, now written**" in printed.out
+    assert run(capsys, *files, "--allow", "all")[0] == 0
+    assert run(capsys, *files, "--allow", "none")[0] == 1
+    rows = json.loads(run(capsys, *files, "--json")[1].out)["rows"]
+    assert {"ids", "when", "change", "old", "new", "rules"} == set(rows[0])
+    code, printed = run(capsys, "compare", "kept_note.yaml", "kept_note.yaml", "--runs", "0", "--allow", "none")
+    assert (code, printed.out) == (0, "")
+
+
+@pytest.mark.long("plays all situations of a tree")
+def test_the_command_prints_each_format_and_refuses_a_tree_with_mistakes(tmp_path, capsys):
+    (tmp_path / "noted.yaml").write_text(ASKING)
+    assert run(capsys, "explain", "noted.yaml")[1].out.startswith("noted\n- When ")
+    code, printed = run(capsys, "explain", "noted.yaml", "--format", "json")
+    assert (code, json.loads(printed.out)["tree"]) == (0, "noted")
+    (tmp_path / "noted.yaml").write_text(ASKING.replace("llm_turn", "lmm_turn"))
+    code, printed = run(capsys, "explain", "noted.yaml")
+    assert code == 1
+    assert "did you mean 'llm_turn'" in printed.err
+    assert run(capsys, "explain", "use_tools")[0] == 1

@@ -1,0 +1,202 @@
+"""What `oracle trees explain` says of trees, situation by situation."""
+
+import pytest
+
+from bt_runtime import TreeLibrary
+from oracle.agent.nodes import REGISTRY
+from oracle.core.errors import UserError
+from oracle.core.logs import quiet
+from oracle.features.explaining.acting import Stage
+from oracle.features.explaining.situations import answers_to, situations
+from oracle.features.explaining.table import table_of
+from oracle.features.explaining.telling import compressed, own_words_of, told_of
+from oracle.features.explaining.writing import as_markdown, as_text
+from oracle.features.verifier.reads import reads_of
+from trees import FOLDER
+
+LOOP = """tree: noted
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [{guards}]
+        child:
+          sequence:
+            - llm_turn
+            - selector:
+                - sequence: [condition: tool_calls > 0, {tools}]
+                - sequence: [condition: signal == "need_turn", grant_turn]
+                - stop: completed
+"""
+GUARDS = "cancelled, turn_budget: 5, token_budget, deadline, no_progress, error_limit"
+ASKING = LOOP.format(guards=GUARDS, tools="run_tools: { approve: [vault_write] }")
+STEP = """tree: kept_note
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn: { tools: false }
+    - selector:
+        - approve:
+            message: "May the question be kept?"
+            child: { action: { call: vault_write, with: { path: "'log.md'", body: question } } }
+        - say: The question is not in the log.
+    - stop: completed
+"""
+
+
+def read(tmp_path, text):
+    return TreeLibrary([tmp_path, FOLDER], registry=REGISTRY).read_text(text, file="my.yaml")
+
+
+def told(tmp_path, text, *ids):
+    """What came of these situations, by id; those that did not come about are left out."""
+    tree = read(tmp_path, text)
+    stage, found = Stage(tree, REGISTRY), {}
+    with quiet():
+        for situation in situations(tree, reads_of(tree), stage.domain):
+            if situation.id in ids and (performance := stage.play(situation)):
+                found[situation.id] = told_of(performance, tree, own_words_of(tree))
+    return found
+
+
+def test_it_says_whether_what_a_person_decides_is_done(tmp_path):
+    found = told(tmp_path, ASKING, "approved", "refused", "edited", "expired", "cancel-while-asked")
+    asks = "turn → asks a person to approve vault_write: "
+    assert {name: each.does for name, each in found.items()} == {
+        "approved": f"{asks}approved → writes with vault_write → turn",
+        "refused": f"{asks}refused → does not run vault_write → turn → nothing is written",
+        "edited": f"{asks}edited → writes with vault_write as edited → turn",
+        "expired": f"{asks}expired → does not run vault_write → turn → nothing is written",
+        "cancel-while-asked": f"{asks}withdrawn → CANCEL → nothing is written",
+    }
+    assert [each.facts["written"] for each in found.values()] == ["written", "not written", "written"] + [
+        "not written"
+    ] * 2
+
+
+def test_a_refusal_that_is_hidden_shows_that_it_is_written_all_the_same(tmp_path):
+    text = STEP.replace(
+        "        - say:",
+        "        - action: { call: vault_write, with: { path: \"'log.md'\", body: question } }\n        - say:",
+    )
+    found = told(tmp_path, text, "refused", "expired")
+    asks = "turn without tools → asks a person to approve “May the question be kept?”: "
+    assert found["refused"].does == f"{asks}refused → writes with vault_write"
+    sound = told(tmp_path, STEP, "refused")["refused"]
+    assert sound.does == f"{asks}refused → nothing is written"
+    assert sound.sees == "the answer, “The question is not in the log.”"
+
+
+def test_situations_that_cannot_come_about_have_no_row(tmp_path):
+    plain = (
+        "tree: plain\nroot: { sequence: [classify_query, compose_prompt, llm_turn: { tools: false }, stop: completed] }"
+    )
+    assert told(tmp_path, plain, "refused", "expired", "tool", "writes", "cancel-in-wait", "own-call-fails") == {}
+
+
+def test_it_says_how_many_turns_there_were_and_what_stopped_them(tmp_path):
+    bounded = told(tmp_path, ASKING, "need-turn-always", "cancel", "hangs", "tokens-used")
+    free = told(tmp_path, ASKING.replace(GUARDS, "no_progress"), "need-turn-always", "cancel", "hangs", "tokens-used")
+    assert [each.facts["turns"] for each in bounded.values()] == ["5 turns", "1 turn", "1 turn", "1 turn"]
+    assert [each.facts["turns"] for each in free.values()] == ["50 turns", "1 turn", "1 turn", "1 turn"]
+    reasons = ["max_iterations", "timeout", "token_budget", "user_cancelled"]
+    assert sorted(each.ends for each in bounded.values()) == reasons
+    assert sorted(each.ends for each in free.values()) == [
+        f"{each}, by the floor and not by the tree" for each in reasons
+    ]
+
+
+def test_the_node_that_gave_the_reason_is_known(tmp_path):
+    found = told(tmp_path, ASKING, "answers", "cancel")
+    kinds = {
+        name: each.decided_by and (each.decided_by.kind, each.decided_by.place.line) for name, each in found.items()
+    }
+    assert kinds == {"answers": ("stop", 15), "cancel": ("cancelled", 8)}
+
+
+def test_what_the_tree_says_to_model_and_user_is_quoted_and_what_the_model_says_is_named(tmp_path):
+    text = """tree: drafting
+blackboard: { draft: str }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn: { visible: false, into: draft, hint: Write a first draft. }
+    - set: { hint: "'Your draft: ' + draft" }
+    - llm_turn: { tools: false, model: strong }
+    - notify: Nearly done.
+    - say: That was all.
+    - stop: completed
+"""
+    found = told(tmp_path, text, "answers")["answers"]
+    assert found.does == (
+        "turn told “Write a first draft.” unseen by the user → "
+        "turn (strong) without tools told “Your draft: The answer 1.”"
+    )
+    assert found.sees == "the answer, the notice “Nearly done.”, “That was all.”"
+
+
+def test_errors_of_nodes_and_calls_that_cannot_run_are_said(tmp_path):
+    text = """tree: wrong
+blackboard: { score: int, found: str }
+root:
+  sequence:
+    - classify_query
+    - force_success: { action: { call: search_code, with: { q: question }, into: found } }
+    - force_success: { condition: score >= 3 }
+    - llm_turn
+    - stop: completed
+"""
+    does = told(tmp_path, text, "answers")["answers"].does
+    assert does.startswith(
+        "runs search_code WRONGLY (without its argument 'query', with an unknown 'q') → ERROR in condition: "
+    )
+    assert does.endswith("turn without a system prompt")
+
+
+@pytest.mark.long("plays all situations of a tree")
+def test_a_table_joins_what_has_the_same_outcome_and_names_what_was_never_reached(tmp_path):
+    text = ASKING.replace(
+        "- stop: completed", "- sequence: [condition: turn > 90, say: Never.]\n                - stop: completed"
+    )
+    with quiet():
+        table = table_of(read(tmp_path, text), REGISTRY)
+    by_id = {name: row for row in table.rows for name in row.ids}
+    assert by_id["answers"] is by_id["no-signal"]
+    assert [row.told.steps for row in table.rows] == sorted(row.told.steps for row in table.rows)
+    assert [node.kind for node in table.unreached] == ["say"]
+    assert table.left_out == ()
+    written = as_text(table)
+    assert "- When the model answers at once and signals context_sufficient" in written
+    assert "No situation reaches: say (my.yaml:15)." in written
+    assert as_markdown(table).count("\n| ") == len(table.rows) + 1
+    assert {"ids", "when", "does", "sees", "ends", "decided_by", "broken_rules"} == set(table.to_json()["rows"][0])
+
+
+def test_a_table_without_time_says_what_it_left_out(tmp_path):
+    with quiet():
+        table = table_of(read(tmp_path, ASKING), REGISTRY, seconds=0)
+    assert (table.cases, "need-turn" in table.left_out) == ((), True)
+    assert "Not played for want of time: answers, no-signal" in as_text(table)
+
+
+def test_a_part_of_other_trees_is_refused(tmp_path):
+    part = read(tmp_path, "tree: part\ninternal: true\nroot: llm_turn")
+    with pytest.raises(UserError, match="part of other trees"):
+        table_of(part, REGISTRY)
+
+
+def test_repetitions_are_counted():
+    assert compressed([*"ab" * 3, "c"]) == ["(a → b) 3 times", "c"]
+    assert compressed(list("aab")) == ["a twice", "b"]
+    assert compressed([]) == []
+
+
+def test_an_answer_fits_its_schema():
+    schema = {"type": "object", "properties": {"passed": {"type": "boolean"}, "note": {"type": "string"}}}
+    assert answers_to(schema) == [{"passed": True, "note": "an answer"}, {"passed": False, "note": "an answer"}]
+    assert answers_to({"enum": ["main", "release"]}) == ["main", "release"]
+    assert answers_to({}) == ["an answer"]
