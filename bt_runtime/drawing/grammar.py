@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, Self
 from bt_runtime.language.reading.header import TREE_NAME
 from bt_runtime.language.registry import NAME, Registry
 from bt_runtime.language.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
-from bt_runtime.rules.reading import MOST_RULES, MOST_TIMES
+from bt_runtime.rules.labels import MOST_PATTERNS
+from bt_runtime.rules.reading import MOST_RULES, MOST_TIMES, NO_FLOW
 from bt_runtime.text.data import dataclass
 
 WordKind = Literal["field", "node", "value", "type", "key", "word"]
@@ -159,6 +160,7 @@ TEMPLATE_MEANINGS: Final[Mapping[Template, str]] = {
     "not_succession": "After a `first` there is no `then`.",
     "not_chain_succession": "Directly after a `first` there is no `then`.",
 }
+NO_FLOW_MEANING: Final = "After a result of a tool that reads `from`, no tool that writes `to` begins."
 
 
 def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
@@ -183,13 +185,32 @@ def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
             _declares("parameter", _DECLARATION_FIELDS),
         ),
         (
+            "labels",
+            "What tools read and where they write, by their names or patterns of names.",
+            Part(
+                form={
+                    "type": ["object", "null"],
+                    "maxProperties": MOST_PATTERNS,
+                    "additionalProperties": {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "properties": {
+                            event.verb: {"anyOf": [_label(event), {"type": "array", "items": _label(event)}]}
+                            for event in registry.events.values()
+                            if event.verb
+                        },
+                    },
+                }
+            ),
+        ),
+        (
             "rules",
             "Rules over the events of a run, which are verified, judged on recorded runs, and enforced.",
             Part(item=_rule(registry, keys), form={"type": ["array", "null"], "maxItems": MOST_RULES}),
         ),
         ("root", "The topmost node.", ROOT),
     )
-    snippets = {name: f"{name}:\n  $0" for name in ("blackboard", "parameters", "root")} | {
+    snippets = {name: f"{name}:\n  $0" for name in ("blackboard", "parameters", "labels", "root")} | {
         "internal": "internal: true"
     }
     return Part(
@@ -199,6 +220,10 @@ def file_part(registry: Registry, keys: Collection[str] = ()) -> Part:
         },
         required=("tree", "root"),
     )
+
+
+def _label(event: EventType) -> dict[str, Any]:
+    return {"type": "string", "enum": [*event.labels, *event.labels.values()]}
 
 
 def _declares(what: Literal["key", "parameter"], fields: Mapping[str, PartWord]) -> Part:
@@ -224,8 +249,27 @@ def _rule(registry: Registry, keys: Collection[str]) -> Part:
     for name in TEMPLATES:
         below = counted if name in COUNTED else event if name in UNARY else pair
         templates[name] = PartWord(TEMPLATE_MEANINGS[name], two if name in SYMMETRIC else below, kind="node", order=1)
+    templates[NO_FLOW] = PartWord(NO_FLOW_MEANING, _flow(registry), kind="node", order=1)
     variants = {name: Part({**fields, name: word}) for name, word in templates.items()}
     return Part({**fields, **templates}, variants=variants, required=("name", "text"), shared="rule")
+
+
+def _flow(registry: Registry) -> Part:
+    labels = {
+        is_target: [name for event in registry.events.values() if event.refusable is is_target for name in event.labels]
+        for is_target in (False, True)
+    }
+    fields = {
+        "from": PartWord.field("A label of what was read, or a list of them.", _words_of(labels[False])),
+        "to": PartWord.field("A label of where a call writes, or a list of them.", _words_of(labels[True])),
+        "unless": PartWord.field("`approved`: a person has approved the call.", _words_of(["approved"])),
+    }
+    return Part(fields, required=("from", "to"))
+
+
+def _words_of(names: Collection[str]) -> Part:
+    one = Part(words=dict.fromkeys(names, PartWord()))
+    return replace(one, item=one)
 
 
 def _event(registry: Registry, keys: Collection[str], *, is_counted: bool) -> Part:

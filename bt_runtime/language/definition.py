@@ -123,6 +123,7 @@ class TreeDefinition:
         internal: it is a part of other trees and is not run by itself.
         texts: the texts of the same trees, by file as in the places of their nodes.
         rules: those of this file and of its subtrees, in the order of first use; they hold for the whole run.
+        labels: what actions of the host read and where they write, each with the pattern of their names.
         parameters: what a tree that includes it may set, by name.
         required: the parameters without a default; if there are any, it can only be run as a part of another tree.
         declarations: the keys and parameters that it and its subtrees declare, each file once.
@@ -140,6 +141,7 @@ class TreeDefinition:
     internal: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    labels: tuple[tuple[str, frozenset[str]], ...] = ()
     parameters: Mapping[str, Key] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
     declarations: tuple[Declaration, ...] = ()

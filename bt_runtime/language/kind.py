@@ -297,12 +297,14 @@ class HostAction:
         required: those that must be given.
         result: the type of what it returns; `None` if that is not known.
         is_callable: a tree can call it; `False`: it can only be named, because something else runs it.
+        labels: what it reads and where it writes (`EventType.labels`); `None`: nobody has said.
     """
 
     arguments: tuple[str, ...] | None
     required: frozenset[str] = frozenset()
     result: KeyType | None = None
     is_callable: bool = True
+    labels: frozenset[str] | None = None
 
 
 CALLS_HOST = "calls the host"

@@ -69,6 +69,8 @@ class EventType:
             arguments of the action.
         choices: fields that can be given next to the name, with the values that they can have.
         refusable: the host can refuse such an event before it has an effect.
+        verb: what `labels` of an action say, `reads` or `writes`; empty if such events have no labels.
+        labels: the labels that they can have, each with its opposite.
     """
 
     name: str
@@ -78,6 +80,12 @@ class EventType:
     fields: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refusable: bool = False
+    verb: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+ACTION_LABELS = "tool_labels"
+"""The field of an event with the labels of its action."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -29,6 +29,7 @@ from bt_runtime.language.rule import (
     Rule,
     Template,
 )
+from bt_runtime.rules.labels import read_flow
 from bt_runtime.rules.monitors import Monitor
 from bt_runtime.rules.patterns import PatternReader, RuleScope
 from bt_runtime.text import Mistake, Place, brief, did_you_mean
@@ -39,6 +40,9 @@ MOST_RULES = 200
 MOST_TIMES = 1_000
 _LONGEST_TEXT = 500
 _FIELDS = ("name", "text", "after", "enforce")
+NO_FLOW = "no_flow"
+"""A template over the labels of actions (`bt_runtime.rules.labels`); it becomes a `not_succession`."""
+_WRITTEN = (*TEMPLATES, NO_FLOW)
 _EXAMPLE = "for example: '- {name: no_writing, text: Nothing is written., absence: {tool: vault_write}}'"
 
 
@@ -131,7 +135,7 @@ class _RuleReader:
             return None
         template = self._template(node, node.data)
         name, text = self._name(node, node.data), self._text(node, node.data)
-        events, times = self._events(template, node.data[template]) if template else ((), 1)
+        events, times = self._events(template, node.data) if template else ((), 1)
         after = self._event(node.data["after"].node) if "after" in node.data else None
         enforce = self._enforce(node.data.get("enforce"))
         if len(self._mistakes) > before or template is None:
@@ -142,18 +146,20 @@ class _RuleReader:
         return rule if len(self._mistakes) == before else None
 
     def _template(self, node: YamlNode, entries: Mapping[str, Entry]) -> Template | None:
-        found: list[Template] = [name for name in TEMPLATES if name in entries]
+        found = [name for name in _WRITTEN if name in entries]
         for name, entry in entries.items():
             if name not in _FIELDS and name not in found:
-                known = (*_FIELDS, *TEMPLATES)
+                known = (*_FIELDS, *_WRITTEN)
                 hint = did_you_mean(name, known) or f"a rule has: {', '.join(_FIELDS)}, and one of the templates"
                 self._report(entry.place, f"a rule has no {brief(name)}", hint)
         if len(found) > 1:
             both = " and ".join(map(repr, found[:2]))
             self._report(entries[found[1]].place, f"a rule has one template, not {both}", "write two rules")
         elif not found and all(name in _FIELDS for name in entries):
-            self._report(node.place, "the rule has no template", f"one of: {', '.join(TEMPLATES)}")
-        return found[0] if len(found) == 1 else None
+            self._report(node.place, "the rule has no template", f"one of: {', '.join(_WRITTEN)}")
+        if len(found) != 1:
+            return None
+        return next((name for name in TEMPLATES if name == found[0]), "not_succession")
 
     def _name(self, node: YamlNode, entries: Mapping[str, Entry]) -> str:
         entry = entries.get("name")
@@ -205,8 +211,11 @@ class _RuleReader:
             message = f"only the end of the run can break the rule {rule.name!r}, so it cannot stop the run"
             self._report(place, message, "write 'notify'")
 
-    def _events(self, template: Template, entry: Entry) -> tuple[tuple[EventPattern, ...], int]:
-        node = entry.node
+    def _events(self, template: Template, entries: Mapping[str, Entry]) -> tuple[tuple[EventPattern, ...], int]:
+        if NO_FLOW in entries:
+            flow = read_flow(entries[NO_FLOW].node, registry=self._scope.registry, mistakes=self._mistakes)
+            return flow, 1
+        node = entries[template].node
         if template in UNARY:
             times = self._times(template, node)
             event = self._event(node, extra=("times",) if template in COUNTED else ())

@@ -123,6 +123,7 @@ def stand_in(known: KnownTool) -> Tool:
         query_types=known.query_types,
         needs_approval=known.needs_approval,
         on_demand=known.on_demand,
+        labels=known.labels,
     )
 
 

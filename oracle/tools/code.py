@@ -33,6 +33,7 @@ from oracle.tools.excerpts import read_excerpt
 from oracle.tools.files import read_regular
 from oracle.tools.globs import matcher
 from oracle.tools.keys import check_cancelled
+from oracle.tools.labels import STORED
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
 from oracle.tools.reading import range_of, read_range
@@ -80,7 +81,8 @@ def project_tools(root: Path, *, private: Sequence[Path] = (), index: Path | Non
         code.read_file: "To see a file, or the lines around a search hit, when the hit itself does not answer.",
         code.list_files: "To see how the project is laid out, or to find files by name.",
     }
-    made = [tool(group="code", when_to_use=use, workers=workers)(function) for function, use in uses.items()]
+    make = partial(tool, group="code", workers=workers, labels=STORED)
+    made = [make(when_to_use=use)(function) for function, use in uses.items()]
     return tuple(with_excerpts(each, code.excerpt, workers) if each.name == "read_file" else each for each in made)
 
 

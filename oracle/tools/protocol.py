@@ -1,8 +1,9 @@
 """The types of a tool and its result."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from bt_runtime.text.data import dataclass
 from oracle.core.chunks import Source
@@ -20,6 +21,11 @@ BUILT_IN_TOOLS = frozenset(
     }
 )
 """The names that tools of other packages cannot have, whatever project, vault and provider there are."""
+
+READS: Final[Mapping[str, str]] = {"private": "public", "untrusted": "trusted"}
+"""The labels of what a tool reads, each with its opposite: data of somebody; text that strangers may write."""
+WRITES: Final[Mapping[str, str]] = {"outward": "inward"}
+"""The label of where a tool writes, with its opposite: what a call is given can leave the hands of the user."""
 
 ALWAYS = ("always",)
 """The `query_types` of a tool that all queries are offered."""
@@ -101,6 +107,7 @@ class Tool:
         is_client_side: the client that has asked runs it, and the query waits for the result; never called here.
         needs_approval: a person must approve each call of the model, whatever the tree says.
         on_demand: it is offered by the control alone, where it is of use, and no source of information by itself.
+        labels: what it reads and where it writes (`READS`, `WRITES`); `None`: nobody has said, and it may be anything.
     """
 
     name: str
@@ -119,6 +126,18 @@ class Tool:
     is_client_side: bool = False
     needs_approval: bool = False
     on_demand: bool = False
+    labels: frozenset[str] | None = None
+
+    @property
+    def flows(self) -> tuple[str, ...]:
+        """Those of `READS` and `WRITES` that it has, or may have."""
+        known = (*READS, *WRITES)
+        return known if self.labels is None else tuple(label for label in known if label in self.labels)
+
+    def labels_with(self, given: Sequence[tuple[str, frozenset[str]]]) -> frozenset[str] | None:
+        """Its labels with those that others give to patterns of names."""
+        found = [words for pattern, words in given if fnmatchcase(self.name, pattern)]
+        return (self.labels or frozenset()).union(*found) if found else self.labels
 
     @cached_property
     def definition(self) -> ToolDefinition:

@@ -6,7 +6,7 @@ error (or truncated) result with a text that the model can act on. Only `Cancell
 
 import asyncio
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from oracle.core.errors import ToolDefinitionError
 from oracle.core.sources import QueryTypes, shipped_types
 from oracle.llm.protocol import ToolDefinition
 from oracle.tools.errors import ToolError
-from oracle.tools.protocol import Around, Excerpt, Tool, ToolResult
+from oracle.tools.protocol import READS, WRITES, Around, Excerpt, Tool, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
 
@@ -78,6 +78,18 @@ class ToolRegistry:
         made = ToolRegistry(tools, self.types)
         made._made_of = self
         return made
+
+    def labelled(self, given: Sequence[tuple[str, frozenset[str]]]) -> "ToolRegistry":
+        """A registry of these tools with the labels of a tree; this one, if that changes nothing."""
+        changed = {tool.name: words for tool in self.tools if (words := tool.labels_with(given)) != tool.labels}
+        if not changed:
+            return self
+        return self.remade(replace(tool, labels=changed.get(tool.name, tool.labels)) for tool in self.tools)
+
+    def flows(self, name: str) -> tuple[str, ...]:
+        """What the tool of that name reads and where it writes; of one that is not here, anything may be."""
+        tool = self._tools.get(name)
+        return (*READS, *WRITES) if tool is None else tool.flows
 
     def get(self, name: str) -> Tool | None:
         """The tool of that name, or `None`."""

@@ -22,6 +22,7 @@ from pydantic.errors import PydanticUserError
 from bt_runtime.text import near
 from oracle.core.errors import ToolDefinitionError
 from oracle.tools.errors import ToolError
+from oracle.tools.labels import Labels, labels_of
 from oracle.tools.protocol import Around, Excerpt, Tool, ToolGroup, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
@@ -44,6 +45,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
     workers: Workers | None = None,
     query_types: Sequence[str] | Literal["always"] | None = None,
     examples: Sequence[str] = (),
+    labels: Labels | None = None,
 ) -> Callable[[Function], Tool]:
     """Make a tool of a function or a bound method.
 
@@ -60,11 +62,17 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
         query_types: the types of queries that are offered the tool, `always` for all; by default its group decides, and
             for a group of its own the words of its description, `when_to_use` and `examples`.
         examples: questions that it answers.
+        labels: what it reads and where it writes, for rules about what may flow where: `{"reads": "private"}`,
+            `{"reads": "untrusted", "writes": "outward"}`; without any it counts as all of them.
 
     Raises:
         ToolDefinitionError: the function cannot be a tool.
     """
     offered = served(query_types)
+    try:
+        labelled = None if labels is None else labels_of(labels)
+    except ValueError as error:
+        raise ToolDefinitionError(f"labels of the tool {name or when_to_use!r}: {error}") from None
 
     def make(function: Function) -> Tool:
         tool_name = name or str(getattr(function, "__name__", ""))
@@ -88,6 +96,7 @@ def tool(  # noqa: PLR0913  keywords, most of them with defaults
             timeout_s=timeout_s,
             query_types=offered,
             examples=tuple(examples),
+            labels=labelled,
         )
 
     return make

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from oracle.tools.labels import STORED
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool
 from oracle.tools.schema import tool, with_excerpts
@@ -31,7 +32,8 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
     vault = VaultTools(folder, index)
     threads = ThreadTools(folder, index, now=now)
     workers = Workers()
-    make = partial(tool, workers=workers)
+    make = partial(tool, workers=workers, labels=STORED)
+    write = partial(tool, workers=workers, writes=True, takes_key=True, labels={"writes": "inward"})
     readable = partial(with_excerpts, read=vault.excerpt, workers=workers)
     return (
         make(
@@ -58,16 +60,12 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
             group="thread",
             when_to_use="For what was discussed or logged over time; with vault_search, the first place for past talk.",
         )(threads.thread_seek),
-        make(
+        write(
             group="vault",
             when_to_use="When the user asks for a note to be written or replaced; read it first if it exists.",
-            writes=True,
-            takes_key=True,
         )(vault.vault_write),
-        make(
+        write(
             group="thread",
             when_to_use="When the user asks to log, remember or add something to a thread.",
-            writes=True,
-            takes_key=True,
         )(threads.thread_push),
     )

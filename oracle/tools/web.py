@@ -24,6 +24,7 @@ WEB_SEARCH = Tool(
     call=_refuse,
     group="web",
     is_server_side=True,
+    labels=frozenset({"untrusted", "outward"}),
 )
 
 

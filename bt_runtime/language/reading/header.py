@@ -13,7 +13,7 @@ from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """The names of trees; a file of the library is called `NAME.yaml`."""
 
-_FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "rules", "root")
+_FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "labels", "rules", "root")
 _OF_PARAMETERS = ("type", "default", "description")
 _OF_KEYS = (*_OF_PARAMETERS, "from", "private")
 _SAMPLES: Mapping[KeyType, Value] = {
@@ -57,6 +57,7 @@ class Header:
         declared: the names of the keys that the file declares.
         parameters: by name, in the order of the file.
         rules: the rules, not read yet; `None` if there are none.
+        labels: those of the host's actions, not read yet; `None` if there are none.
         places: of the names of the declared keys and parameters.
         root: the topmost node, not read yet.
         mistakes: the mistakes of its YAML and of the header.
@@ -71,6 +72,7 @@ class Header:
     declared: frozenset[str]
     parameters: Mapping[str, Parameter]
     rules: YamlNode | None
+    labels: YamlNode | None
     places: Mapping[str, Place]
     root: YamlNode | None
     mistakes: tuple[Mistake, ...]
@@ -108,6 +110,7 @@ class _HeaderReader:
             declared=frozenset(declared),
             parameters=parameters,
             rules=fields["rules"].node if "rules" in fields else None,
+            labels=fields["labels"].node if "labels" in fields else None,
             places=self._places,
             root=fields["root"].node if "root" in fields else None,
             mistakes=tuple(self._mistakes),

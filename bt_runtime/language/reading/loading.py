@@ -152,6 +152,7 @@ class Loading:
         is_whole = root is not None and not self.mistakes and not self._broken
         paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
         rules = self._rules([each for each in (header, *included) if each.rules is not None], paths)
+        labels = self._labels([each for each in self._headers.values() if each is not None and each.labels is not None])
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
@@ -170,6 +171,7 @@ class Loading:
             sources={name: read.document.text for name, read in self._headers.items() if read is not None},
             texts=dict(self.sources),
             rules=rules,
+            labels=labels,
             parameters={name: parameter.key for name, parameter in header.parameters.items()},
             required=_required(header),
         )
@@ -183,6 +185,16 @@ class Loading:
             headers, registry=self._registry, keys=self._keys, paths=paths, mistakes=self.mistakes
         )
         return rules
+
+    def _labels(self, headers: Sequence[Header]) -> tuple[tuple[str, frozenset[str]], ...]:
+        """The labels of actions in the files that declare some, which hold together."""
+        if not headers:
+            return ()
+        reading = import_module("bt_runtime.rules.labels")
+        labels: tuple[tuple[str, frozenset[str]], ...] = reading.read_labels(
+            headers, registry=self._registry, mistakes=self.mistakes
+        )
+        return labels
 
     def _declarations(self) -> Iterator[Declaration]:
         for header in filter(None, self._headers.values()):

@@ -7,6 +7,7 @@ the clock and the store that they are given, and in what drives the stepper.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from bt_runtime import Blackboard, LiveTree, Registry, TreeDefinition, build
@@ -150,6 +151,8 @@ def open_agent(  # noqa: PLR0913  by name, most of them with defaults
         node_trace: watches the nodes, to explain their results.
         blackboard: the class of the blackboard; one of its own can tell which keys are read.
     """
+    if definition.labels:
+        equipment = replace(equipment, tools=equipment.tools.labelled(definition.labels))
     agent = open_query(
         query, equipment=equipment, max_turns=turn_limit(definition), emit=emit, journal=journal, trace=trace
     )

@@ -3,12 +3,15 @@
 from typing import get_args
 
 from bt_runtime import EventType
+from bt_runtime.language.rule import ACTION_LABELS
 from oracle.core.chunks import TerminationReason, Topic
+from oracle.tools.protocol import READS, WRITES
 from signals import SignalType
 
 ANSWER, SIDE = "answer", "side"
 """The names of turns: of the answer, or beside it (`llm_turn` with `visible: false`)."""
 
+LABELS = "The labels of the tool: `private` and `untrusted` of what it reads, `outward` of where it writes."
 IS_APPROVED = "is_approved"
 """The field of a tool that begins which no argument is."""
 
@@ -38,8 +41,13 @@ AGENT_EVENTS: tuple[EventType, ...] = (
         "tool",
         "A tool starts, called by the model or an `action`; conditions can use its arguments.",
         source="actions",
-        fields={IS_APPROVED: "A person has approved this very call, or the tool for the conversation."},
+        fields={
+            IS_APPROVED: "A person has approved this very call, or the tool for the conversation.",
+            ACTION_LABELS: LABELS,
+        },
         refusable=True,
+        verb="writes",
+        labels=WRITES,
     ),
     EventType(
         "approval",
@@ -51,7 +59,13 @@ AGENT_EVENTS: tuple[EventType, ...] = (
         "tool_result",
         "A tool has returned its result; conditions can use its arguments.",
         source="actions",
-        fields={"is_error": "The tool failed, or was cancelled.", "result": "The text of the result."},
+        fields={
+            "is_error": "The tool failed, or was cancelled.",
+            "result": "The text of the result.",
+            ACTION_LABELS: LABELS,
+        },
+        verb="reads",
+        labels=READS,
     ),
     EventType(
         "signal",

@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import Field, field_validator
 
@@ -20,6 +20,7 @@ from oracle.agent.nodes.flows import ANSWERING_CALLS, RUNNING_CALLS
 from oracle.agent.nodes.roles import HOLDS_BACK_CALLS, REFUSES_CALLS, RUNS_CALLS
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.people import People, ask_client, client_result, edited
+from oracle.agent.run import AgentRun
 from oracle.agent.steps import offer
 from oracle.agent.tool_calls import (
     CANCELLED,
@@ -49,10 +50,14 @@ class ApprovedCalls(NodeSettings):
         tool: the name of the tool, or a pattern: `tickets.*`.
         when: an expression over the arguments of the call; `null`: any call. A missing argument is null, and where the
             expression cannot be evaluated the person is asked.
+        writes: a label of where the tool writes; `null`: any tool is meant, whatever its labels.
+        after: a label: meant are calls after something of it was read in this run; `null`: all.
     """
 
     tool: str = Field(min_length=1)
     when: str | None = None
+    writes: Literal["outward"] | None = None
+    after: Literal["private", "untrusted"] | None = None
 
     @field_validator("when")
     @classmethod
@@ -73,9 +78,9 @@ class ApprovedCalls(NodeSettings):
         """Whether calls of the tool can be meant."""
         return fnmatchcase(tool, self.tool)
 
-    def holds(self, call: ToolUse) -> bool:
+    def holds(self, call: ToolUse, agent: AgentRun) -> bool:
         """Whether this call is meant."""
-        if not self.covers(call.name):
+        if not self.covers(call.name) or not self._flows(call, agent):
             return False
         if self.when is None:
             return True
@@ -84,12 +89,20 @@ class ApprovedCalls(NodeSettings):
         except ExpressionError:
             return True
 
+    def _flows(self, call: ToolUse, agent: AgentRun) -> bool:
+        """Whether the tool writes there, and something was read of what must not get there."""
+        tools = agent.equipment.tools
+        if self.writes is not None and self.writes not in tools.flows(call.name):
+            return False
+        return self.after is None or any(self.after in tools.flows(name) for name in agent.state.tools_tried)
+
 
 class RunToolsSettings(AskingSettings):
     """Settings of `run_tools`.
 
     Args:
-        approve: the calls to approve: tool names, patterns such as `tickets.*`, or `{tool: NAME, when: EXPRESSION}`.
+        approve: the calls to approve: tool names, patterns such as `tickets.*`, or `{tool: NAME, when: EXPRESSION}`; by
+            labels of tools, `{tool: '*', writes: outward, after: untrusted}`.
         message: what the person reads; `{key}` shows a blackboard value.
         edits: whether the person may change the arguments.
         expires: how long an answer may take: `30m`, `12h`, `7d`; `null`: no limit.
@@ -178,7 +191,7 @@ class RunTools(AgentAction[RunToolsSettings]):
         return tool is not None and tool.needs_approval
 
     def _needs_person(self, call: ToolUse) -> bool:
-        is_meant = self._is_approved_first(call) or any(each.holds(call) for each in self._policy)
+        is_meant = self._is_approved_first(call) or any(each.holds(call, self.agent) for each in self._policy)
         return is_meant and can_run(self.agent, call)
 
     def _divide(self, calls: Sequence[ToolUse]) -> None:
@@ -191,7 +204,10 @@ class RunTools(AgentAction[RunToolsSettings]):
         asking: dict[Hashable, tuple[ToolUse, ...]] = {}
         for call in calls[:limit]:
             like = likeness(call)
-            if not self._needs_person(call) or (like not in asking and people.use_grant(call.name, terms, call)):
+            # What the user has allowed before it was read what the call is made of does not cover it.
+            is_flow = any(each.after and each.holds(call, agent) for each in self._policy)
+            may_be_granted = like not in asking and not is_flow
+            if not self._needs_person(call) or (may_be_granted and people.use_grant(call.name, terms, call)):
                 free.append(call)
             elif like in people.refusals:
                 self._done += refuse(agent, (call,), people.refusals[like])

@@ -38,7 +38,7 @@ def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, da
     tree = named_tree(tree_library(settings), name)
     if not tree.rules:
         raise CommandError(f"the tree {tree.name!r} has no rules; state them under 'rules:', see docs/testing.md")
-    judging = Judge(tree.rules)
+    judging = Judge(tree.rules, tree.labels)
 
     async def work(archive: Archive) -> int:
         records = await archive.runs(tree=tree.name, limit=runs, since=since, with_forgotten=True)

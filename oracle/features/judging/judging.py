@@ -1,14 +1,16 @@
 """Recorded runs, judged by rules: how many kept to each, and how the first that did not broke it."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitor, Monitors, Rule
 from bt_runtime.text import brief, iso, visible
 from bt_runtime.text.data import dataclass
 from oracle.features.rules.recorded import Happening, events_of
+from oracle.features.rules.stream import ask_labels
 from oracle.runs.record.record import Record
+from oracle.runs.repeating import stand_in
 from oracle.runs.storage.archive import Archive
 from oracle.runs.storage.records import RunRecord
 
@@ -82,9 +84,12 @@ class Judge:
 
     Args:
         rules: of the present tree; the runs may have had others.
+        labels: that the tree gives to tools, besides those that a run has recorded.
     """
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], labels: Sequence[tuple[str, frozenset[str]]] = ()) -> None:
+        rules = tuple(rules)
+        self._labels = labels if ask_labels(rules) else None
         self.problems: dict[str, str] = {}
         """Conditions that could not be evaluated, with the first reason; they counted as not fulfilled."""
         self._monitors = Monitors(rules, self._note)
@@ -112,7 +117,7 @@ class Judge:
             return
         try:
             log = Record.fold(entries, has_texts=False)
-            happenings = events_of(list(log.facts()), version.nodes)
+            happenings = events_of(list(log.facts()), version.nodes, self._labels_in(log))
         except (ValueError, KeyError, TypeError, IndexError):  # a log of another version, or damaged
             self.skip()
             return
@@ -121,6 +126,13 @@ class Judge:
         for _, breach in log.breaches():
             if breach.enforcement == "refuse" and breach.rule in by_name:
                 by_name[breach.rule].refused += 1
+
+    def _labels_in(self, log: Record) -> Mapping[str, tuple[str, ...]] | None:
+        """What the tools of a run read and where they write, as it has recorded it; `None`: no rule asks."""
+        if self._labels is None:
+            return None
+        tools = map(stand_in, log.opened.tools if log.opened is not None else ())
+        return {tool.name: replace(tool, labels=tool.labels_with(self._labels)).flows for tool in tools}
 
     def judge(self, record: RunRecord, happenings: Sequence[Happening]) -> None:
         """Judge a run by its events."""

@@ -25,6 +25,7 @@ _LONGEST_SEARCH: Final = 500
     when_to_use="For what was left out of a result that was too large.",
     name="read_result",
     query_types=(),
+    labels={},  # the result's own tool has said what it reads
 )
 async def _read_result(
     id: Annotated[str, "The id that stands where the result is cut."],  # noqa: A002  the model's word for it

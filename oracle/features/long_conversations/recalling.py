@@ -20,6 +20,7 @@ NOTHING: Final = "Nothing was said in this conversation before."
     when_to_use="For what was said earlier in this conversation and is not in front of you, word for word.",
     name="recall",
     query_types=(),
+    labels={"reads": ["private", "untrusted"]},  # what earlier tools have brought, too
 )
 async def _recall(
     query: Annotated[str, "Words that were said, or a question; leave it out to read an exchange."] = "",

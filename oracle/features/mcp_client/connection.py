@@ -246,6 +246,7 @@ class Connection:
             query_types=served(settings.query_types),
             timeout_s=settings.timeout_s,
             needs_approval=settings.is_approved_first(offered.name),
+            labels=settings.labels_of(offered.name),
         )
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:

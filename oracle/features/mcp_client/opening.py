@@ -207,7 +207,7 @@ class McpActions(Mapping[str, HostAction]):
     def _now(self) -> Mapping[str, HostAction]:
         if self._pins.refresh() or self._actions is None:
             self._actions = dict(self._others) | {
-                f"{server}.{name}": action_of(pin.approved.input_schema)
+                f"{server}.{name}": action_of(pin.approved.input_schema, labels=settings.labels_of(name))
                 for server, settings in self._servers.items()
                 for name, pin in self._pins.of(server).items()
                 if settings.has(name)

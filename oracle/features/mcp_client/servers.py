@@ -26,6 +26,7 @@ from bt_runtime.text.yaml_reader import YamlNode
 from oracle.core.sources import QueryTypes, shipped_types
 from oracle.core.yaml_records import Reader, read_file
 from oracle.tools.errors import ToolSetupError
+from oracle.tools.labels import contradiction, labels_of
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.selection import check_types
 
@@ -74,6 +75,7 @@ class ServerSettings(NodeSettings):
         writes: whether its tools change data, or globs of those that do.
         trusts_annotations: a tool that the server calls read-only does not write.
         approve: whether a person must approve each call, or globs of the tools of which that holds.
+        labels: what its tools read and where they write, by globs of their names; without any they count as all.
         timeout_s: of a call, and of the start.
         largest_bytes: of one message of the server.
     """
@@ -91,6 +93,7 @@ class ServerSettings(NodeSettings):
     writes: bool | Globs = True
     trusts_annotations: bool = False
     approve: bool | Globs = False
+    labels: dict[str, dict[str, str | Globs]] = Field(default_factory=dict, max_length=200)
     timeout_s: float = Field(default=30.0, gt=0, le=600, allow_inf_nan=False)
     largest_bytes: int = Field(default=4_000_000, ge=10_000, le=100_000_000)
 
@@ -118,6 +121,22 @@ class ServerSettings(NodeSettings):
                 raise ValueError("'${' begins the name of a variable, as in '${TICKETS_TOKEN}'")
         return self
 
+    @model_validator(mode="after")
+    def _is_labelled_once(self) -> "ServerSettings":
+        read: dict[str, frozenset[str]] = {}
+        for glob, given in self.labels.items():
+            shown = repr(glob[:80])
+            try:
+                read[glob] = labels_of(given)
+            except ValueError as error:
+                raise ValueError(f"'labels' of {shown}: {error}") from None
+            for other, words in read.items():
+                clash = contradiction(read[glob] | words)
+                if clash and (fnmatchcase(glob, other) or fnmatchcase(other, glob)):
+                    both = f"{shown} and {other[:80]!r} mean the same tool, and say {clash[0]!r} and {clash[1]!r}"
+                    raise ValueError(f"'labels': {both}; remove one of the two")
+        return self
+
     def has(self, tool: str) -> bool:
         """Whether a tool of the server is used."""
         return _says(self.allow or True, tool) and not _says(self.deny, tool)
@@ -129,6 +148,11 @@ class ServerSettings(NodeSettings):
     def is_approved_first(self, tool: str) -> bool:
         """Whether a person must approve each call of a tool."""
         return _says(self.approve, tool)
+
+    def labels_of(self, tool: str) -> frozenset[str] | None:
+        """The labels of a tool; `None`: the file does not say. Where two contradict each other, the stricter counts."""
+        found = [labels_of(given) for glob, given in self.labels.items() if fnmatchcase(tool, glob)]
+        return frozenset().union(*found) if found else None
 
 
 def _says(given: bool | tuple[str, ...], tool: str) -> bool:  # noqa: FBT001  as the file has it

@@ -23,7 +23,7 @@ from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import NOT_RUN
 from oracle.core.chunks import Chunk, Closing, Content, Done, Thinking
 from oracle.features.rules.recorded import events_before
-from oracle.features.rules.stream import EventStream
+from oracle.features.rules.stream import EventStream, ask_labels
 from oracle.llm.protocol import ModelFault
 from signals import SignalRecord
 
@@ -54,7 +54,8 @@ def rules_of(
     if not watched:
         return None
     monitors = _compiled(watched)
-    stream = EventStream(definition.paths, monitors.types, _named_nodes(watched, definition.paths))
+    labels = {tool.name: tool.flows for tool in run.equipment.tools.tools} if ask_labels(watched) else None
+    stream = EventStream(definition.paths, monitors.types, _named_nodes(watched, definition.paths), labels)
     rules = RunRules(run, monitors, stream, journal, stop, run.output.emit, monitors.start)
     run.rules = rules
     run.output.emit = rules.emit

@@ -1,7 +1,7 @@
 """The events of a run from its record, in the order of `oracle.features.rules.stream`."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime import Event, Outcome, Status, TickRecord
@@ -19,14 +19,17 @@ class Happening(NamedTuple):
     event: Event
 
 
-def events_of(facts: Sequence[Fact], paths: Sequence[str]) -> list[Happening]:
+def events_of(
+    facts: Sequence[Fact], paths: Sequence[str], labels: Mapping[str, tuple[str, ...]] | None = None
+) -> list[Happening]:
     """The events of a run.
 
     Args:
         facts: what was recorded, in order: chunks, outcomes of turns and tools, tick records.
         paths: of the tree's nodes, by index.
+        labels: what the tools read and where they write, by their names; `None`: no rule asks.
     """
-    return list(_Reading(facts, paths).read(facts))
+    return list(_Reading(facts, paths, EventStream(paths, labels=labels)).read(facts))
 
 
 def events_before(facts: Sequence[Fact], stream: EventStream, *, untaken: Collection[str]) -> list[Event]:

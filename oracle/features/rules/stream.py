@@ -11,11 +11,12 @@ records the events are:
 The end is the last event: what happens behind `Done` is none.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
+from bt_runtime.language.rule import ACTION_LABELS, Rule
 from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.events import ANSWER, IS_APPROVED, SIDE
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
@@ -32,8 +33,16 @@ from oracle.core.chunks import (
     ToolReturned,
 )
 from oracle.decision import canonical_arguments
+from oracle.tools.protocol import READS, WRITES
 
 _RESULTS = {Status.SUCCESS: "success", Status.FAILURE: "failure"}
+
+
+def ask_labels(rules: Iterable[Rule]) -> bool:
+    """Whether a rule asks what tools read and where they write."""
+    return any(
+        ACTION_LABELS in pattern.where for rule in rules for pattern in (*rule.events, *filter(None, [rule.after]))
+    )
 
 
 @dataclass(slots=True)
@@ -44,11 +53,14 @@ class EventStream:
         paths: of the tree's nodes, by index.
         types: the types of events that are wanted; others may be left out. `None`: all.
         nodes: the indices of the nodes whose results are wanted; `None`: all.
+        labels: what tools read and where they write, by their names; of one that is not among them anything is
+            assumed. `None`: no rule asks.
     """
 
     paths: Sequence[str]
     types: Collection[str] | None = None
     nodes: Collection[int] | None = None
+    labels: Mapping[str, tuple[str, ...]] | None = None
     turns: int = 0
     is_over: bool = False
     remarks: tuple[Event, ...] = ()
@@ -65,7 +77,14 @@ class EventStream:
         """A tool begins; an approval is good for one call."""
         granted = self._approved & {(name, canonical_arguments(arguments)), (name, None)} if self._approved else ()
         self._approved -= frozenset(granted)
-        return Event("tool", name, {**arguments, IS_APPROVED: bool(granted)})
+        return Event("tool", name, {**arguments, IS_APPROVED: bool(granted), **self._labels(name)})
+
+    def _labels(self, name: str) -> Mapping[str, Any]:
+        return {} if self.labels is None else {ACTION_LABELS: self.labels.get(name, (*READS, *WRITES))}
+
+    def _result(self, name: str, arguments: Mapping[str, Any], *, text: str, is_error: bool) -> Event:
+        fields = {**arguments, "result": text, "is_error": is_error, **self._labels(name)}
+        return Event("tool_result", name, fields)
 
     def outcome(self, outcome: Outcome) -> Iterator[Event]:
         """A turn or the tools of a turn have ended; other outcomes are no events."""
@@ -78,9 +97,13 @@ class EventStream:
             for result in outcome.value.results:
                 if result.began and not result.is_asked:
                     call = result.call
-                    yield _tool_result(call.name, call.arguments, text=result.text, is_error=result.is_error)
+                    yield self._result(call.name, call.arguments, text=result.text, is_error=result.is_error)
 
     def _turn_end(self, turn: TurnOutcome) -> Iterator[Event]:
+        if self.labels is not None:  # else what the provider runs within a turn is no event
+            for name in turn.server_tools:
+                yield self.tool(name, {})
+                yield self._result(name, {}, text="", is_error=False)
         if turn.is_lost and not turn.is_broken:
             return  # it ends with the turn that goes on with it
         signal = turn.signal
@@ -117,7 +140,7 @@ class EventStream:
                 self._own_calls[interrupt.tool_call_id] = (str(interrupt.tool_name), interrupt.arguments or {})
             case ToolReturned(call_id, text) if call_id in self._own_calls:
                 name, arguments = self._own_calls.pop(call_id)
-                yield _tool_result(name, arguments, text=text, is_error=chunk.is_error)
+                yield self._result(name, arguments, text=text, is_error=chunk.is_error)
             case Done():
                 yield from self.take_remarks()
                 self.is_over = True
@@ -170,7 +193,3 @@ class EventStream:
                 result = "running"
             if result is not None:
                 yield Event("node", self.paths[index], {"result": result})
-
-
-def _tool_result(name: str, arguments: Mapping[str, Any], *, text: str, is_error: bool) -> Event:
-    return Event("tool_result", name, {**arguments, "result": text, "is_error": is_error})

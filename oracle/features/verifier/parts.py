@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, replace
 from functools import lru_cache
+from itertools import combinations
 from operator import attrgetter
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from oracle.classify import HeuristicIntentClassifier, ResponseIntent
 from oracle.core.sources import QueryTypes
 from oracle.decision import AgentState
 from oracle.tools import Tool, ToolRegistry, ToolResult
+from oracle.tools.protocol import ALWAYS
 from signals import ParsedResponse, SignalAudit, SignalRecord, SignalStream
 
 Stored = tuple[Any, ...]
@@ -180,18 +182,31 @@ async def _not_run(arguments: Mapping[str, Any]) -> ToolResult:
     raise NotImplementedError
 
 
-def stand_in(name: str, *, group: Any = "code", writes: bool = False) -> Tool:  # noqa: ANN401
+def stand_in(
+    name: str, *, group: str = "code", writes: bool = False, labels: Iterable[str] = ("private", "untrusted")
+) -> Tool:
     """A tool by name, without any work behind it."""
-    return Tool(name, name, name, {"type": "object"}, _not_run, group, writes)
+    return Tool(name, name, name, {"type": "object"}, _not_run, group, writes, labels=frozenset(labels))
+
+
+def labelled(words: Sequence[str]) -> tuple[Tool, ...]:
+    """A tool that is always offered for each way to have some of these labels, the one with none left out.
+
+    They stand for all tools that rules over labels can be about, whichever the service has.
+    """
+    sets = (each for count in range(1, len(words) + 1) for each in combinations(words, count))
+    return tuple(
+        replace(stand_in(f"any_{'_'.join(each)}_tool", group="any", labels=each), query_types=ALWAYS) for each in sets
+    )
 
 
 STANDARD_TOOLS: Final[tuple[Tool, ...]] = (
     *(stand_in(name) for name in ("search_code", "read_file", "list_files")),
     *(stand_in(name, group="vault") for name in ("vault_search", "vault_read", "vault_list")),
-    stand_in("vault_write", group="vault", writes=True),
+    stand_in("vault_write", group="vault", writes=True, labels=["inward"]),
     *(stand_in(name, group="thread") for name in ("thread_read", "thread_seek")),
-    stand_in("thread_push", group="thread", writes=True),
-    stand_in("web_search", group="web"),
+    stand_in("thread_push", group="thread", writes=True, labels=["inward"]),
+    stand_in("web_search", group="web", labels=["untrusted", "outward"]),
 )
 """The names and groups of the service's own tools."""
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from bt_runtime import EventPattern, ExpressionError, Rule, TreeDefinition
 from bt_runtime.language.expressions.syntax import parse
 from bt_runtime.language.kind import ExpressionUse, KeyUse
+from bt_runtime.language.rule import ACTION_LABELS
 from bt_runtime.rules.monitors import condition_of
 from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.events import IS_APPROVED
@@ -24,6 +25,7 @@ from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.core.chunks import Closing, Content, Done, Failed
 from oracle.features.verifier.reads import Reads
 from oracle.features.verifier.world import World
+from oracle.tools.protocol import READS, WRITES
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,18 @@ def rule_states(world: World) -> Callable[[], Hashable]:
     """What tells states apart that differ in the rules alone.
 
     Returns:
-        A function of the state now: how far the run has come with each rule, and the notifications that its rules have
-        not seen yet.
+        A function of the state now: how far the run has come with each rule, the notifications that its rules have
+        not seen yet, and what was read that approvals depend on.
     """
-    rules = world.rules
+    rules, agent, tools = world.rules, world.agent, world.tools
+    after = {each.after for each in policies_of(world.definition) if each.after is not None}
+
+    def read() -> Hashable:
+        tried = agent.state.tools_tried if after else ()
+        return frozenset(label for name in tried for label in tools.flows(name) if label in after)
+
     if rules is None:
-        return lambda: None
+        return read if after else lambda: None
     stream = rules.stream
     counts_turns = any(
         not {"number", "turns"}.isdisjoint(names_in(each)) for _, each in conditions_of(world.definition.rules)
@@ -181,7 +189,7 @@ def rule_states(world: World) -> Callable[[], Hashable]:
 
     def states() -> Hashable:
         remarks = tuple([str(event) for event in stream.remarks])
-        return rules.states, remarks, stream.turns if counts_turns else None
+        return rules.states, remarks, stream.turns if counts_turns else None, read()
 
     return states
 
@@ -202,6 +210,14 @@ def names_in(pattern: EventPattern) -> frozenset[str]:
 def named(definition: TreeDefinition, event_type: str) -> tuple[str, ...]:
     """The names that rules use for events of a type, in order; such events must be told apart."""
     return tuple(dict.fromkeys(_names(definition, event_type)))
+
+
+def labels_asked(definition: TreeDefinition) -> tuple[str, ...]:
+    """The labels that rules and approvals tell tools apart by, in order; none if nothing does."""
+    conditions = [each for _, each in conditions_of(definition.rules) if ACTION_LABELS in names_in(each)]
+    words = {each.value for one in conditions for each in ast.walk(parse(one.where)) if isinstance(each, ast.Constant)}
+    words |= {label for each in policies_of(definition) for label in (each.after, each.writes)}
+    return tuple(label for label in (*READS, *WRITES) if label in words)
 
 
 def policies_of(definition: TreeDefinition) -> Iterator[ApprovedCalls]:
@@ -275,11 +291,11 @@ def doubts_of_rule(rule: Rule, definition: TreeDefinition, reads: Reads) -> tupl
 
 def _is_decided(pattern: EventPattern, definition: TreeDefinition, reads: Reads) -> bool:
     if pattern.type == "tool":
-        return names_in(pattern) <= {IS_APPROVED} or len(arguments_for(pattern)) > 1
+        return names_in(pattern) <= {IS_APPROVED, ACTION_LABELS} or len(arguments_for(pattern)) > 1
     if pattern.type == "approval":
         return names_in(pattern) <= {"is_edited"}
     if pattern.type == "tool_result":
-        return names_in(pattern) <= {"is_error"}
+        return names_in(pattern) <= {"is_error", ACTION_LABELS}
     if pattern.type == "key":
         keys = frozenset(pattern.names or definition.keys)
         asks_whether_empty = pattern.where.strip() in {"value", "not value"}
@@ -326,16 +342,16 @@ def arguments_of(definition: TreeDefinition) -> tuple[tuple[Sequence[str], Argum
 
 def arguments_for(pattern: EventPattern) -> tuple[Arguments, ...]:
     """Arguments that make the condition of a pattern true, and others that make it false, as far as there are any."""
-    names = sorted(names_in(pattern) - {IS_APPROVED})
+    names = sorted(names_in(pattern) - {IS_APPROVED, ACTION_LABELS})
     condition, found = condition_of(pattern), dict[bool, Arguments]()
     constants = [each.value for each in ast.walk(parse(pattern.where)) if isinstance(each, ast.Constant)]
     beside = [value + step for value in constants if isinstance(value, int | float) for step in (1, -1)]
     candidates = [*dict.fromkeys([*constants, *beside, "something else", True, False])]
     values_of = islice(product(candidates, repeat=len(names)), _MOST_ARGUMENTS)
-    for values, is_approved in product(values_of, (False, True)):
+    for values, is_approved, labels in product(values_of, (False, True), ((), (*READS, *WRITES))):
         fields = dict(zip(names, values, strict=True))
         try:
-            holds = bool(condition.evaluate({**fields, IS_APPROVED: is_approved}.get))
+            holds = bool(condition.evaluate({**fields, IS_APPROVED: is_approved, ACTION_LABELS: labels}.get))
         except ExpressionError:
             continue
         found.setdefault(holds, tuple(fields.items()))

@@ -18,7 +18,7 @@ from oracle.features.verifier.events import Start, Vocabulary
 from oracle.features.verifier.exploring import Bounds, Exploration, Explored, Watch
 from oracle.features.verifier.identity import Identity
 from oracle.features.verifier.options import Options, deliveries_of
-from oracle.features.verifier.parts import STANDARD_TOOLS
+from oracle.features.verifier.parts import STANDARD_TOOLS, labelled
 from oracle.features.verifier.properties import (
     BUILT_IN,
     REACHABLE,
@@ -26,6 +26,7 @@ from oracle.features.verifier.properties import (
     arguments_of,
     doubts_of,
     doubts_of_rule,
+    labels_asked,
     named,
     policy_tools,
     rule_properties,
@@ -263,16 +264,22 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
     reads = reads_of(definition)
     questions = _questions(reads, definition, domain_in(scope.registry).examples)
     config = AgentConfig(max_iterations=scope.turns)
-    world = World(definition, config=config, tools=scope.tools, question=questions[0], registry=scope.registry)
+    standing_for = labelled(labels_asked(definition))
+    tools = (*scope.tools, *standing_for)
+    world = World(definition, config=config, tools=tools, question=questions[0], registry=scope.registry)
     types = world.rules.monitors.types if world.rules else frozenset[str]()
     return Exploration(
         world,
-        identity=Identity(world, reads, is_exact=bool(types)),
+        identity=Identity(world, reads, is_exact=bool(types or standing_for)),
         options=options(
             reads,
             Vocabulary(
                 reads,
-                tools=tuple(dict.fromkeys((*named(definition, "tool"), *policy_tools(definition)))),
+                tools=tuple(
+                    dict.fromkeys(
+                        (*named(definition, "tool"), *policy_tools(definition), *(tool.name for tool in standing_for))
+                    )
+                ),
                 signals=named(definition, "signal"),
                 arguments=arguments_of(definition),
             ),

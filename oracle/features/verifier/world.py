@@ -111,7 +111,8 @@ class World:
         self.path: list[int] = []  # which nodes each tick of the last event has visited
         self.on_tick: Callable[[TickRecord], None] | None = None
         domain = domain_in(registry)
-        self.tools = ChosenTools(disarmed(tools), domain.types)
+        labelled = [replace(tool, labels=tool.labels_with(definition.labels)) for tool in disarmed(tools)]
+        self.tools = ChosenTools(labelled, domain.types)
         self.read: set[str] = set()
         self.written: set[str] = set()
         opened = open_agent(

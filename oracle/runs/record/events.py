@@ -40,6 +40,7 @@ class KnownTool:
         words: those that place it; empty if its group does.
         needs_approval: a person must approve each call of the model.
         on_demand: the control alone offers it (`oracle.tools.Tool`).
+        labels: what it reads and where it writes; `None`: nobody has said.
     """
 
     name: str
@@ -49,16 +50,20 @@ class KnownTool:
     words: str = ""
     needs_approval: bool = False
     on_demand: bool = False
+    labels: frozenset[str] | None = None
 
     @classmethod
     def of(cls, tool: Tool) -> "KnownTool":
         """What the control sees of a tool."""
         words = placing_words(tool)
-        return cls(tool.name, tool.group, tool.writes, tool.query_types, words, tool.needs_approval, tool.on_demand)
+        flags = (tool.needs_approval, tool.on_demand)
+        return cls(tool.name, tool.group, tool.writes, tool.query_types, words, *flags, tool.labels)
 
     def to_list(self) -> list[Any]:
-        """Its fields for JSON; the last one stands there only if it is true."""
+        """Its fields for JSON; the last ones stand there only if they say something."""
         fields = [self.name, self.group, self.writes, self.query_types, self.words, self.needs_approval]
+        if self.labels is not None:
+            return [*fields, self.on_demand, sorted(self.labels)]
         return [*fields, True] if self.on_demand else fields
 
     @classmethod
@@ -66,7 +71,8 @@ class KnownTool:
         """Read the output of `to_list`."""
         name, group, writes, query_types, words, needs_approval, *rest = fields
         types = None if query_types is None else tuple(query_types)
-        return cls(name, group, writes, types, words, needs_approval, on_demand=bool(rest))
+        labels = frozenset(rest[1]) if len(rest) > 1 else None
+        return cls(name, group, writes, types, words, needs_approval, bool(rest and rest[0]), labels)
 
 
 @dataclass(frozen=True, slots=True)

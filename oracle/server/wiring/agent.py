@@ -324,7 +324,8 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
     # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
     known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
     actions: Mapping[str, HostAction] = {
-        each.name: action_of(each.input_schema, is_callable=not each.is_server_side) for each in known.values()
+        each.name: action_of(each.input_schema, is_callable=not each.is_server_side, labels=each.labels)
+        for each in known.values()
     }
     for feature in features(settings.features):
         if feature.actions is not None and feature.is_asked_for(settings):
@@ -332,11 +333,15 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
     return registry.with_actions(actions)
 
 
-def action_of(schema: Mapping[str, Any], *, is_callable: bool = True) -> HostAction:
+def action_of(
+    schema: Mapping[str, Any], *, is_callable: bool = True, labels: frozenset[str] | None = None
+) -> HostAction:
     """What a tree may call, by the schema of the tool's arguments."""
     takes_any = schema.get("additionalProperties", True) is not False
     names = None if takes_any else tuple(schema.get("properties", ()))
-    return HostAction(names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable)
+    return HostAction(
+        names, frozenset(schema.get("required", ())), result="str", is_callable=is_callable, labels=labels
+    )
 
 
 def note_of_window(oracle: Oracle, model: str | None = None) -> str:

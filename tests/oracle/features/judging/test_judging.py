@@ -6,6 +6,7 @@ import pytest
 
 import trees
 from bt_runtime import EventPattern, Rule, TreeLibrary
+from bt_runtime.library.named import TreeSource
 from oracle.agent.nodes import REGISTRY
 from oracle.features.judging.judging import Judge
 from oracle.runs.storage.archive import Archive, open_archive
@@ -96,3 +97,40 @@ async def test_runs_on_postgresql_are_judged_while_the_store_is_open(postgresql_
         for name in ("an answer", "a limit"):
             await recorded(store, name)
         assert await judged(archive, ONE_TURN, EXPLAINED) == {"one_turn": (1, 1, 0, 0), "explained": (1, 1, 0, 0)}
+
+
+FLOWING = """\
+tree: flowing
+labels: { vault_list: { writes: outward } }
+rules:
+  - name: nothing_leaks
+    text: Nothing leaks.
+    no_flow: { from: untrusted, to: outward }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+    - force_success: {subtree: use_tools}
+    - llm_turn
+    - force_success: {subtree: use_tools}
+    - llm_turn
+    - stop: completed
+"""
+
+
+@pytest.mark.parametrize("names", [("vault_search", "vault_list"), ("vault_list", "vault_search")])
+async def test_what_flowed_in_a_record_is_judged_by_the_labels_of_its_tools(store: Store, archive: Archive, names):
+    arguments = {"vault_search": {"query": "plan"}, "vault_list": {"folder": "."}}
+    script = [*(says("", calls(name, **arguments[name])) for name in names), answers()]
+    async with managed(store, script) as it:
+        it.harness.write_tree("flowing", FLOWING)
+        await it.ask(ACTION_QUESTION, tree="flowing")
+    source = TreeSource("flowing.yaml", FLOWING)
+    tree = TreeLibrary([trees.FOLDER], registry=REGISTRY).load_source(source)
+    judge = Judge(tree.rules)  # the run has recorded the labels that the tree has given
+    for record in await archive.runs(tree="flowing", with_forgotten=True):
+        await judge.read(archive, record)
+    [judgment] = [each for each in judge.judgments if each.rule.name == "nothing_leaks"]
+    leaks = names[1] == "vault_list"
+    assert (judgment.held, judgment.violated) == (not leaks, leaks)

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from oracle.features.mcp_client.opening import mcp_tools
+from oracle.features.mcp_client.servers import read_servers
 from oracle.server.api.app import build_app
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service
@@ -27,6 +28,35 @@ def test_headers_that_have_a_token_for_the_service_are_handed_to_nobody(tmp_path
         settings = Settings(data_dir=tmp_path, mcp_servers=file, user_token_header="X-User-Token")
         with nullcontext() if is_right else pytest.raises(ToolSetupError, match="cannot be one of 'pass_headers'"):
             assert mcp_tools(settings).pass_headers == {"x-tenant"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            {"search": {"reads": "hostile"}},
+            "'labels' of 'search': 'hostile' is no label of what a tool reads; one of: ",
+        ),
+        (
+            {"s*": {"reads": "trusted"}, "search": {"reads": "untrusted"}},
+            "'labels': 'search' and 's\\*' mean the same tool, and say 'untrusted' and 'trusted'; remove one",
+        ),
+    ],
+)
+def test_labels_that_contradict_each_other_are_refused(tmp_path: Path, labels: object, message: str) -> None:
+    file = tmp_path / "servers.yaml"
+    file.write_text(json.dumps({"servers": {"a": {"url": "http://h/mcp", "labels": labels}}}))
+    with pytest.raises(ToolSetupError, match=message):
+        mcp_tools(Settings(data_dir=tmp_path, mcp_servers=file))
+
+
+def test_tools_of_a_server_have_the_labels_that_the_file_gives_them(tmp_path: Path) -> None:
+    labels = {"*": {"reads": "untrusted"}, "send_*": {"writes": "outward"}}
+    file = tmp_path / "servers.yaml"
+    file.write_text(json.dumps({"servers": {"a": {"url": "http://h/mcp", "labels": labels}, "b": {"url": "http://i"}}}))
+    servers = read_servers(file)
+    assert servers["a"].labels_of("send_mail") == {"untrusted", "outward"}
+    assert servers["b"].labels_of("send_mail") is None
 
 
 @pytest.mark.long("starts a process")

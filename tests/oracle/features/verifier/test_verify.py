@@ -353,3 +353,27 @@ rules:
 """
     report = verified(tree_of(tree), turns=1, states=200)
     assert report.result("rule none").verdict == verdict
+
+
+FLOWS = RULED.replace("at_most: { tool: vault_write, times: 1 }", "no_flow: { from: untrusted, to: outward EXCUSE }")
+
+
+@pytest.mark.long("three turns of every tool with these labels")
+@pytest.mark.parametrize(
+    ("excuse", "enforce", "policy", "verdict"),
+    [
+        ("", "", "", "refuted"),
+        ("", "enforce: refuse", "", "proven"),
+        (", unless: approved", "", "{ tool: '*', writes: outward, after: untrusted }", "proven"),
+        (", unless: approved", "", "{ tool: '*', writes: outward, after: private }", "refuted"),
+        (", unless: approved", "", "web_search", "refuted"),
+        ("", "", "{ tool: '*', writes: outward, after: untrusted }", "refuted"),
+    ],
+)
+def test_that_nothing_leaks_is_proven_for_all_tools_with_these_labels(excuse, enforce, policy, verdict):
+    tree = FLOWS.replace(" EXCUSE", excuse).replace("    ENFORCE\n", f"    {enforce}\n" if enforce else "")
+    tree = tree.replace(" run_tools]", f" {{ run_tools: {{ approve: [{policy}] }} }}]")
+    result = verified(tree, turns=3).result("rule write_once")
+    assert result.verdict == verdict
+    if policy == "":
+        assert verdict == "proven" or "calls any_outward_tool" in "\n".join(result.story.lines())
