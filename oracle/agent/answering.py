@@ -19,7 +19,7 @@ from oracle.agent.closing import Closer
 from oracle.agent.control.choosing import DEFAULT_TREE, Chosen, Controls, Trees, limits_of, turn_limit
 from oracle.agent.control.opening import OpenAgent, open_agent, open_query
 from oracle.agent.control.tree import TreeControl
-from oracle.agent.conversations.protocol import Conversation, Conversations, UnknownConversationError
+from oracle.agent.conversations.protocol import ATTACHED, Conversation, Conversations, UnknownConversationError
 from oracle.agent.ending import control_failed, internal_error
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import Fact, QueryJournal
@@ -625,6 +625,7 @@ def _query(
         previous_errors=conversation.had_tool_errors,
         encoded=encoded,
         grants=conversation.grants,
+        read_before=(*conversation.read_before, *([ATTACHED] if ask.attachments else ())),
         headers=ask.headers,
         attachments=ask.attachments,
         output_schema=ask.output_schema,

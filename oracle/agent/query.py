@@ -39,6 +39,7 @@ class Query:
         previous_errors: the previous query met tool errors.
         encoded: how the encoder reads the question; `None` if it did not answer.
         grants: names of the tools that a person has allowed for the conversation.
+        read_before: names of the tools that its earlier queries have called, and of what came with questions.
         attachments: the files beside the question, each a block (`oracle.llm.protocol`).
         output_schema: JSON schema of the answer, which is JSON alone then; `None`: it is free text.
         headers: of the user's request, for tools that hand them on; `None`: they are not known (`oracle.tools.keys`).
@@ -63,6 +64,7 @@ class Query:
     previous_errors: bool = False
     encoded: QueryShares | None = None
     grants: tuple[str, ...] = ()
+    read_before: tuple[str, ...] = ()
     attachments: tuple[Mapping[str, Any], ...] = ()
     output_schema: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = field(default=None, repr=False)

@@ -189,6 +189,7 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         previous_errors=opened.previous_errors,
         encoded=opened.encoded,
         grants=opened.grants,
+        read_before=opened.read_before,
         history_tokens=tokens,
         history_room=room,
         is_history_partial=is_partial,

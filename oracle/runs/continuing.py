@@ -68,7 +68,7 @@ from oracle.runs.record.events import (
 from oracle.runs.record.record import Record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import remade_trace
-from oracle.runs.repeating import RebuiltRun, never, sources_found, stand_in
+from oracle.runs.repeating import RebuiltRun, as_begun, never, sources_found
 from oracle.runs.storage.records import LogEntry, RunRecord
 from oracle.runs.storage.store import Store
 from oracle.tools.client_tools import kept_tools
@@ -192,7 +192,8 @@ class Continuation:
         )
         checked = Checked(ask, ask.question, AgentConfig(**run.limits), definition, asked_at=iso(run.created_at))
         tools = kept_tools(asked).behind(self.oracle.tools_for(run.user_id, also_gone=True))
-        then = tools.remade([tools.get(known.name) or stand_in(known) for known in opened.tools])
+        labels = definition.labels
+        then = tools.remade([as_begun(tools.get(known.name), known, labels=labels) for known in opened.tools])
         return self.oracle.reopen(checked, opened, conversation=await self._conversation(run), tools=then, clock=clock)
 
     async def _tree(self, run: RunRecord) -> TreeDefinition:

@@ -1,7 +1,8 @@
 """A query that is reopened to repeat its record: its clock, its model, and the inputs that its ticks do not have."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from dataclasses import field
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from bt_runtime import ContinuedClock, LiveTree, Outcome, Request, TickRecord
@@ -14,7 +15,7 @@ from oracle.agent.run import AgentRun
 from oracle.core.chunks import Chunk, Source, SourceFound
 from oracle.llm.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.runs.record.events import KnownTool
-from oracle.tools import Tool, ToolResult
+from oracle.tools import Tool, ToolError, ToolResult
 
 
 @dataclass(slots=True)
@@ -124,6 +125,30 @@ def stand_in(known: KnownTool) -> Tool:
         needs_approval=known.needs_approval,
         on_demand=known.on_demand,
         labels=known.labels,
+    )
+
+
+def as_begun(tool: Tool | None, known: KnownTool, *, labels: Sequence[tuple[str, frozenset[str]]]) -> Tool:
+    """A tool for a run that goes on: with the labels that the run has begun with, by which it asked and refused.
+
+    One that has got a label since is not called any more: what was approved was another tool.
+
+    Args:
+        tool: as it is now; `None`: it is gone.
+        known: as the run has recorded it.
+        labels: those that the run's tree gives.
+    """
+    if tool is None:
+        return stand_in(known)
+    then, now = replace(tool, labels=known.labels), replace(tool, labels=tool.labels_with(labels))
+    new = [label for label in now.flows if label not in then.flows]
+    return replace(then, call=partial(_relabelled, known.name, new)) if new else then
+
+
+async def _relabelled(name: str, new: Sequence[str], _arguments: Mapping[str, Any]) -> ToolResult:
+    raise ToolError(
+        f"{name} was not called: since this question began it has got the label {' and '.join(new)}, so what was "
+        "decided about it no longer holds. The user has to ask again."
     )
 
 

@@ -20,6 +20,10 @@ from oracle.llm.protocol import Message
 
 MOST_CALLS = 200
 """Tool calls that are kept of one query."""
+ATTACHED = "an attachment"
+"""What stands for a file beside a question, among the names of tools."""
+SUMMARIZED = "earlier messages"
+"""What stands for messages whose tool calls are not at hand."""
 RESULT_CHARS = 2_000
 """Characters that are kept of the result of a call."""
 ARGUMENTS_CHARS = 2_000
@@ -140,6 +144,14 @@ class Conversation:
     had_tool_errors: bool = False
     earlier: int = 0
     grants: tuple[str, ...] = ()
+
+    @property
+    def read_before(self) -> tuple[str, ...]:
+        """Names of the tools that its queries have called, and of what else they have read."""
+        metadata = [message.metadata for message in self.messages if message.role != "system"]
+        names = {str(call["name"]) for each in metadata for call in each.get("tool_calls", ())}
+        names |= {ATTACHED for each in metadata if each.get("attachments")}
+        return (*sorted(names), *([SUMMARIZED] if self.earlier else ()))
 
 
 @dataclass(frozen=True, slots=True)

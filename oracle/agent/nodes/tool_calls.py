@@ -94,7 +94,12 @@ class ApprovedCalls(NodeSettings):
         tools = agent.equipment.tools
         if self.writes is not None and self.writes not in tools.flows(call.name):
             return False
-        return self.after is None or any(self.after in tools.flows(name) for name in agent.state.tools_tried)
+        return self.after is None or bool(self.sources(agent))
+
+    def sources(self, agent: AgentRun) -> list[str]:
+        """The names of what was read that must not get there; none if `after` does not say."""
+        read = dict.fromkeys((*agent.query.read_before, *sorted(agent.state.tools_tried)))
+        return [name for name in read if self.after in agent.equipment.tools.flows(name)]
 
 
 class RunToolsSettings(AskingSettings):
@@ -220,9 +225,12 @@ class RunTools(AgentAction[RunToolsSettings]):
 
     def _ask(self, call: ToolUse) -> str:
         settings, tool = self.settings, self.agent.equipment.tools.get(call.name)
+        meant = (each for each in self._policy if each.after and each.holds(call, self.agent))
+        read = dict.fromkeys(name for each in meant for name in each.sources(self.agent))
+        why = f" It may be made of what was read: {listed(list(read))}." if read else ""
         return self.agent.part(People.of).ask(
             "tool_call",
-            shown_text(self, settings.message) if settings.message else f"May {call.name} be run?",
+            shown_text(self, settings.message) if settings.message else f"May {call.name} be run?{why}",
             settings.terms(),
             may=("approve", "refuse", "edit") if settings.edits else ("approve", "refuse"),
             schema=tool.input_schema if tool is not None and settings.edits else None,

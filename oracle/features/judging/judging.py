@@ -117,7 +117,8 @@ class Judge:
             return
         try:
             log = Record.fold(entries, has_texts=False)
-            happenings = events_of(list(log.facts()), version.nodes, self._labels_in(log))
+            before = () if log.opened is None else log.opened.read_before
+            happenings = events_of(list(log.facts()), version.nodes, self._labels_in(log), before)
         except (ValueError, KeyError, TypeError, IndexError):  # a log of another version, or damaged
             self.skip()
             return

@@ -10,6 +10,7 @@ Rules:
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
@@ -57,6 +58,8 @@ def rules_of(
     labels = {tool.name: tool.flows for tool in run.equipment.tools.tools} if ask_labels(watched) else None
     stream = EventStream(definition.paths, monitors.types, _named_nodes(watched, definition.paths), labels)
     rules = RunRules(run, monitors, stream, journal, stop, run.output.emit, monitors.start)
+    for event in stream.read_before(run.query.read_before):
+        rules.advance(event)
     run.rules = rules
     run.output.emit = rules.emit
     return rules
@@ -74,6 +77,7 @@ class RunRules:
         stop: ends the query as an error.
         forward: gets the chunks.
         states: how far the run has come with each rule.
+        causes: for a rule over labels, the tool whose result has brought it there.
     """
 
     run: AgentRun
@@ -83,11 +87,22 @@ class RunRules:
     stop: Callable[[ModelFault], None]
     forward: Callable[[Chunk], None]
     states: tuple[int, ...]
+    causes: dict[str, str] = field(default_factory=dict)
 
     def restore(self, facts: Sequence[Fact], *, untaken: Collection[str]) -> None:
         """Go on after what was recorded of the run; the arguments are those of `events_before`."""
         for event in events_before(facts, self.stream, untaken=untaken):
-            self.states, _ = self.monitors.advance(self.states, event)
+            self.advance(event)
+
+    def advance(self, event: Event) -> tuple[Rule, ...]:
+        """Take an event; returns the rules that it breaks."""
+        before = self.states
+        self.states, broken = self.monitors.advance(before, event)
+        if self.stream.labels is not None and self.states is not before:
+            for index, (old, new) in enumerate(zip(before, self.states, strict=True)):
+                if old != new:
+                    self.causes[self.monitors.monitors[index].rule.name] = event.name
+        return broken
 
     # The gate
 
@@ -173,7 +188,7 @@ class RunRules:
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
-            self.states, broken = self.monitors.advance(self.states, event)
+            broken = self.advance(event)
             if broken:
                 self._act(broken, event)
 
@@ -196,6 +211,8 @@ class RunRules:
             "rule.violated", run_id=self.run.query.run_id, rule=rule.name, enforcement=rule.enforce, event_type=kind
         )
         what = str(event) if event is not None else ""
+        if event is not None and ask_labels((rule,)) and (cause := self.causes.get(rule.name)):
+            what += f", after the result of {cause}"
         self.journal.rule(RuleBreach(rule.name, rule.text, rule.enforce, what, self.run.state.turn))
 
 

@@ -20,7 +20,10 @@ class Happening(NamedTuple):
 
 
 def events_of(
-    facts: Sequence[Fact], paths: Sequence[str], labels: Mapping[str, tuple[str, ...]] | None = None
+    facts: Sequence[Fact],
+    paths: Sequence[str],
+    labels: Mapping[str, tuple[str, ...]] | None = None,
+    read_before: Sequence[str] = (),
 ) -> list[Happening]:
     """The events of a run.
 
@@ -28,8 +31,11 @@ def events_of(
         facts: what was recorded, in order: chunks, outcomes of turns and tools, tick records.
         paths: of the tree's nodes, by index.
         labels: what the tools read and where they write, by their names; `None`: no rule asks.
+        read_before: what earlier runs of the conversation had read.
     """
-    return list(_Reading(facts, paths, EventStream(paths, labels=labels)).read(facts))
+    stream = EventStream(paths, labels=labels)
+    before = (Happening(0, event) for event in stream.read_before(read_before))
+    return [*before, *_Reading(facts, paths, stream).read(facts)]
 
 
 def events_before(facts: Sequence[Fact], stream: EventStream, *, untaken: Collection[str]) -> list[Event]:

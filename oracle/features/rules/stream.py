@@ -69,6 +69,11 @@ class EventStream:
     _approved: frozenset[tuple[str, str | None]] = frozenset()
     """What was approved and has not begun: tools with their arguments; `None`: with any, of the tree's own call."""
 
+    def read_before(self, names: Iterable[str]) -> Iterator[Event]:
+        """What was read before the run began, if a rule asks for labels."""
+        for name in names if self.labels is not None else ():
+            yield self._result(name, {}, text="", is_error=False)
+
     def turn(self, *, is_side: bool) -> Event:
         """A turn of the model begins."""
         return Event("turn", SIDE if is_side else ANSWER, {"number": self.turns + 1})

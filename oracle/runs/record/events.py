@@ -89,6 +89,7 @@ class Opened:
         versions: of this package and of those that add to it; if it is empty, the run cannot go on after its worker.
         history: tokens of the history that went to the model, those that it could have had, and whether earlier
             messages were left out of it, or a summary stood for them.
+        read_before: what earlier queries of the conversation had read (`Query.read_before`).
     """
 
     kind: ClassVar[EventKind] = "opened"
@@ -100,6 +101,7 @@ class Opened:
     grants: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     history: tuple[int, int, bool] = (0, 0, False)
+    read_before: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, run: AgentRun, *, versions: tuple[str, ...] = ()) -> "Opened":
@@ -115,6 +117,7 @@ class Opened:
             grants=query.grants,
             versions=versions,
             history=(query.history_tokens, query.history_room, query.is_history_partial),
+            read_before=query.read_before,
         )
 
     def to_json(self) -> bytes:
@@ -131,6 +134,7 @@ class Opened:
                 "grants": self.grants,
                 "versions": self.versions,
                 **({"history": self.history} if any(self.history) else {}),  # older logs have none
+                **({"read_before": self.read_before} if self.read_before else {}),
             }
         )
 
@@ -153,6 +157,7 @@ class Opened:
                 grants=tuple(fields["grants"]),
                 versions=tuple(fields["versions"]),
                 history=_history(*fields.get("history", ())),
+                read_before=tuple(fields.get("read_before", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None

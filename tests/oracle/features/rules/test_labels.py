@@ -1,9 +1,14 @@
 """Rules over the labels of tools: what may flow from what was read to where a call writes."""
 
+from dataclasses import replace
+
 import pytest
 
+from oracle.agent.conversations.protocol import Conversation, ConversationMessage
 from oracle.llm.scripted import ScriptedSearch
-from oracle.tools import tool
+from oracle.runs.record.events import KnownTool
+from oracle.runs.repeating import as_begun
+from oracle.tools import ToolRegistry, tool
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, says
 from tests.oracle.features.rules.test_enforcing import TREE, Journal
 
@@ -44,13 +49,13 @@ async def run(*turns, tools=(INBOX, SEND, CLOCK, UNKNOWN), rules=NO_FLOW, head="
         it.write_tree("ruled", TREE.format(rules=rules).replace("rules:", f"{head}rules:", 1))
         journal = Journal()
         answered = await (await it.start(CODE_QUESTION, tree="ruled", journal=journal)).result()
-    return [result.tool_result for result in answered.results], [breach.rule for breach in journal.breaches]
+    return [result.tool_result for result in answered.results], [breach.event for breach in journal.breaches]
 
 
 async def test_what_was_read_since_keeps_a_call_that_writes_outward_from_being_run():
     results, broken = await run(["send_mail"], ["read_inbox"], ["send_mail"])
     assert results == ["The result of send_mail.", "The result of read_inbox.", REFUSED]
-    assert broken == ["nothing_leaks"]
+    assert broken == ["tool send_mail, after the result of read_inbox"]
 
 
 async def test_a_result_of_the_same_turn_was_not_read_before_the_call_was_made():
@@ -63,10 +68,10 @@ async def test_what_nobody_else_can_have_written_flows():
     assert (results[-1], broken) == ("The result of send_mail.", [])
 
 
-@pytest.mark.parametrize("turns", [(["plugin"], ["send_mail"]), (["read_inbox"], ["plugin"])])
-async def test_a_tool_that_nobody_has_labelled_counts_as_all(turns):
-    results, broken = await run(*turns)
-    assert (results[-1], broken) == (REFUSED, ["nothing_leaks"])
+@pytest.mark.parametrize("names", [("plugin", "send_mail"), ("read_inbox", "plugin")])
+async def test_a_tool_that_nobody_has_labelled_counts_as_all(names):
+    results, broken = await run(*([name] for name in names))
+    assert (results[-1], broken) == (REFUSED, [f"tool {names[1]}, after the result of {names[0]}"])
 
 
 async def test_a_tree_labels_tools_that_their_authors_have_not():
@@ -79,7 +84,10 @@ async def test_a_tree_labels_tools_that_their_authors_have_not():
 async def test_a_tree_adds_to_the_labels_of_the_author():
     head = "labels:\n  send_mail: { reads: untrusted }\n"
     results, broken = await run(["send_mail"], ["send_mail"], head=head)
-    assert (results, broken) == (["The result of send_mail.", REFUSED], ["nothing_leaks"])
+    assert (results, broken) == (
+        ["The result of send_mail.", REFUSED],
+        ["tool send_mail, after the result of send_mail"],
+    )
 
 
 ASKED = TREE.replace(
@@ -97,7 +105,7 @@ async def test_a_person_is_asked_about_what_would_flow_and_about_nothing_else(de
     asked = []
 
     def decide(interrupt):
-        asked.append(interrupt.tool_name)
+        asked.append(interrupt.message)
         return {"decision": decision, "for": "conversation"}
 
     names = ["send_mail", "read_inbox", "read_clock", "send_mail", "send_mail"]
@@ -108,7 +116,8 @@ async def test_a_person_is_asked_about_what_would_flow_and_about_nothing_else(de
         underway = await it.start(CODE_QUESTION, tree="ruled", journal=journal, decide=decide)
         answered = await underway.result()
     # What is allowed for the conversation was allowed before it was known what flows: each call is asked about.
-    assert (asked, journal.breaches) == (["send_mail", "send_mail"], [])
+    why = "It may be made of what was read: read_inbox."
+    assert (asked, journal.breaches) == ([f"May send_mail be run? {why}"] * 2, [])
     assert answered.results[0].tool_result == "The result of send_mail."
     assert all(result.tool_result.startswith(results[0]) for result in answered.results[3:])
 
@@ -120,3 +129,38 @@ async def test_what_the_provider_reads_within_a_turn_flows_too():
         it.write_tree("ruled", TREE.format(rules=NO_FLOW))
         answered = await (await it.start(CODE_QUESTION, tree="ruled")).result()
     assert answered.results[-1].tool_result == REFUSED
+
+
+@pytest.mark.parametrize(("first", "is_refused"), [("read_inbox", True), ("read_clock", False)])
+async def test_what_an_earlier_question_of_the_conversation_has_read_flows_too(first, is_refused):
+    script = [says("", calls(first)), answers(), says("", calls("send_mail")), answers()]
+    async with harness(script, wire=False, tools=(INBOX, SEND, CLOCK)) as it:
+        it.write_tree("ruled", TREE.format(rules=NO_FLOW))
+        before = await it.ask(CODE_QUESTION, tree="ruled")
+        answered = await it.ask(CODE_QUESTION, tree="ruled", context_id=before.conversation.context_id)
+    assert (answered.results[0].tool_result == REFUSED) is is_refused
+    assert answered.agent.query.read_before == (first,)
+
+
+def test_a_conversation_knows_what_its_questions_have_read():
+    def message(role, **metadata):
+        return ConversationMessage(role, "text", "2026-01-01T00:00:00Z", metadata)
+
+    answer = message("assistant", tool_calls=[{"name": "read_inbox"}, {"name": "read_clock"}])
+    messages = (message("user", attachments=[{"type": "text"}]), message("system", tool_calls=1), answer)
+    assert Conversation("a", "b", messages=messages).read_before == ("an attachment", "read_clock", "read_inbox")
+    assert Conversation("a", "b", earlier=2).read_before == ("earlier messages",)  # nobody knows what is behind these
+
+
+async def test_a_tool_that_gets_a_label_while_a_run_waits_is_not_called_by_what_was_decided_before():
+    known = KnownTool.of(replace(SEND, labels=frozenset({"inward"})))
+    again = as_begun(SEND, known, labels=())
+    assert again.labels == {"inward"}  # by which the run is repeated as it was
+    result = await ToolRegistry([again]).call("send_mail", {})
+    assert result.is_error
+    assert result.text.startswith("send_mail was not called: since this question began it has got the label outward")
+    assert as_begun(SEND, KnownTool.of(SEND), labels=()).call is SEND.call
+    looser = as_begun(replace(SEND, labels=frozenset()), KnownTool.of(SEND), labels=())
+    assert (looser.flows, looser.call) == (("outward",), SEND.call)
+    stricter = as_begun(replace(SEND, labels=None), known, labels=[("send_*", frozenset({"outward"}))])
+    assert (await ToolRegistry([stricter]).call("send_mail", {})).is_error
