@@ -55,7 +55,7 @@ def test_the_question_of_the_readme_is_answered(tmp_path):
         check=False,
     )
     assert ran.returncode == 0
-    assert ran.stdout.startswith("I am the offline model: no language model")
+    assert ran.stdout.startswith("I am the offline model: not a language model")
     assert "Sources:" in ran.stdout
     assert "completed" in ran.stderr
 

@@ -81,7 +81,9 @@ def _guards(flow: Flow) -> Iterator[Mistake]:
         if flow.is_reached(node) and is_inverted_guard(flow, node):
             inner = node.children["child"][0].kind
             message = f"{node.kind!r} around the guard {inner!r} fails as long as the guard would let the run continue"
-            yield warning(flow, node, "inverted-guard", message, f"a guard succeeds while all is well: write {inner!r}")
+            yield warning(
+                flow, node, "inverted-guard", message, f"a guard succeeds while the run may continue: write {inner!r}"
+            )
 
 
 def _hidden(
@@ -94,7 +96,9 @@ def _hidden(
             continue
         if mine is None and flow.registry.kinds[guard.kind].category == "guard":
             message = f"this guard is not needed: {said(flow, guards[at])} trips at the same time or before"
-            yield warning(flow, guard, "redundant-guard", message, f"write the limit of {lower:g} here, and keep one")
+            yield warning(
+                flow, guard, "redundant-guard", message, f"write the limit {lower:g} here, and remove the other"
+            )
             return
         if mine is not None and lower < mine:
             message = f"this guard can never trip: {said(flow, guards[at])} trips before"
@@ -203,7 +207,7 @@ def _retry(flow: Flow, node: NodeDefinition, limit: _Limit | None, *, is_guarded
             "there is no second attempt"
         )
         yield warning(
-            flow, node, "backoff-over-timeout", message, "wait less, or put the timeout around the child alone"
+            flow, node, "backoff-over-timeout", message, "wait less, or put the timeout around the child only"
         )
     kinds = flow.registry.kinds
     if not any(kinds[below.kind].waits and kinds[below.kind].acts for below in node.walk()):

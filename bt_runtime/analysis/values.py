@@ -68,7 +68,7 @@ _OF_FINDINGS: Mapping[str, tuple[str, str, str]] = {
     "fails": (
         "operation-fails",
         "this is an error whenever it is evaluated",
-        "the node fails then; compare and join only values of one type",
+        "the node then fails; compare and join only values of one type",
     ),
     "null": (
         "null-operand",
@@ -89,7 +89,7 @@ _BRACES = re.compile(r"\{([^{}'\"\n]{1,120})\}")
 _SETTINGS = {("for_each", ("in",)), ("retry", ("attempts",)), ("repeat", ("times",)), ("timeout", ("seconds",))}
 """The settings of kinds whose expressions must give a list, or a number above 0."""
 _TEXTS = ("message", "text", "hint")
-_TYPE_HINT = "the node would fail; write into a key of the right type, or declare another type"
+_TYPE_HINT = "the node would fail; write to a key of the right type, or declare another type"
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
@@ -176,7 +176,7 @@ def _settings(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
         elif node.kind != "for_each" and value.numbers is not None and value.numbers.most <= 0:
             message = f"{at[0]!r} is never more than 0 here, so {node.kind!r} always fails"
-            hint = "write what is larger, such as 'max(1, ...)'"
+            hint = "write a larger number, such as 'max(1, ...)'"
             yield warning_at(Access(node, placed), "operation-fails", message, hint, length=len(text))
 
 
@@ -262,7 +262,9 @@ def _unreplaced_name(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
                 continue
             name = next((each for each in keys_in(part.value) if _is_known(flow, node, each)), None)
             if name is not None:
-                message = f"this is an expression, in whose texts braces stay as they are: '{{{name}}}' is not replaced"
+                message = (
+                    f"this is an expression, and braces in its texts are not replaced: '{{{name}}}' stays as it is"
+                )
                 hint = f"join the value: '...' + {name}; a list needs a 'note' or a 'hint' of a node, which replace it"
                 yield warning_at(Access(node, placed), "braces-not-replaced", message, hint, length=len(text))
                 break

@@ -194,7 +194,9 @@ def _cleanup(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             if all(
                 other.path in earlier and _literal(other, name) not in {None, repr(key.default)} for other in others
             ):
-                message = f"{key.name!r} is reset only when the child is interrupted: it stays as it is when that ends"
+                message = (
+                    f"{key.name!r} is reset only when the child is interrupted: it keeps its value when the child ends"
+                )
                 yield warning(flow, node, "cleanup-on-halt", message, "'finally' runs its 'then' after every end")
                 return
 

@@ -50,7 +50,7 @@ class AgentConfig(BaseModel):
     )
 
     max_iterations: int = Field(
-        default=15, ge=1, le=50, description="Most LLM turns of a query; the tree may allow fewer."
+        default=15, ge=1, le=50, description="The most LLM turns of a run; the tree may allow fewer."
     )
     soft_warning_percent: int = Field(
         default=70, ge=50, le=90, description="Share of the turns after which user and model are warned."
@@ -59,16 +59,16 @@ class AgentConfig(BaseModel):
         default=50_000,
         ge=1_000,
         le=200_000,
-        description="Most tokens of a query, counted as input, cache creation and output.",
+        description="The most tokens of a run: input, cache creation and output.",
     )
     token_warning_percent: int = Field(
         default=80, ge=50, le=95, description="Share of the budget after which user and model are warned."
     )
-    timeout_seconds: int = Field(default=120, ge=10, le=600, description="One deadline for the whole query.")
+    timeout_seconds: int = Field(default=120, ge=10, le=600, description="The time limit of the whole run.")
     max_tool_calls_per_turn: int = Field(
-        default=5, ge=1, le=20, description="Calls beyond this are answered with an error and not run."
+        default=5, ge=1, le=20, description="Calls beyond this number are answered with an error and not run."
     )
-    max_parallel_tools: int = Field(default=3, ge=1, le=10, description="How many of a turn's calls run at a time.")
+    max_parallel_tools: int = Field(default=3, ge=1, le=10, description="How many calls of a turn run at a time.")
 
     @field_validator("*", mode="wrap")
     @classmethod

@@ -126,7 +126,7 @@ def _stems(text: str) -> set[str]:
 
 NAME: Final = "offline-extractive"
 
-_SELF = "I am the offline model: no language model, a search that quotes."
+_SELF = "I am the offline model: not a language model, but a search that quotes what it finds."
 _HOW_TO = "With `ANTHROPIC_API_KEY` set, a language model answers in my place."
 _MEANS = "the searches of a project's code, of notes and of threads"
 _SEARCHING: Mapping[str, SourceType] = {"search_code": "code", "vault_search": "vault", "thread_seek": "thread"}
@@ -245,7 +245,7 @@ def _respond(request: ModelRequest, query: _Query) -> _Answer | Mapping[str, Map
     is_question = _QUESTION.match(query.question) is not None
     if not query.terms or not (offered or query.answers or is_question):
         opening = f"I cannot hold a conversation, and I call only {_MEANS}: "
-        opening += f"ask with words that are likely to stand there. {_HOW_TO}"
+        opening += f"ask with words that are likely to occur there. {_HOW_TO}"
         return _Answer(opening, _signal("context_sufficient", 0.9, sources_found=0, source_types=[]))
     if _SAVING in request.look_first and not is_question:
         why = 'I save what I am told ("remember that …"), but I cannot write or change anything else.'

@@ -215,7 +215,7 @@ async def test_every_query_ends_with_one_done_a_signal_for_the_audit_and_none_in
 
 async def test_it_says_what_it_is(vault: Path) -> None:
     asked = await ask("What did we decide about caching?", vault=vault)
-    assert asked.answer.startswith("I am the offline model: no language model")
+    assert asked.answer.startswith("I am the offline model: not a language model")
 
 
 @pytest.mark.parametrize(

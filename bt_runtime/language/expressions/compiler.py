@@ -166,7 +166,7 @@ class Compiler:
         steps = []
         for operator, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(operator, ast.Is | ast.IsNot) and not _is_singleton(right):
-                self._refuse(right, "'is' compares with null, true or false alone", "compare with '=='")
+                self._refuse(right, "'is' compares only with null, true or false", "compare with '=='")
             steps.append((COMPARISONS[type(operator).__name__], self.compile(right, depth)))
         if len(steps) == 1:
             compare, second = steps[0]

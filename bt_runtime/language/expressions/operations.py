@@ -212,7 +212,7 @@ def _extreme(call: str, choose: Callable[[Sequence[Value]], Value]) -> Callable[
             raise OperandError(f"{call} of an empty list")
         if all(map(is_number, items)) or all(isinstance(item, str) for item in items):
             return choose(items)
-        raise OperandError(f"{call} takes numbers alone or texts alone, not {brief(list(items))}", _null_hint(*items))
+        raise OperandError(f"{call} takes only numbers or only texts, not {brief(list(items))}", _null_hint(*items))
 
     return run
 

@@ -23,7 +23,7 @@ class AgentNotifySettings(NotifySettings):
 
     Args:
         message: the text; `{key}` shows a blackboard value.
-        topic: the topic, for clients that treat some notifications differently.
+        topic: the topic, for clients that treat some notices differently.
         severity: `info`, `warning` or `error`.
     """
 
@@ -117,7 +117,7 @@ class Stop(AgentNode[StopSettings]):
 
 @node("explain_stop", facts=Facts(roles=(EXPLAINS_STOP,)), flow=leaf(Case("success", stops=True)))
 class ExplainStop(AgentNode[NoSettings]):
-    """Tells the user why the run stopped, in a notification and a last sentence, unless it simply completed.
+    """Tells the user why the run stopped, in a notice and a last sentence, unless it simply completed.
 
     SUCCESS, always.
 

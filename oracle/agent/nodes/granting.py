@@ -146,8 +146,8 @@ class TryStrategySettings(NodeSettings):
 
     Args:
         hint: what the model should do in the turn; `{key}` shows a blackboard value.
-        message: a notification for the user.
-        topic: the topic of the notification.
+        message: a notice for the user.
+        topic: the topic of the notice.
     """
 
     hint: TemplateText = Field(min_length=1, max_length=2000)

@@ -41,7 +41,7 @@ class CancelGuard(AgentGuard[NoSettings]):
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
         if self.agent.state.cancelled:
-            return Words("cancelled", "The user has cancelled, or has gone for good.")
+            return Words("cancelled", "The user has cancelled, or did not come back.")
         return Words("nobody has cancelled", "Nobody has cancelled.")
 
 
@@ -129,7 +129,7 @@ class TokenBudget(StateGuard[NoSettings]):
             return Words(text, f"The token budget is used up: {text}.", figures)
         if self.agent.turn.is_last_paid:
             return Words(
-                f"{text}; no further turn is paid", f"The token budget does not pay for another turn: {text}.", figures
+                f"{text}; it allows no further turn", f"The token budget does not allow another turn: {text}.", figures
             )
         return Words(f"{text}; it cut a turn off", f"The token budget has cut the response off: {text}.", figures)
 

@@ -37,7 +37,7 @@ def _repeated(children: tuple[NodeDefinition, ...]) -> Iterator[Mistake]:
     for child in children:
         if child.has(RUNS_CALLS):
             if before is not None:
-                message = f"the tools were run already, on line {before.place.line}; a call is run once"
+                message = f"the tools have already been run, on line {before.place.line}"
                 yield Mistake(child.place, message, "remove it, or put an llm_turn between them", child.path)
             before = child
         elif any(below.has(ASKS_MODEL) for below in child.walk()):
@@ -51,8 +51,8 @@ def voices_at_once(root: NodeDefinition) -> Iterator[Mistake]:
             continue
         speaking = [turn for child in node.children["children"] if (turn := _first_words(child)) is not None]
         for turn in speaking[1:]:
-            message = f"this turn would speak beside the one on line {speaking[0].place.line}; an answer has one voice"
-            hint = "put them into a sequence, or write 'visible: false' for work beside the answer"
+            message = f"this turn and the one on line {speaking[0].place.line} would write the answer at the same time"
+            hint = "put them into a sequence, or write 'visible: false' at the one that is not the answer"
             yield Mistake(turn.place, message, hint, turn.path)
 
 

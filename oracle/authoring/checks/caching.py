@@ -23,7 +23,7 @@ CODES = (
 )
 
 _PLAIN = frozenset({"sequence", "force_success", "subtree"})
-_WITHOUT_CHANGES = "for a model that takes no changes of its tools in mid-conversation"
+_WITHOUT_CHANGES = "for a model that accepts no changes of its tools during a conversation"
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
@@ -40,23 +40,23 @@ def _round(flow: Flow, loop: NodeDefinition, steps: list[NodeDefinition]) -> Ite
         if node.has(ASKS_MODEL):
             first = answering[0] if answering else node
             if _setting(node, "model") != _setting(first, "model"):
-                why = f"each round asks another model here than at {said(flow, first)}, and each has a cache of its own"
-                yield from _missed(flow, node, why, "let one model answer the rounds, and another one on a condition")
+                why = f"each round asks another model here than at {said(flow, first)}, and each has its own cache"
+                yield from _missed(flow, node, why, "ask one model in all rounds, and another only on a condition")
             elif _has_tools(first) and not _has_tools(node):
-                why = f"each round of {said(flow, loop)} has this turn without tools, which voids the cache"
+                why = f"each round of {said(flow, loop)} has this turn without tools, which invalidates the cache"
                 yield from _missed(
-                    flow, node, f"{why} {_WITHOUT_CHANGES}", "ask this on a condition, or behind the loop"
+                    flow, node, f"{why} {_WITHOUT_CHANGES}", "ask this on a condition, or after the loop"
                 )
             else:
                 answering.append(node)
         elif answering and (node.has(OFFERS_TOOLS) or node.kind == "offer_all_reading_tools"):
-            why = f"tools are added behind a turn in {said(flow, loop)}, which voids the cache {_WITHOUT_CHANGES}"
+            why = f"tools are added after a turn in {said(flow, loop)}, which invalidates the cache {_WITHOUT_CHANGES}"
             yield from _missed(flow, node, why, "offer them before the loop, or on a condition")
 
 
 def _missed(flow: Flow, node: NodeDefinition, why: str, hint: str) -> Iterator[Mistake]:
     if node.place.file == flow.file:
-        message = f"{why}: some {TYPICAL_TOKENS:,} tokens are written to it each time in place of read"
+        message = f"{why}: each time, some {TYPICAL_TOKENS:,} tokens are written to it instead of read"
         yield warning(flow, node, CACHE_MISSED, message, hint)
 
 

@@ -78,10 +78,10 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     closed = [is_exactly(state, "closed", "yes") for state in states]
     if flow.registry.kinds[node.kind].acts and (all(closed) or (node.has(*_WORK) and any(closed))):
-        message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
+        message = f"{node.kind!r} comes after the end of the stream: the user sees nothing of it"
         yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
     elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
-        message = "the run has stopped before this wait, which only holds its end up"
+        message = "the run has stopped before this wait, which only delays its end"
         yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
     elif node.has(*_WORK, STOPS, ASKS_PERSON) and all(_has_reason(flow, state) for state in states):
         writers = flow.noted(states, STOPPED_BY)
@@ -133,7 +133,7 @@ def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         cause = f": {said(flow, writers[0])} stops the run in it" if writers else ""
         message = f"only the first round of {node.kind!r} does anything{cause}"
         stop = next((each for each in writers if each.has(STOPS) and each.place.file == flow.file), node)
-        yield warning(flow, stop, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
+        yield warning(flow, stop, "after-stop", message, f"put 'stop' after the {node.kind!r}")
 
 
 def _has_reason(flow: Flow, state: State) -> bool:
@@ -155,7 +155,7 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
             places.add(at.path)
             if is_guard:
                 kind = node.kind
-                message = f"the guard {kind!r} is a step here: it is asked once, interrupts nothing, and fails the run"
+                message = f"the guard {kind!r} is a step here: it is ticked once, interrupts nothing, and fails the run"
                 hint = f"put it below 'guards:' of a loop: guards: [{kind}]"
                 yield warning(flow, at, "guard-as-step", message, hint)
             else:
@@ -202,7 +202,7 @@ def _unhandled(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
     elif node is at:
         message = f"when {node.kind!r} fails, the whole run fails: nothing handles it"
     else:
-        message = f"{at.kind!r} also fails where nothing is wrong ({said(flow, node)}), and the run fails with it"
+        message = f"{at.kind!r} also fails when nothing is wrong ({said(flow, node)}), and then the run fails"
     hint = "put it into a 'selector' with another way, or 'force_success' around it"
     return warning(flow, at, "unhandled-failure", message, hint)
 
@@ -235,14 +235,14 @@ def _without_reason(flow: Flow) -> Iterator[Mistake]:
     for guard in guards:
         message = "when this is false, the run ends without a reason: it is one of the guards, and writes none"
         hint = (
-            "write 'stop: completed' behind the loop, or a guard with a reason, which a condition may switch on: "
+            "write 'stop: completed' after the loop, or a guard with a reason, which a condition may switch on: "
             "'if: { when: CONDITION, then: { turn_budget: 5 } }'"
         )
         yield warning(flow, guard, "guard-without-reason", message, hint)
     if states and not guards:
         at = _end(flow, work or states)
         message = "the run can end here without a reason"
-        yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
+        yield warning(flow, at, "no-reason", message, "write 'stop: completed' after it")
 
 
 def _without_answer(flow: Flow) -> Iterator[Mistake]:
@@ -258,9 +258,9 @@ def _without_answer(flow: Flow) -> Iterator[Mistake]:
         if stops or not writers:
             at = stops[0] if stops else _end(flow, [state])
             message = (
-                "the run can end here without a word for the user: there was neither a turn of the model nor 'say'"
+                "the run can end here without a text for the user: there was neither a turn of the model nor a 'say'"
             )
-            yield warning(flow, at, "no-answer", message, "ask the model (llm_turn) before, or write what to 'say'")
+            yield warning(flow, at, "no-answer", message, "ask the model before it (llm_turn), or add a 'say'")
             return
 
 

@@ -103,13 +103,13 @@ def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     guards = [below for above in around for guard in above.children.get("guards", ()) for below in guard.walk()]
     names = {name for guard in guards for name in _names(guard)}
     if not any(guard.has(SEES_CANCEL) for guard in guards) and "cancel_requested" not in names:
-        message = f"no guard around {said(flow, node)} looks at the user's cancel"
+        message = f"no guard around {said(flow, node)} checks for the user's cancel"
         yield warning(flow, holder, "no-cancelled-guard", message, "add 'cancelled' to the guards, first")
     is_limited = getattr(node.settings, "timeout_s", None) is not None or any(
         above.kind == "timeout" for above in flow.above(node)
     )
     if not is_limited and not any(guard.has(LIMITS_TIME) for guard in guards):
-        message = f"no guard around {said(flow, node)} limits its time: a provider that hangs holds the run"
+        message = f"no guard around {said(flow, node)} limits its time: a provider that hangs blocks the run"
         yield warning(flow, holder, "no-deadline-guard", message, "add 'deadline' to the guards")
 
 
@@ -254,7 +254,7 @@ def _compared(flow: Flow, node: NodeDefinition, left: ast.expr, right: ast.expr)
             return found
     mine, theirs = _measure(node, left), _measure(node, right)
     if mine and theirs and mine != theirs:
-        return f"this compares {mine} with {theirs}", "compare what is measured alike"
+        return f"this compares {mine} with {theirs}", "compare numbers of the same unit"
     return None
 
 

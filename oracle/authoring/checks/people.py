@@ -80,19 +80,19 @@ def _expects(flow: Flow) -> Iterator[Mistake]:
     for declared in own_keys(flow):
         if declared.key.deliverable:
             message = f"no call of the service delivers {declared.key.name!r}: a wait for it ends by its 'timeout_s'"
-            hint = "ask a person: 'ask_user' or 'approve'; where a program of your own delivers it, silence this"
+            hint = "ask a person: 'ask_user' or 'approve'; if your own program delivers it, silence this"
             yield at_declaration(declared, "key-not-delivered", message, hint)
     for node in flow.nodes:
         if node.kind == "ask_user" and vars(node.settings)["expires"] is None:
-            message = "where nobody answers, the run never ends: its deadline stands still meanwhile"
+            message = "if nobody answers, the run never ends, because its deadline is paused meanwhile"
             yield warning(flow, node, "question-without-end", message, "write a time for 'expires', such as 7d")
         for step, report in pairwise(node.children["children"] if node.kind == "sequence" else ()):
             if step.kind != "force_success" or report.kind not in {"say", "notify", "note"}:
                 continue
             *_, last = steps_of(step.children["child"][0])
             if last.has(CALLS_HOST) and vars(last.settings)["into"] is None:  # it is run for its effect alone
-                message = f"{report.kind!r} says the same where {vars(last.settings)['call']!r} has failed"
-                hint = f"put {report.kind!r} behind it, below 'force_success', or handle the failure in a 'selector'"
+                message = f"{report.kind!r} also reports success if {vars(last.settings)['call']!r} has failed"
+                hint = f"put {report.kind!r} after it, below 'force_success', or handle the failure in a 'selector'"
                 yield warning(flow, last, "write-hidden", message, hint)
 
 
@@ -127,11 +127,11 @@ def _timed_notices(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             message = (
                 f"the parallel also waits for this, so {said(flow, work)} never takes less, and the notice always comes"
             )
-            hint = "write 'until: first_end', and 'wait: 600' behind the notice so that it does not win"
+            hint = "write 'until: first_end', and 'wait: 600' after the notice so that it does not win"
             yield warning(flow, wait, "notice-decides", message, hint)
         elif needed == 1 and _last(child).has(NOTIFIES) and not _goes_on(flow, node):
-            message = f"this notice ends the parallel: {said(flow, work)} is halted, and nothing goes on for it"
-            hint = "write 'wait: 600' behind the notice, so that it does not win"
+            message = f"this notice ends the parallel: {said(flow, work)} is halted before it has ended"
+            hint = "write 'wait: 600' after the notice, so that it does not win"
             yield warning(flow, _last(child), "notice-decides", message, hint)
 
 

@@ -96,7 +96,7 @@ def _further_turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     others = [each for each in found.loop.walk() if each.has(ASKS_MODEL) and not each.path.startswith(found.way.path)]
     if marks and others and all(_lasts(flow, found.loop, when) for when in found.whens) and _comes_again(flow, found):
         message = f"nothing sets {marks[0]!r} to false again, so this turn comes in each later round"
-        hint = f"write 'set: {{ {marks[0]}: false }}' behind it"
+        hint = f"write 'set: {{ {marks[0]}: false }}' after it"
         yield at_its_line(found.way, warning(flow, found.way, "flag-never-reset", message, hint))
 
 
@@ -234,7 +234,7 @@ def _idle(flow: Flow, loop: NodeDefinition) -> Iterator[Mistake]:
         next((above for above in flow.above(each) if above is loop or above.kind == "once"), loop) for each in work
     ]
     if work and loop not in around:
-        message = f"the later rounds of {said(flow, loop)} do nothing: this is done in the first one alone"
+        message = f"the later rounds of {said(flow, loop)} do nothing: only the first one does this"
         yield warning(flow, around[0], "once-around-round", message, "put 'once' around what is to be done once")
 
 
@@ -253,9 +253,9 @@ def _endless(flow: Flow, loop: NodeDefinition) -> Iterator[Mistake]:
             is_chosen_for_good = bool(names) and not names & changing
             if turn is not None and is_chosen_for_good and not _may_end(flow, loop, (*others, *steps_of(way))):
                 message = (
-                    f"on this way nothing ends {said(flow, loop)}: the model is asked again until a limit stops it"
+                    f"on this path nothing ends {said(flow, loop)}: the model is asked again until a limit stops it"
                 )
-                yield warning(flow, turn, "turns-without-end", message, "write 'stop: completed' behind it")
+                yield warning(flow, turn, "turns-without-end", message, "write 'stop: completed' after it")
         if step.kind == "selector" and any(each.has(ASKS_MODEL) for each in steps[:at]):
             yield from _swallowed(flow, loop, step)
 
@@ -297,7 +297,7 @@ def _swallowed(flow: Flow, loop: NodeDefinition, selector: NodeDefinition) -> It
         when = str(getattr(first.settings, "when", "")) if first.kind == "condition" else ""
         if others and all(each.has(*_SPOKEN) for each in others) and any(map(_is_end, _parts(parse(when)))):
             message = f"after this, nothing ends {said(flow, loop)}, and the model is asked again as before"
-            yield warning(flow, others[-1], "turns-without-end", message, "write 'stop' behind it, or grant a turn")
+            yield warning(flow, others[-1], "turns-without-end", message, "write 'stop' after it, or grant a turn")
 
 
 def _is_end(part: ast.expr) -> bool:

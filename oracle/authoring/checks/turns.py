@@ -132,8 +132,8 @@ def _hidden_retry(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         before = children[: children.index(below)] if below in children else ()
         if above.kind == "selector" and before and before[-1].has(roles.ASKS_MODEL):
             if _asked(before[-1]) == _asked(node):
-                message = f"where {said(flow, before[-1])} fails, this asks the same model in the same way"
-                hint = "name another 'model', or write 'retry' around the one turn: then the tree shows what it is"
+                message = f"if {said(flow, before[-1])} fails, this asks the same model in the same way"
+                hint = "name another 'model', or use 'retry' around a single turn, which shows what is meant"
                 yield warning(flow, node, "hidden-retry", message, hint)
             return
         if above.kind != "sequence" or any(each.kind != "condition" for each in before):
@@ -150,7 +150,7 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
     if states and all(is_exactly(state, "calls", "none") for state in states):
         message = "no tool can have been called here"
-        yield warning(flow, node, "no-calls", message, "put it behind an llm_turn that may call tools", removable=True)
+        yield warning(flow, node, "no-calls", message, "put it after an llm_turn that may call tools", removable=True)
     elif states and not any(
         state.facts.get("calls", _OPEN) & _OPEN or state.facts.get("unread", _OPEN) - {""} for state in states
     ):
@@ -158,7 +158,7 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         yield warning(flow, node, "no-calls", message, "run the tools before that", removable=True)
     before = flow.noted((state for state in states if is_exactly(state, "calls", "done")), "unread")
     if before and not _may_be_open(states):
-        message = f"the tools were run already, by {said(flow, before[0])}; a call is run once"
+        message = f"the tools have already been run, by {said(flow, before[0])}"
         yield warning(
             flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True
         )
@@ -174,8 +174,8 @@ def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         return
     is_own = bool(states) and node.has(roles.HOLDS_BACK_CALLS) and node.place.file == flow.file
     if is_own and not any(flow.domain(state, "sufficient").can_be_true for state in states):
-        message = "no call is held back: 'judge_context' has not found before that the context suffices"
-        yield warning(flow, node, "no-calls", message, "put judge_context behind the run_tools of each round")
+        message = "no call is refused here: no 'judge_context' before this can have found that the context suffices"
+        yield warning(flow, node, "no-calls", message, "put judge_context after the run_tools of each round")
 
 
 def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -245,7 +245,7 @@ def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = next((above for above in flow.above(node) if above.kind != "sequence"), None)
     is_in_rounds = around is not None and around.path in flow.walk.further_rounds and around.kind != "retry"
     if is_again or (is_in_rounds and any(is_exactly(state, "prompt", "yes") for state in states)):
-        message = "the prompt is composed once for a run; this has no effect any more"
+        message = "the prompt is composed once per run; this has no effect"
         yield warning(flow, node, "prompt-composed-again", message, "compose it once, at the beginning", removable=True)
 
 
@@ -256,7 +256,7 @@ def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     added = flow.noted(states, "added")
     own = node.place.file == flow.file
     if added:
-        message = f"the tools are selected anew here, so those that {said(flow, added[0])} has offered are lost"
+        message = f"the tools are selected again here, so those that {said(flow, added[0])} offered are lost"
     elif behind and (all(behind) or (own and any(behind))):
         message = "the model has been asked before: the tools for this type of question were not offered then"
     elif own and states and all(is_exactly(state, "prompt", "yes") for state in states):
@@ -279,7 +279,7 @@ def _unread(flow: Flow) -> Iterator[Mistake]:
     for node in flow.all_nodes.values():
         if node.has(roles.RUNS_CALLS) and node.path not in read and _may_be_open(flow.states(node)) and not writes:
             message = "no turn of the model reads the results of these tools"
-            yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
+            yield warning(flow, node, "unread-results", message, "put an llm_turn after it, or do not run them")
 
 
 def _grants(flow: Flow) -> Iterator[Mistake]:
@@ -306,9 +306,7 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
         heads = flow.states(around.children["child"][0])
         if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
             message = "another turn is granted whatever the model says, until a limit ends the run"
-            hint = (
-                'grant it where the model asks for it (signal == "need_turn"), or a bounded number of times; else stop'
-            )
+            hint = 'grant it only if the model asks for it (signal == "need_turn"), or a limited number of times'
             yield warning(flow, node, "turns-without-end", message, hint)
 
 
@@ -396,13 +394,13 @@ _BY_ROLE: Mapping[str, Callable[[Flow, NodeDefinition], Iterator[Mistake]]] = {
 
 _FACTS = ("granted", "noted", "offered")
 _SAID: Mapping[str, tuple[str, str]] = {
-    "granted": ("no turn of the model follows on this", "put it into a loop with an 'llm_turn', or remove it"),
+    "granted": ("no turn of the model follows this", "put it into a loop with an 'llm_turn', or remove it"),
     "noted": (
         "no turn gets this note: none follows, or another note replaces it before",
         "write it before an 'llm_turn', or remove it",
     ),
     "offered": (
-        "no turn that may call tools follows on this",
+        "no turn that may call tools follows this",
         "put it before an 'llm_turn' with tools, or remove it",
     ),
 }

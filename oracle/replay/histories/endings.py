@@ -129,7 +129,7 @@ class _Ending:
         run, limits = self._history.run, self._history.run.limits
         match self._reason:
             case "user_cancelled":
-                return "The user cancelled, or was gone for good"
+                return "The user cancelled, or did not come back"
             case "timeout":
                 limit = limits.get("timeout_seconds")
                 return f"The time limit of {number(limit)} s was reached" if limit else "The time limit was reached"
@@ -149,7 +149,7 @@ class _Ending:
             return ""
         who = naming.titles_of(self._history, running)
         if self._reason in ("max_iterations", "token_budget"):  # what the floor refuses has not begun
-            return f", when {who} wanted to go on"
+            return f", when {who} was about to continue"
         return f", while {who} {'was' if len(running) == 1 else 'were'} running"
 
     def _without_reason(self, last: TickFacts) -> EndFacts:
@@ -158,12 +158,16 @@ class _Ending:
         tick = self._tick_of(turn) or last
         if self._reason == "completed":
             answered = f"after turn {turn.n:,} had answered" if turn else "with an answer"
-            return self._end("answer", tick, tick.decision, f"The tree ended {answered}, and gave no reason of its own")
+            return self._end("answer", tick, tick.decision, f"The tree ended {answered}, and gave no reason")
         if self._reason == "error":
             return self._failed(turn, last)
         if self._reason in (*_LIMITS, "user_cancelled"):
             return self._end("floor", last, None, f"{self._floor(last)}, and the tree ended without stopping it")
-        because = "the model had given no whole answer" if self._reason == "stuck" else "that is what the facts say"
+        because = (
+            "the model had not given a whole answer"
+            if self._reason == "stuck"
+            else "that follows from the state of the run"
+        )
         said = f"The tree ended without a reason; it counts as {self._reason}, because {because}"
         return self._end("settled", tick, tick.decision, said)
 

@@ -132,9 +132,9 @@ def _check_history(history: History) -> None:
         if at == MOST_NODES:
             raise _damaged("tree.nodes", f"there are more than {MOST_NODES:,}")
         if node.index != at:
-            raise _damaged(f"tree.nodes.{at}", f"node {node.index} stands in the place of node {at}")
+            raise _damaged(f"tree.nodes.{at}", f"node {node.index} is at the position of node {at}")
         if node.parent is not None and not 0 <= node.parent < at:
-            raise _damaged(f"tree.nodes.{at}", f"node {node.parent} does not stand before it")
+            raise _damaged(f"tree.nodes.{at}", f"node {node.parent} does not come before it")
     before = 0
     for at, tick in enumerate(history.ticks):
         if tick.tick <= before:
@@ -142,7 +142,7 @@ def _check_history(history: History) -> None:
         before = tick.tick
     for at, turn in enumerate(history.turns, start=1):
         if turn.n != at:
-            raise _damaged(f"turns.{at - 1}", f"turn {turn.n} stands in the place of turn {at}")
+            raise _damaged(f"turns.{at - 1}", f"turn {turn.n} is at the position of turn {at}")
     _check_part(history, MOST_NODES if tree is None else len(tree.nodes), "")
 
 
@@ -185,10 +185,10 @@ def _check_own(part: Any, nodes: int, where: str) -> None:  # noqa: ANN401  any 
         case model.EvaluationFacts(text=text):
             for clause in part.clauses:
                 if not 0 <= clause.start <= clause.end <= len(text):
-                    raise _damaged(where, f"{clause.start}-{clause.end} is no part of {len(text)} characters")
+                    raise _damaged(where, f"{clause.start}-{clause.end} is not within {len(text)} characters")
             for operand in part.operands:
                 if any(not 0 <= at < len(text) for at in operand.at):
-                    raise _damaged(where, f"{operand.name[:50]!r} does not stand in the text")
+                    raise _damaged(where, f"{operand.name[:50]!r} is not in the text")
 
 
 def _damaged(where: str, problem: str) -> DamagedHistoryError:
@@ -209,4 +209,4 @@ def _check_number(number: float, where: str, *, least: float = -LARGEST) -> None
 def _check_names(names: Iterable[str], where: str) -> None:
     for name in names:
         if len(name) > LONGEST_NAME or _CONTROL.search(name):
-            raise _damaged(where, f"{name[:50]!r} is no name")
+            raise _damaged(where, f"{name[:50]!r} is not a name")

@@ -23,8 +23,8 @@ VERSION = 1
 
 StatusName = Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]
 DELETED: Final[Mapping[str, str]] = {
-    "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",
-    "gone": "its texts and ticks were deleted; its row is left",
+    "figures": "its texts were deleted, so it cannot be replayed or explained; results, times and figures are left",
+    "gone": "its texts and ticks were deleted; only its summary is left",
 }
 """What the store has of a run, in words, where that is not the whole."""
 CACHE_MISSES: Final[Mapping[CacheMiss, str]] = {

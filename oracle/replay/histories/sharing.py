@@ -20,7 +20,7 @@ class TooManyPassesError(UserError):
     """As many runs are being explained as may be at a time."""
 
     status = 503
-    detail = "As many runs are being explained as may be at a time; come back in a moment, or close other views."
+    detail = "Too many runs are being explained at once. Try again in a moment, or close other views."
 
 
 class Passes:
@@ -106,7 +106,7 @@ class Passes:
             idle = next((each for each in self._passes if not each.readers), None)
             if idle is None:
                 raise TooManyPassesError(
-                    f"{self._most} runs are being explained, and no more may be at a time; try again in a moment"
+                    f"{self._most} runs are being explained, which is the most at a time; try again in a moment"
                 )
             self._passes.remove(idle)
         added = Pass(

@@ -96,7 +96,7 @@ def _run_of(kept: _Kept | None, key: RequestKey, *, since: float) -> str | None:
     if kept is None or kept.at <= since:
         return None
     if kept.body not in ("", key.body):
-        raise KeyReusedError("this key was used for another request; a key names one request alone")
+        raise KeyReusedError("this key was used for another request; use a new key for each request")
     return kept.run_id
 
 

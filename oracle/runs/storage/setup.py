@@ -81,7 +81,7 @@ def _versions(connection: Connection, database: Database) -> tuple[str | None, s
     if current is not None and current < known[0]:
         raise StoreSetupError(
             f"the database {database.name!r} was written by an early version of Oracle, whose runs cannot be read "
-            f"(its schema is {current!r}, the oldest that this one reads is {known[0]!r}); begin anew with another "
+            f"(its schema is {current!r}, the oldest that this one reads is {known[0]!r}); start with another "
             "database: `oracle serve --data-dir FOLDER`, or ORACLE_DATABASE_URL"
         )
     if current is not None and current not in known:

@@ -31,12 +31,12 @@ _TRUSTED: Final[Mapping[str, str]] = {
 }
 """What each of these decides: a settings file may have come with a folder from anywhere, so it cannot set them."""
 _GONE: Final[Mapping[str, str]] = {
-    variable_of("shadow_runs"): "shadow runs are under way one at a time",
-    variable_of("shadow_queue"): "100 ended queries may wait for their shadow run",
-    variable_of("shadow_beside"): "shadow runs wait while any query is under way",
-    variable_of("shadow_wait_s"): "shadow runs wait for as long as queries are under way",
-    variable_of("shadow_token_budget"): "a shadow run has the budget of its query; all within an hour have that of "
-    "ORACLE_SHADOW_TOKENS_PER_HOUR",
+    variable_of("shadow_runs"): "shadow runs go one at a time",
+    variable_of("shadow_queue"): "up to 100 ended runs may wait for their shadow run",
+    variable_of("shadow_beside"): "shadow runs wait while any other run is in progress",
+    variable_of("shadow_wait_s"): "shadow runs wait for as long as other runs are in progress",
+    variable_of("shadow_token_budget"): "a shadow run has the budget of the run that it repeats; "
+    "ORACLE_SHADOW_TOKENS_PER_HOUR limits all of them",
 }
 """Settings of former versions, and what holds in their place."""
 _DATABASE = variable_of("database_url")
@@ -157,7 +157,7 @@ def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:
     known = [*map(variable_of, Settings.model_fields), *_OF_THE_SDK]
     for name in sorted(environ):
         if name in _GONE:
-            yield f"{name} is no setting any more and has no effect; remove it: {_GONE[name]}"
+            yield f"{name} is no longer a setting and has no effect; remove it: {_GONE[name]}"
             continue
         near = None if name in known or name in _OF_CLIENTS else _nearest(name, known)
         if near is not None:
@@ -198,7 +198,7 @@ def _explain(error: Mapping[str, Any]) -> str:
         return str(error["msg"])
     field = str(error["loc"][0])
     if SecretStr.__name__ in str(Settings.model_fields[field].annotation):
-        return f"{variable_of(field)} is set to a blank text; set it to what it is to be, or not at all"
+        return f"{variable_of(field)} is blank; give it a value, or unset it"
     return f"{variable_of(field)} must be {_what_is_right(field)}, not {_shortened(repr(error['input']))}"
 
 

@@ -38,9 +38,7 @@ class Tokens(Mapping[str, str]):
         for number, entry in enumerate(text.split(","), start=1):
             token, user = _read_entry(entry, number)
             if token in users:
-                raise ValueError(
-                    f"entry {number} of ORACLE_TOKENS has a token that is there already; each has one user"
-                )
+                raise ValueError(f"entry {number} of ORACLE_TOKENS repeats a token; each token has one user")
             users[token] = user
         return cls(users)
 
@@ -76,7 +74,7 @@ def _read_entry(entry: str, number: int) -> tuple[str, str]:
     if not token or not user:
         raise ValueError(f"{where} has no {'user' if token else 'token'}; {right}")
     if not _TOKEN.fullmatch(token):
-        raise ValueError(f"{where} has a token that is none; it may hold A-Z a-z 0-9 - . _ ~ + / and = alone")
+        raise ValueError(f"{where} has an invalid token; it may contain only A-Z a-z 0-9 - . _ ~ + / and =")
     if len(user) > _LONGEST_USER or not user.isprintable():
         raise ValueError(f"{where} has a user whose name is not 1-{_LONGEST_USER} printable characters")
     return token, user

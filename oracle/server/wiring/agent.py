@@ -179,7 +179,7 @@ def build_model(settings: Settings, *, on_load: OnLoad = lambda _: None, waits_f
         return RoutedModel(settings.model, models, on_load=on_load, waits_for_load=waits_for_load)
     left_out = models.lacks
     if left_out is None and "/" in settings.model:
-        hint = "set ORACLE_MODEL to a model of a provider that there is (docs/models.md)"
+        hint = "set ORACLE_MODEL to a model of a known provider (docs/models.md)"
         left_out = f"there is no provider {settings.model.partition('/')[0]!r}", hint
     if left_out is not None:
         log.warning("provider.left_out", problem=f"{left_out[0]}, so the embedded model answers", hint=left_out[1])
@@ -358,7 +358,7 @@ def _check_named(settings: Settings, trees: ReloadingTrees) -> None:
     for name in settings.trees:
         if not alone.may_be_named(name):
             raise SettingsError(
-                f"ORACLE_TREES names {name!r}, which is no tree that a question can name; see `oracle trees list` "
+                f"ORACLE_TREES names {name!r}, which is not a tree that a question can name; see `oracle trees list` "
                 "(a folder of trees goes into ORACLE_TREES_DIR)"
             )
 

@@ -112,7 +112,11 @@ def test_a_run_whose_texts_were_deleted_cannot_be_replayed(oracle, database, cap
     capfd.readouterr()
     for command in ("replay", "scenario"):
         ran = oracle("runs", command, run)
-        assert (ran.code, ran.out, ran.err) == (1, "", "Error: its texts and ticks were deleted; its row is left\n")
+        assert (ran.code, ran.out, ran.err) == (
+            1,
+            "",
+            "Error: its texts and ticks were deleted; only its summary is left\n",
+        )
 
 
 @on_both_databases

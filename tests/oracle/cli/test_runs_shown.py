@@ -94,7 +94,7 @@ def test_a_run_that_is_gone_shows_what_is_left(oracle, data):
     folder, (*_, gone) = data
     ran = oracle("runs", "show", gone.id, "--data-dir", folder)
     assert ran.code == 0
-    assert "its texts and ticks were deleted; its row is left" in ran.out
+    assert "its texts and ticks were deleted; only its summary is left" in ran.out
     assert "secret" not in ran.out
 
 

@@ -188,10 +188,10 @@ def test_a_warning_of_a_missed_cache_says_what_it_costs_where_prices_are_known(o
     words = "warning cache-missed: each round asks another model here than at 'llm_turn' on line 11"
     plain = oracle("trees", "check", "two.yaml").out
     assert f"two.yaml:13:15: {words}" in plain
-    assert "some 8,000 tokens are written to it each time in place of read\n" in plain
+    assert "some 8,000 tokens are written to it instead of read\n" in plain
     monkeypatch.setenv("ORACLE_PRICES", str(tmp_path / "prices.yaml"))
     priced = oracle("trees", "check", "two.yaml").out
-    assert "in place of read, which is 27.60 EUR for 1,000 such turns of claude-sonnet-5-5\n" in priced
+    assert "instead of read, which is 27.60 EUR for 1,000 such turns of claude-sonnet-5-5\n" in priced
     monkeypatch.setenv("ORACLE_FEATURES", "-usage")
     assert "EUR" not in oracle("trees", "check", "two.yaml").out
     (tmp_path / "prices.yaml").write_text("currency: Euro\n")

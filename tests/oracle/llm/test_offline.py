@@ -120,7 +120,7 @@ async def test_a_code_question_is_answered_with_the_passage_and_its_place(query)
     assert place
     assert 1 <= int(place[1]) <= len(AUTH.splitlines())
     assert "Lets a request through when its bearer token is valid." in answer.text
-    assert answer.text.startswith("I am the offline model: no language model")
+    assert answer.text.startswith("I am the offline model: not a language model")
     assert answer.signal.type == "context_sufficient"
     assert answer.signal.sources_found >= 1
     assert not answer.warnings

@@ -273,11 +273,11 @@ def test_tokens_tell_users_and_may_end_as_base64_does(monkeypatch):
         ("a=b,=hush-hush", "entry 2 of ORACLE_TOKENS has no token; entries are token=user, separated by commas"),
         (
             "hush-hush=a,hush-hush=b",
-            "entry 2 of ORACLE_TOKENS has a token that is there already; each has one user",
+            "entry 2 of ORACLE_TOKENS repeats a token; each token has one user",
         ),
         (
             "hush hush=a",
-            "entry 1 of ORACLE_TOKENS has a token that is none; it may hold A-Z a-z 0-9 - . _ ~ + / and = alone",
+            "entry 1 of ORACLE_TOKENS has an invalid token; it may contain only A-Z a-z 0-9 - . _ ~ + / and =",
         ),
         (
             "hush-hush=a\tb",
@@ -306,7 +306,7 @@ def test_no_secret_is_in_what_settings_say_of_themselves(monkeypatch):
 @pytest.mark.parametrize("name", ["ORACLE_JWT_SECRET", "ORACLE_DATABASE_URL"])
 def test_a_blank_secret_is_refused(monkeypatch, name):
     monkeypatch.setenv(name, "  ")
-    with pytest.raises(SettingsError, match=f"^{name} is set to a blank text; set it to what it is to be, or not"):
+    with pytest.raises(SettingsError, match=f"^{name} is blank; give it a value, or unset it"):
         read_settings()
 
 
@@ -400,8 +400,8 @@ def test_a_slip_in_a_name_is_told_and_foreign_names_are_not():
 
 def test_a_setting_of_a_former_version_is_named_with_what_holds_in_its_place():
     queue, budget = misspelt_variables({"ORACLE_SHADOW_QUEUE": "7", "ORACLE_SHADOW_TOKEN_BUDGET": "9000"})
-    assert queue.startswith("ORACLE_SHADOW_QUEUE is no setting any more and has no effect; remove it: 100 ended")
-    assert budget.endswith("all within an hour have that of ORACLE_SHADOW_TOKENS_PER_HOUR")
+    assert queue.startswith("ORACLE_SHADOW_QUEUE is no longer a setting and has no effect; remove it: up to 100 ended")
+    assert budget.endswith("ORACLE_SHADOW_TOKENS_PER_HOUR limits all of them")
 
 
 def test_the_table_has_every_setting_with_its_default_and_a_meaning():

@@ -16,8 +16,8 @@ def mistakes(*steps: str) -> list[tuple[int, str]]:
     return []
 
 
-TWICE = "the tools were run already, on line 5; a call is run once"
-BESIDE = "this turn would speak beside the one on line 4; an answer has one voice"
+TWICE = "the tools have already been run, on line 5"
+BESIDE = "this turn and the one on line 4 would write the answer at the same time"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tests.oracle.runs.record.test_figures import Told
 from tests.oracle.runs.running import managed
 
 SECRET = "Rumpelstiltskin"
-SENTENCE = "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left"
+SENTENCE = "its texts were deleted, so it cannot be replayed or explained; results, times and figures are left"
 SIGNAL = f'<signal type="stuck"><attempted>["x"]</attempted><blocker>no {SECRET}</blocker></signal>'
 SCRIPTS: dict[str, list[ScriptedTurn]] = {
     "tools": [says(f"{SECRET}?", calls("probe", query=SECRET)), answers(f"{SECRET}.")],
@@ -121,7 +121,7 @@ async def test_a_run_that_is_gone_has_its_row_and_the_sentence(store: Store) -> 
     await store.conversations.forget(record.user_id, record.context_id)
     history = await read(store, record)
     assert (history.run.kept, history.ticks, history.turns) == ("gone", [], [])
-    assert history.problem == "its texts and ticks were deleted; its row is left"
+    assert history.problem == "its texts and ticks were deleted; only its summary is left"
 
 
 @pytest.mark.parametrize("kept", ["figures", "gone"])

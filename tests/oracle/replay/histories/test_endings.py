@@ -84,7 +84,7 @@ WAYS = {
         *(
             "answer",
             "llm_turn",
-            "The tree ended after turn 1 had answered, and gave no reason of its own.",
+            "The tree ended after turn 1 had answered, and gave no reason.",
             "completed",
         ),
     ),
@@ -117,7 +117,7 @@ WAYS = {
         *(
             "floor",
             None,
-            "The limit of turns was reached, 2 of 2 turns, when llm_turn wanted to go on; no node",
+            "The limit of turns was reached, 2 of 2 turns, when llm_turn was about to continue; no node",
             "max_iterations",
         ),
         limits=(("max_iterations", 2),),
@@ -166,8 +166,8 @@ async def hanging(it: Managed, tree: str) -> RunRecord:
 @pytest.mark.parametrize(
     ("tree", "by", "kind", "sentence"),
     [
-        ("oracle", "guard", "cancelled", "The user has cancelled, or has gone for good."),
-        ("own", "floor", None, "The user cancelled, or was gone for good, while llm_turn was running; no node"),
+        ("oracle", "guard", "cancelled", "The user has cancelled, or did not come back."),
+        ("own", "floor", None, "The user cancelled, or did not come back, while llm_turn was running; no node"),
     ],
 )
 async def test_a_cancel_is_told_by_the_guard_or_by_the_floor(store, archive, tree, by, kind, sentence):

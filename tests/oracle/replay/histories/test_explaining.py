@@ -348,7 +348,7 @@ async def test_a_forgotten_run_has_its_row(store: Store, archive: Archive):
     history = log.explained()
     assert history.run.kept == "gone"
     assert history.run.question == ""
-    assert "its texts and ticks were deleted; its row is left" in history.problem
+    assert "its texts and ticks were deleted; only its summary is left" in history.problem
     assert history.end is not None
     assert history.end.reason == "completed"
 

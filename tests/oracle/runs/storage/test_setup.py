@@ -125,7 +125,7 @@ async def test_a_database_from_before_the_oldest_migration_is_left_alone(empty_s
     message = await refusal(empty_store_url)
     assert "early version of Oracle" in message
     assert "'0019'" in message
-    assert "begin anew with another database: `oracle serve --data-dir FOLDER`" in message
+    assert "start with another database: `oracle serve --data-dir FOLDER`" in message
 
 
 async def test_the_database_of_another_program_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:

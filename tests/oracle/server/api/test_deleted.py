@@ -10,7 +10,7 @@ from oracle.server.api.replies import TickList
 from tests.oracle.server.api.test_recorded import ANSWER, CALL, CALLS, QUESTION
 from tests.support.databases import DATABASES
 
-SENTENCE = "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left"
+SENTENCE = "its texts were deleted, so it cannot be replayed or explained; results, times and figures are left"
 SAID = ("Looking", "Found it", "Which files")
 
 
