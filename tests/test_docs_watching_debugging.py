@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+from oracle.features.debugging.command import USAGE
 from oracle.runs.storage.breakpoints import BreakpointKind
 from tests.oracle.runs.debugging.sessions import LLM_TURN
 from tests.oracle.runs.running import PATIENCE_S
@@ -19,6 +20,13 @@ ANSWERS = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", PAGE, r
 
 def test_every_kind_of_breakpoint_is_explained():
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(get_args(BreakpointKind))
+
+
+def test_every_command_of_the_debugger_is_explained():
+    table = PAGE.split("| command | does |")[1].split("\n\n")[0]
+    assert {each.split()[0] for each in re.findall(r"`([^`]+)`", table)} - {"failure"} == set(
+        re.findall(r"^(\w+) ", USAGE.rpartition("\n")[0], re.MULTILINE)
+    )
 
 
 async def test_the_calls_of_the_page_debug_a_run(tmp_path: Path) -> None:

@@ -106,9 +106,7 @@ class ServedSource:
 
     async def answer(self, run: str, delivery: Mapping[str, Any]) -> None:
         """Answer one of them."""
-        async with _troubles(self._client):
-            response = await self._client.post(f"/api/oracle/runs/{run}/deliveries", json=dict(delivery))
-            _check(response, run)
+        await self.send("POST", f"/api/oracle/runs/{run}/deliveries", delivery, run=run)
 
     async def history(self, run: str) -> History:
         """Everything that the service has of the run."""
@@ -165,6 +163,18 @@ class ServedSource:
         except ValidationError as error:
             first = one_line(error.errors()[0]["msg"])
             raise CommandError(f"the answer is not from an Oracle service ({first}); check --url") from None
+
+    async def send(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, run: str = "") -> Any:  # noqa: ANN401  JSON data
+        """Make a call that changes something; returns its answer, `None` if that is empty.
+
+        Raises:
+            UnclearRunError: there is no such run.
+            CommandError: the service cannot be reached, or refuses.
+        """
+        async with _troubles(self._client):
+            response = await self._client.request(method, path, json=None if body is None else dict(body))
+            _check(response, run)
+            return from_json(response.content) if response.content else None
 
     async def _bodies(self, parameters: Mapping[str, Any], limit: int) -> AsyncIterator[dict[str, Any]]:
         """Rows of runs, newest first, page by page."""
@@ -310,7 +320,7 @@ def _check(response: httpx2.Response, run: str) -> None:
         CommandError: the service refuses.
     """
     match response.status_code:
-        case httpx2.codes.OK | httpx2.codes.ACCEPTED:
+        case httpx2.codes.OK | httpx2.codes.CREATED | httpx2.codes.ACCEPTED | httpx2.codes.NO_CONTENT:
             return
         case httpx2.codes.NOT_FOUND if run:
             raise UnclearRunError(run)

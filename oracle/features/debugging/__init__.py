@@ -1,6 +1,7 @@
 """Live debugging for operators: pause and step runs, change their values, force results, set breakpoints.
 
-`oracle.runs.debugging` pauses the runs; this package has the HTTP calls and the setting.
+`oracle.runs.debugging` pauses the runs; this package has the HTTP calls, the settings and `oracle debug`, and finds
+out which nodes the next tick of a run begins.
 """
 
 from oracle.core.features import Feature, Setting
@@ -25,6 +26,7 @@ FEATURE = Feature(
         ),
     ),
     calls=("oracle.features.debugging.calls:router",),
+    commands={"debug": ("oracle.features.debugging.command:debug", "Pause a run of a service and step through it.")},
     opens="oracle.features.debugging.calls:open_debugger",
     when="debug",
 )
