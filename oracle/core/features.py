@@ -37,6 +37,7 @@ DEFAULT_FEATURES: Final = (
     "oracle.features.large_results",
     "oracle.features.spending",
     "oracle.features.structured_answers",
+    "oracle.features.evidence",
     "oracle.server.connect.openai",
     "oracle.server.connect.ai_sdk",
     "oracle.server.connect.ag_ui",

@@ -44,6 +44,8 @@ OTHER_REASONS: Final = ("there is more to read", "one file is left to check")
 PLAIN: Final = "The login is in auth.py, line 12."
 _PLAIN_INTENT: Final = "context_sufficient"
 ANNOUNCEMENT: Final = "Let me read the next file."
+CLAIMS_NOTHING: Final = "It is as you say."
+"""For trees that match claims with what was read, which has nothing of `PLAIN`."""
 QUESTION: Final = "Which of the two files do you mean?"
 INTENTS: Final[dict[str, str]] = {
     "context_sufficient": PLAIN,
@@ -196,7 +198,7 @@ class Vocabulary:
         """Whether the reply is varied by signals: without tools, and with the plainest call."""
         if not (self._named_signals or seen.depends_on(SIGNAL_KEYS)):
             return False
-        if reply.text == ANNOUNCEMENT:  # with a signal it is as any other text
+        if reply.text in (ANNOUNCEMENT, CLAIMS_NOTHING):  # with a signal it is as any other text
             return False
         return not reply.calls or (reply.calls == ("read",) and bool(reply.text))
 
@@ -230,6 +232,8 @@ class Vocabulary:
             yield Reply(text, confidence=self.confidences[0])
         if "announcements" in self._reads.keys:
             yield Reply(ANNOUNCEMENT, confidence=self.confidences[0])
+        if "unmatched_claims" in self._reads.keys:
+            yield Reply(CLAIMS_NOTHING, confidence=self.confidences[0])
         for calls in self._calls(can_write=can_write):
             yield Reply(PLAIN, calls=calls, confidence=self.confidences[0])
         for names, arguments in self.arguments:
