@@ -244,7 +244,7 @@ async def chat_rated(it: Gallery) -> AsyncIterator[Scene]:
 @scene("chat-rating")
 async def chat_rating(it: Gallery) -> AsyncIterator[Scene]:
     async def write(tab: Tab) -> None:
-        await tab.page.get_by_role("button", name="Change why…").click()
+        await tab.page.get_by_role("button", name="Edit comment…").click()
 
     async with rated(it, "no-progress"):
         yield Scene(f"/chat/{it.conversations['no-progress']}", write)

@@ -69,7 +69,7 @@ async def test_a_question_whose_response_was_lost_is_asked_once(browse, line, de
     ).to_be_visible()
     line.cut_after("x-run-id")
     await tab.ask(question)
-    await expect(tab.page.get_by_text("The question is sent again, but asked only once.")).to_be_visible()
+    await expect(tab.page.get_by_text("The question is sent again, but runs only once.")).to_be_visible()
     line.mend()
     await tab.page.get_by_role("button", name="Try now").click()
     await expect(said(tab.page, "Nowhere.")).to_be_visible()

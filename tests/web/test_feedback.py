@@ -41,7 +41,7 @@ async def test_an_answer_is_rated_by_keyboard_with_a_reason_and_that_is_shown_ag
     await expect(up).to_be_focused()
     await down.press("Space")
     await pressed(tab, up=False, down=True)
-    await tab.page.get_by_role("button", name="Say why…").press("Enter")
+    await tab.page.get_by_role("button", name="Add a comment…").press("Enter")
     field = tab.page.get_by_role("textbox", name="What was not helpful?")
     await expect(field).to_be_focused()
     await field.fill("x" * 2_001)

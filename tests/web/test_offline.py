@@ -21,7 +21,7 @@ def settings():
 
 @pytest.mark.parametrize(
     ("user", "advice"),
-    [(OPERATOR, "To use one, set ANTHROPIC_API_KEY"), ("alice", "Whoever runs this service can connect one.")],
+    [(OPERATOR, "To use one, set ANTHROPIC_API_KEY"), ("alice", "The operator of this service can connect one.")],
 )
 async def test_a_conversation_says_once_that_the_offline_model_answered(tab, user, advice) -> None:
     await tab.context.add_init_script(f"sessionStorage.setItem('oracle.token', '{TOKENS[user]}')")

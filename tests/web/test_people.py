@@ -64,7 +64,7 @@ async def test_a_call_waits_in_the_chat_until_it_is_approved_with_other_argument
     field = asked.get_by_role("textbox", name="Arguments, as JSON")
     await expect(field).to_be_focused()
     await field.fill("{")
-    await expect(asked.get_by_role("button", name="Approve these")).to_be_disabled()
+    await expect(asked.get_by_role("button", name="Approve as edited")).to_be_disabled()
     tab.watch.allow("422")
     await field.fill(json.dumps({"path": "b.md"}))
     await field.press("Control+Enter")

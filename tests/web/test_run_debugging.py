@@ -58,7 +58,7 @@ async def test_a_run_is_paused_stepped_changed_and_goes_on(tab, user, desk) -> N
         await value.fill('"Answer in one sentence."')
         await tab.page.get_by_role("button", name="Set for the next tick").click()
         await expect(paused(tab)).to_contain_text('hint = "Answer in one sentence."')
-        await paused(tab).get_by_role("button", name="Go on").click()
+        await paused(tab).get_by_role("button", name="Resume").click()
         await stream.rest()
     await expect(tab.page.locator(".run-head").get_by_text("completed")).to_be_visible()
     assert any("Answer in one sentence." in text_of_request(body) for body in desk.bodies)
@@ -83,9 +83,9 @@ async def test_a_condition_halts_a_run_and_a_result_is_forced(tab, user, desk) -
         await nodes.select_option(label=label)
         await tab.page.get_by_role("button", name="Success", exact=True).click()
         await expect(paused(tab)).to_contain_text("warn_near_limits → success")
-        await paused(tab).get_by_role("button", name="Go on").click()
+        await paused(tab).get_by_role("button", name="Resume").click()
         await expect(paused(tab)).to_contain_text("Paused because this became true: turn >= 1")
-        await paused(tab).get_by_role("button", name="Go on").click()
+        await paused(tab).get_by_role("button", name="Resume").click()
         await stream.rest()
     await expect(paused(tab)).to_have_count(0)
 
@@ -102,6 +102,9 @@ async def test_the_service_keeps_breakpoints_at_nodes(tab, user, desk) -> None:
         await tab.page.keyboard.press("d")
         await tab.page.keyboard.press("b")
         await tab.page.get_by_role("button", name="Breakpoints…").click()
+        target = await tab.page.locator(".source-rows .source-breakpoint").first.bounding_box()
+        assert target is not None
+        assert min(target["width"], target["height"]) >= 24
         dialog = tab.page.get_by_role("dialog", name="Breakpoints")
         await expect(dialog).to_contain_text(re.compile(r"llm_turn oracle:\d+ tree oracle, runs of local"))
         await tab.page.reload()
@@ -110,7 +113,7 @@ async def test_the_service_keeps_breakpoints_at_nodes(tab, user, desk) -> None:
         await dialog.get_by_role("button", name="Remove the breakpoint").last.click()
         await expect(dialog).not_to_contain_text("llm_turn")
         await tab.page.keyboard.press("Escape")
-        await paused(tab).get_by_role("button", name="Go on").click()
+        await paused(tab).get_by_role("button", name="Resume").click()
         await stream.rest()
     await expect(tab.page.locator(".run-head").get_by_text("completed")).to_be_visible()
 
@@ -141,6 +144,7 @@ async def test_breakpoints_are_set_and_removed_in_the_editor(tab, user) -> None:
     target = await tab.page.locator(".cm-breakpoint-gutter").bounding_box()
     assert target is not None
     assert target["width"] >= 24
+    await expect(points.first.locator("..")).to_have_css("height", "24px")
     await tab.page.locator(".cm-content").press("F9")
     await expect(tab.page.locator(".cm-breakpoint.is-set")).to_have_count(1)
     (made,) = (await user.http.get(BREAKPOINTS)).json()["breakpoints"]

@@ -174,11 +174,11 @@ async def test_defaults_are_a_press_away_for_one_field_and_for_all(tab, user) ->
     await tab.go("/settings")
     await tab.page.get_by_role("button", name="Turns: default 15").click()
     await expect(bar(tab)).to_contain_text("Saved. Turns 3 → 15.")
-    await tab.page.get_by_role("button", name="All to defaults…").click()
+    await tab.page.get_by_role("button", name="Reset all…").click()
     await tab.page.get_by_role("button", name="Keep them").click()
     assert (await saved(user))["timeout_seconds"] == 60
-    await tab.page.get_by_role("button", name="All to defaults…").click()
-    await tab.page.get_by_role("button", name="Set to defaults").click()
+    await tab.page.get_by_role("button", name="Reset all…").click()
+    await tab.page.get_by_role("button", name="Reset all", exact=True).click()
     await expect(box(tab, "timeout_seconds")).to_have_value("120")
     await expect(bar(tab)).to_contain_text("All limits are at their defaults.")
 

@@ -2,7 +2,16 @@
 import "./Mark.css";
 
 export type MarkKind =
-  "success" | "failure" | "running" | "halted" | "not-asked" | "error" | "warning" | "info" | "breakpoint";
+  | "success"
+  | "failure"
+  | "running"
+  | "halted"
+  | "not-asked"
+  | "error"
+  | "warning"
+  | "info"
+  | "breakpoint"
+  | "paused";
 
 const WORDS: Record<MarkKind, string> = {
   success: "success",
@@ -14,6 +23,7 @@ const WORDS: Record<MarkKind, string> = {
   warning: "warning",
   info: "information",
   breakpoint: "breakpoint",
+  paused: "paused here",
 };
 
 const SHAPES: Record<MarkKind, React.ReactNode> = {
@@ -53,6 +63,7 @@ const SHAPES: Record<MarkKind, React.ReactNode> = {
     </>
   ),
   breakpoint: <circle cx="6" cy="6" r="4.5" fill="currentColor" />,
+  paused: <path d="M0 1.5h6.5L12 6l-5.5 4.5H0z" fill="currentColor" />,
 };
 
 interface MarkProps {

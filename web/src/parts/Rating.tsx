@@ -80,7 +80,7 @@ export function Rating({ runId, given, canRate }: RatingProps) {
         })}
         {now && !isWriting && (
           <button type="button" className="text-button" onClick={() => setWriting(true)}>
-            {now.text ? "Change why…" : "Say why…"}
+            {now.text ? "Edit comment…" : "Add a comment…"}
           </button>
         )}
       </span>

@@ -235,7 +235,7 @@ export function debugSentence(done: DebugFacts): string {
     case "paused":
       return done.why ? `Paused by a breakpoint${done.path ? ` at ${done.path}` : ""}.` : `Paused${by}.`;
     case "pausing":
-      return `A pause was asked for${by}.`;
+      return `A pause was requested${by}.`;
     case "stepped":
       return `Stepped one tick${by}.`;
   }

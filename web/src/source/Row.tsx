@@ -4,7 +4,7 @@ import { Mark as MarkSign } from "@/parts/Mark";
 import { FileIcon } from "@/parts/icons";
 import { Mark, markWord } from "@/run/marks";
 import type { RowValues } from "@/run/operands";
-import { guidesOf, segmentsOf, type Guide, type TickView } from "@/run/rows";
+import { guidesOf, segmentsOf, type Guide, type Segment, type TickView } from "@/run/rows";
 import { leftOf, type PlacedRow } from "./arrange";
 import type { BreakpointMark } from "./interface";
 import { markKind } from "./markKind";
@@ -12,6 +12,7 @@ import { markKind } from "./markKind";
 const MARK = "absolute top-1 grid";
 const FREE = "opacity-30 hover:enabled:opacity-60"; // seen before it is looked for
 const EDGE_PX = 4; // between the code and the matrix
+const LEAST_SAID = 6; // characters: fewer say nothing
 
 /** What all rows share. */
 export interface RowFrame {
@@ -49,11 +50,17 @@ export const Row = memo(function Row(props: RowProps) {
   const { id, shown, frame, top, number, isSelected, isSticky = false } = props;
   const { row, mark } = shown;
   const left = frame.gutter + leftOf(row.x, frame.base);
-  const style: CSSProperties = { height: isSticky ? 20 : shown.height };
+  const style: CSSProperties = { height: shown.height };
   if (top !== null) style.transform = `translateY(${top}px)`;
   const category = shown.node === null ? undefined : frame.view.source.nodes[shown.node]?.category;
   const isLeaf = category !== "composite" && category !== "decorator";
   const tone = toneClass(shown, frame.otherLeft !== null);
+  const segments = segmentsOf(shown, frame.view.source);
+  const { kept, room, isTight } = fitOf(
+    shown,
+    segments,
+    (frame.codeWidth - left - EDGE_PX) / frame.charWidth,
+  );
   const semantics = isSticky
     ? { "aria-hidden": true }
     : {
@@ -87,12 +94,12 @@ export const Row = memo(function Row(props: RowProps) {
         </span>
       )}
       <span
-        className="source-code"
+        className={`source-code ${isTight ? "is-tight" : ""}`}
         role="gridcell"
         style={{ left, width: Math.max(40, frame.codeWidth - left - EDGE_PX) }}
       >
-        <span className="source-text">
-          {segmentsOf(shown, frame.view.source).map((segment, at) => (
+        <span className="source-text" style={{ minWidth: `${kept}ch` }}>
+          {segments.map((segment, at) => (
             <span
               key={at}
               className={`source-token is-${segment.kind}${isLeaf && segment.kind === "kind" ? " is-leaf" : ""}${segment.tone === undefined ? "" : ` is-${segment.tone}`}`}
@@ -113,15 +120,15 @@ export const Row = memo(function Row(props: RowProps) {
         {shown.include !== "" && (
           <span className="source-include">
             <FileIcon size={11} />
-            {shown.include}
+            <span>{shown.include}</span>
           </span>
         )}
-        {shown.said !== "" && (
+        {shown.said !== "" && room >= LEAST_SAID && (
           <span className={`source-said ${mark === Mark.running ? "is-running" : ""}`}>
             {emphasised(shown.said)}
           </span>
         )}
-        {shown.values?.place === "behind" && <Behind values={shown.values} />}
+        {shown.values?.place === "behind" && <Behind values={shown.values} room={room} />}
       </span>
       {shown.values !== null && !isSticky && <Below values={shown.values} left={left} frame={frame} />}
     </div>
@@ -139,22 +146,17 @@ function Gutter({ shown, frame, canBreak, breakpoint, isPaused, isSticky = false
         <span role="gridcell">
           <button
             type="button"
-            className={`source-breakpoint absolute top-0 left-0 grid place-items-start w-12 h-full border-0 pt-1.25 pr-0 pb-0 pl-0.75 bg-transparent ${breakpoint === undefined ? FREE : breakpoint.enabled ? "" : "opacity-40"}`}
+            className={`source-breakpoint absolute inset-y-0 left-0 grid place-items-start w-12 border-0 pt-1.25 pr-0 pb-0 pl-0.75 bg-transparent ${isPaused ? "" : breakpoint === undefined ? FREE : breakpoint.enabled ? "" : "opacity-40"}`}
             aria-label={`${breakpoint === undefined ? "Set" : "Remove"} breakpoint in line ${row.line}`}
-            title={breakpoint?.problem}
+            title={isPaused ? "Paused here" : breakpoint?.problem}
             tabIndex={-1}
             disabled={!canBreak}
           >
-            <MarkSign kind="breakpoint" size={10} label={null} />
+            <MarkSign kind={isPaused ? "paused" : "breakpoint"} size={isPaused ? 12 : 10} label={null} />
           </button>
         </span>
       )}
-      {isPaused && (
-        <span
-          className="absolute top-1.25 left-0.75 border-5 border-transparent border-l-8 border-l-warn-fill"
-          title="Paused here"
-        />
-      )}
+      {isSticky && isPaused && <MarkSign kind="paused" className="absolute top-1 left-0.75" />}
       <span className="absolute left-3.5 w-7.5 text-ink-3 text-xs text-right [.is-narrow_&]:left-1">
         {row.line}
       </span>
@@ -202,10 +204,11 @@ function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
   );
 }
 
-function Behind({ values }: { values: RowValues }) {
+function Behind({ values, room }: { values: RowValues; room: number }) {
+  const left = room - (values.verdict === null ? 0 : values.verdict.text.length + 3);
   return (
     <>
-      {values.list.length > 0 && <span className="source-said">{listOf(values)}</span>}
+      {values.list.length > 0 && left >= LEAST_SAID && <span className="source-said">{listOf(values)}</span>}
       {values.verdict !== null && <VerdictWord values={values} />}
     </>
   );
@@ -274,6 +277,26 @@ function listOf(values: RowValues): ReactNode[] {
       {name} <b>{text}</b>
     </span>
   ));
+}
+
+/** What of a line with so much room is never cut, and what is left for values, in characters. */
+function fitOf({ tag, note, said }: PlacedRow, segments: readonly Segment[], room: number) {
+  const kind = segments.findIndex((each) => each.kind === "kind");
+  const end = segments[kind + 1]?.text === ":" ? kind + 2 : kind + 1;
+  const length = (some: readonly Segment[]) => some.reduce((sum, each) => sum + each.text.length, 0);
+  const more = end < segments.length ? 2 : 0; // a space and the ellipsis
+  const kept = Math.min(
+    length(segments.slice(0, end)) + more,
+    tag === "" ? room : Math.max(3, room - tag.length - 7),
+  );
+  const whole = [tag, note, said].reduce(
+    (sum, each) => sum + (each === "" ? 0 : each.length + 3),
+    length(segments),
+  );
+  const isTight = whole > room;
+  const beside =
+    (tag === "" ? 0 : tag.length + 3) + (note === "" ? 0 : isTight && tag !== "" ? 4 : note.length + 3);
+  return { kept, room: room - kept - beside, isTight };
 }
 
 /** Figures and quoted texts stand out. */

@@ -73,6 +73,7 @@ export function SourceView({
   const isNarrow = size.width < 480;
   const gutter = isNarrow ? 62 : 76;
   const mostSticky = isNarrow ? 2 : 4;
+  const sparePx = onToggleBreakpoint === undefined ? 0 : 4;
 
   const longest = Math.max(model.ticks.length, otherModel.ticks.length);
   const shared = { axis, width: size.width, longest };
@@ -103,6 +104,7 @@ export function SourceView({
         charWidth,
         viewHeight: size.height,
         mostSticky,
+        sparePx,
         other: hasOther ? { model: otherModel, at: otherAt } : undefined,
       }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the versions stand for what the models hold
@@ -121,6 +123,7 @@ export function SourceView({
       charWidth,
       size.height,
       mostSticky,
+      sparePx,
     ],
   );
   const { shown, source, tops, path } = arranged;
@@ -242,7 +245,7 @@ export function SourceView({
     onWindow?.(isWhole ? null : { first, end });
   }, [onWindow, isWhole, first, end]);
 
-  const sticky = stickyAt(arranged, scrolled, mostSticky);
+  const sticky = stickyAt(arranged, scrolled, mostSticky).map((each) => ({ ...each, height: STICKY_PX }));
   const windowTop = Math.max(0, Math.floor(scrolled / STEP_PX) * STEP_PX - STEP_PX);
   const windowEnd = windowTop + size.height + 3 * STEP_PX;
   const from = rowAtHeight(tops, windowTop);
@@ -262,7 +265,9 @@ export function SourceView({
   const matrixHeight = Math.min(windowEnd, bodyHeight) - windowTop;
   const rowY = (index: number): number => (tops[from + index] ?? 0) - windowTop;
   return (
-    <div className={`flex flex-1 flex-col min-w-0 min-h-0 bg-surface ${isNarrow ? "is-narrow" : ""}`}>
+    <div
+      className={`flex flex-1 flex-col min-w-0 min-h-0 bg-surface ${isNarrow ? "is-narrow" : ""} ${sparePx > 0 ? "is-spaced" : ""}`}
+    >
       <div
         className="relative flex flex-none items-center h-9 border-b border-line"
         style={{ paddingRight: size.width - codeWidth }}

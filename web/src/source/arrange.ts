@@ -35,6 +35,8 @@ export interface ArrangeOptions {
   /** Of the visible part. */
   readonly viewHeight: number;
   readonly mostSticky: number;
+  /** What each row is higher than its text, for targets in the gutter; 0 by default. */
+  readonly sparePx?: number;
   /** A second run, at one of its ticks. */
   readonly other?: { readonly model: RunModel; readonly at: number } | undefined;
 }
@@ -99,7 +101,7 @@ export function stickyAt(arranged: Arrangement, top: number, mostSticky: number)
 }
 
 function place(model: RunModel, options: ArrangeOptions, base: number): Arrangement {
-  const { codeWidth, charWidth } = options;
+  const { codeWidth, charWidth, sparePx = 0 } = options;
   const room = (x: number): number => (codeWidth - leftOf(x, base) - EDGE_PX) / charWidth;
   const view = { at: options.at, follow: options.follow, opened: options.opened, room };
   const { other } = options;
@@ -115,6 +117,7 @@ function place(model: RunModel, options: ArrangeOptions, base: number): Arrangem
     const isRemoved = versions?.isRemoved(each.row.index) === true;
     const own: PlacedRow = {
       ...each,
+      height: each.height + sparePx,
       key: String(each.row.index),
       beside: each.row,
       sign: isRemoved ? "-" : "",
@@ -127,6 +130,7 @@ function place(model: RunModel, options: ArrangeOptions, base: number): Arrangem
       const mark = fresh.node === null ? null : fresh.mark;
       return {
         ...fresh,
+        height: fresh.height + sparePx,
         key: `+${row.index}`,
         beside: each.row,
         sign: "+",

@@ -2,6 +2,7 @@
 import { MARGIN_PX, type Columns, type ColumnWindow } from "@/run/columns";
 import { isAtWork, Mark } from "@/run/marks";
 import type { RunModel } from "@/run/model";
+import { ROW_PX } from "@/run/rows";
 import { addDiamond, drawSeam, drawWarning, fillBox, strokeLine, write, type Pen } from "./pen";
 import type { ColourName, Palette } from "./palette";
 
@@ -82,9 +83,9 @@ function drawMarks(pen: Pen, { model, palette, columns, window }: Matrix, rows: 
     error: new Path2D(),
     dot: new Path2D(),
   };
-  for (const { node, y: top } of rows) {
+  for (const { node, y: top, height } of rows) {
     if (node === null) continue;
-    const y = top + 10;
+    const y = top + (ROW_PX + (height % ROW_PX)) / 2;
     let asked = -1; // the last turn in which it was
     for (let at = window.first; at < window.end; at++) {
       const mark = model.mark(node, at);
@@ -92,12 +93,12 @@ function drawMarks(pen: Pen, { model, palette, columns, window }: Matrix, rows: 
       const w = columns.w[at] ?? 0;
       const middle = x + Math.min(w, 24) / 2;
       const size = Math.max(3, Math.min(MOST_MARK_PX, w - 3));
-      const height = Math.max(9, size);
+      const tall = Math.max(9, size);
       const turn = model.ticks[at]?.turn ?? 0;
       if (mark !== Mark.notAsked) asked = turn;
       switch (mark) {
         case Mark.success:
-          paths.ok.roundRect(middle - size / 2, y - height / 2, size, height, 2);
+          paths.ok.roundRect(middle - size / 2, y - tall / 2, size, tall, 2);
           break;
         case Mark.guard:
           paths.ok.roundRect(middle - Math.min(2, size / 2), y - 2, Math.min(4, size), 4, 1);

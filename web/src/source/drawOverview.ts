@@ -3,7 +3,7 @@ import type { RunModel } from "@/run/model";
 import { compact, duration } from "@/parts/format";
 import type { TickRange } from "./interface";
 import { stateOf } from "@/parts/interrupts/asking";
-import { addDiamond, drawAsked, drawSeam, drawWarning, fillBox, strokeLine, write } from "./pen";
+import { addDiamond, drawAsked, drawSeam, drawWarning, fillBox, fontOf, strokeLine, write } from "./pen";
 import type { Pen, Words } from "./pen";
 import type { Palette } from "./palette";
 
@@ -85,17 +85,21 @@ export function drawOverview(pen: Pen, drawing: OverviewDrawing): void {
   if (drawing.window !== null) drawWindow(pen, drawing, drawing.window);
 }
 
-/** Write words, behind the play head if it would hide them; answers where they end. */
+/** Write words up to a place, beside the play head if it would hide them; answers where they end, or begin if there is no room. */
 function writeClear(
   pen: Pen,
   { palette, scale, at }: OverviewDrawing,
   text: string,
-  [left, y]: readonly [number, number],
+  [left, y, until]: readonly [number, number, number],
   words: Words,
 ): number {
   const head = scale.xAt(at);
-  const isHidden = left < head + HEAD_PX && head - HEAD_PX < left + pen.measureText(text).width;
-  const x = isHidden ? head + HEAD_PX + 2 : left;
+  pen.font = fontOf(palette, words);
+  const room = pen.measureText(text).width;
+  const isHidden = left < head + HEAD_PX && head - HEAD_PX < left + room;
+  const behind = head + HEAD_PX + 2;
+  const x = !isHidden ? left : behind + room <= until ? behind : head - HEAD_PX - 2 - room;
+  if (x < left - 5 || x + room > until) return left;
   return x + write(pen, palette, text, [x, y], words);
 }
 
@@ -124,7 +128,7 @@ function drawTurns(pen: Pen, drawing: OverviewDrawing, lanes: Lanes): void {
     const label = end - left > 48 ? `Turn ${turn.n}` : end - left > 14 ? String(turn.n) : "";
     if (label !== "" && left >= free) {
       const colour = isShown ? palette.ink : palette["ink-3"];
-      free = 3 + writeClear(pen, drawing, label, [left + 5, lanes.turn], { colour, isStrong: isShown });
+      free = 3 + writeClear(pen, drawing, label, [left + 5, lanes.turn, end], { colour, isStrong: isShown });
     }
     const colour = turn.error === "" || turn.error === undefined ? palette["run-fill"] : palette["err-fill"];
     fillBox(pen, colour, [left + 1, lanes.model - 6, Math.max(2, right - left - 2), 12], 2);
@@ -179,14 +183,11 @@ function drawNotices(pen: Pen, drawing: OverviewDrawing, lanes: Lanes): void {
       [x, lanes.foot],
     ]);
     (isAsked ? drawAsked : drawWarning)(pen, palette, x, lanes.notices);
-    const isCrowded = (places[index + 1] ?? Infinity) < x + 2 * MARK_PX;
-    if (width < 480 || x < free || isCrowded) return;
+    if (width < 480 || x < free) return;
     const text = words.split(". ")[0]?.slice(0, 44) ?? "";
-    pen.font = `11px ${palette.sans}`;
-    const room = pen.measureText(text).width;
-    if (x + 9 + room > width - 4) return;
     const colour = isAsked ? palette["ink-2"] : palette.warn;
-    free = 9 + writeClear(pen, drawing, text, [x + 9, lanes.notices], { colour });
+    const until = Math.min(width, places[index + 1] ?? Infinity) - MARK_PX;
+    free = 9 + writeClear(pen, drawing, text, [x + 9, lanes.notices, until], { colour });
   });
 }
 

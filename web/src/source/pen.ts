@@ -60,6 +60,9 @@ export interface Words {
   readonly align?: CanvasTextAlign;
 }
 
+export const fontOf = (palette: Palette, { isStrong = false, size = 11 }: Words): string =>
+  `${isStrong ? "600 " : ""}${size}px ${palette.sans}`;
+
 /** Write words in the console's sans-serif; answers their width. */
 export function write(
   pen: Pen,
@@ -69,7 +72,7 @@ export function write(
   words: Words,
 ): number {
   pen.fillStyle = words.colour;
-  pen.font = `${words.isStrong ? "600 " : ""}${words.size ?? 11}px ${palette.sans}`;
+  pen.font = fontOf(palette, words);
   pen.textAlign = words.align ?? "left";
   pen.fillText(text, ...at);
   return pen.measureText(text).width;

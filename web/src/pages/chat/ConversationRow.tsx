@@ -163,8 +163,8 @@ function DeleteDialog({ contextId, title, isOpen, onClose }: DeleteDialogProps) 
         <strong>{title}</strong>
       </p>
       <p className="mt-2 text-ink-3">
-        Its questions and answers are deleted, and every text of its runs. An answer that is under way is
-        stopped. Figures of the runs stay.
+        This deletes its questions, its answers and all texts of its runs. An answer in progress is stopped.
+        The figures of the runs stay.
       </p>
       {forget.error && <p role="alert">{forget.error.message}</p>}
     </Dialog>

@@ -47,7 +47,7 @@ export function ModelDialog({ name, onChange, onClose }: ModelDialogProps) {
         />
       </label>
       <p className="mt-2 text-ink-3">
-        As the provider names it. A name that it does not know fails the question.
+        As the provider spells it. With a name that it does not know, the question fails.
       </p>
     </Dialog>
   );

@@ -14,7 +14,7 @@ export function OfflineNote() {
             <code>.env</code> in its working directory, and start it again.
           </>
         ) : (
-          "Whoever runs this service can connect one."
+          "The operator of this service can connect one."
         )}
       </Problem>
     </div>

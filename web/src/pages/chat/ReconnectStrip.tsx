@@ -25,9 +25,7 @@ export function ReconnectStrip({ connection, hasRun, onTryNow }: ReconnectStripP
       <Mark kind="warning" size={14} label={null} />
       <span>
         <strong>Connection lost.</strong>{" "}
-        {hasRun
-          ? "The answer continues in the meantime."
-          : "The question is sent again, but asked only once."}{" "}
+        {hasRun ? "The answer continues in the meantime." : "The question is sent again, but runs only once."}{" "}
         <span aria-hidden="true">
           Trying again in {seconds} s{from}.
         </span>

@@ -57,7 +57,7 @@ function CloseButton({ onClose }: { onClose: () => void }) {
 }
 
 const ENDED = { tone: "plain", mark: null, children: "Ended" } as const;
-const PAUSED = { tone: "plain", mark: "breakpoint", children: "Paused" } as const;
+const PAUSED = { tone: "plain", mark: "paused", children: "Paused" } as const;
 const LIVE = { tone: "run", children: "Live" } as const;
 
 interface LiveTreeProps extends Omit<TreePanelProps, "runId"> {

@@ -18,7 +18,7 @@ const NUMBER = new Intl.NumberFormat("en");
 /** “50,000 tokens”. */
 export function limitText(field: LimitField, value: number): string {
   const { unit } = LIMIT_NAMES[field];
-  return `${NUMBER.format(value)} ${value === 1 ? (LIMIT_NAMES[field].one ?? unit) : unit}`;
+  return `${NUMBER.format(value)}\u00a0${value === 1 ? (LIMIT_NAMES[field].one ?? unit) : unit}`;
 }
 
 /** “15 turns, 50,000 tokens, 120 s”. */

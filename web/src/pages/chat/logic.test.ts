@@ -95,7 +95,7 @@ test("messages of a conversation are questions with their answers", () => {
 
 test("limits in words", () => {
   expect(limitsText({ max_iterations: 15, token_budget: 50_000, timeout_seconds: 120 })).toBe(
-    "15 turns, 50,000 tokens, 120 s",
+    "15\u00a0turns, 50,000\u00a0tokens, 120\u00a0s",
   );
   expect([raised(5, 50), raised(30, 50), raised(50, 50)]).toEqual([10, 50, 50]);
 });

@@ -81,7 +81,7 @@ function Strip({ model, at, equalTicks, longest, onSelectTick }: StripProps) {
           <button
             key={turn.n}
             type="button"
-            className={`top-0.75 h-3.5 py-0 px-1.25 border-0 rounded-[2px] text-[10px] leading-3.5 text-left whitespace-nowrap overflow-hidden max-narrow:p-0 max-narrow:text-[0px] ${isSame ? "bg-[color-mix(in_srgb,var(--run-fill)_28%,var(--surface))] text-ink" : "bg-run-fill text-(--on-mark)"}`}
+            className={`@container top-0.75 h-3.5 p-0 border-0 rounded-[2px] text-[10px] leading-3.5 text-left whitespace-nowrap overflow-hidden ${isSame ? "bg-[color-mix(in_srgb,var(--run-fill)_28%,var(--surface))] text-ink" : "bg-run-fill text-(--on-mark)"}`}
             style={{ left: percent(turn.began_s), width: `max(3px, ${percent(took)} - 2px)` }}
             aria-label={`To turn ${turn.n}, ${duration(took)}`}
             onClick={() => {
@@ -89,7 +89,11 @@ function Strip({ model, at, equalTicks, longest, onSelectTick }: StripProps) {
               if (to >= 0) onSelectTick(to);
             }}
           >
-            turn {turn.n} · {duration(took)}
+            <span className="hidden @min-[20px]:inline pl-1.25">
+              <span className="hidden @min-[90px]:inline">turn </span>
+              {turn.n}
+              <span className="hidden @min-[90px]:inline"> · {duration(took)}</span>
+            </span>
           </button>
         );
       })}

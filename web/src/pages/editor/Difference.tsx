@@ -18,7 +18,7 @@ interface DifferenceProps {
 const CONTEXT_LINES = 3;
 
 /** What differs between two texts, one below the other; equal parts are folded. */
-export function Difference({ before, after, label = "Difference to the saved version" }: DifferenceProps) {
+export function Difference({ before, after, label = "Difference from the saved version" }: DifferenceProps) {
   const holder = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parent = holder.current;

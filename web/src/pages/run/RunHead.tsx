@@ -58,7 +58,10 @@ export function RunHead(props: RunHeadProps) {
           {run.id.slice(0, 8)}
         </code>
       </nav>
-      <h1 className="min-w-20 text-lg leading-normal truncate" title={run.question}>
+      <h1
+        className="min-w-20 text-lg leading-normal truncate max-narrow:text-sm max-narrow:leading-tight max-narrow:whitespace-normal max-narrow:line-clamp-2"
+        title={run.question}
+      >
         {run.question || "(the question was deleted)"}
       </h1>
       {model.isComplete && <Badge tone={outcome.tone}>{outcome.words}</Badge>}
@@ -75,7 +78,7 @@ export function RunHead(props: RunHeadProps) {
       )}
       {!model.isComplete && (
         <button type="button" className={PILL} aria-pressed={isFollowing} onClick={onLive} title="Live (L)">
-          <Badge tone={isPaused ? "plain" : "run"} mark={isPaused ? "breakpoint" : "running"}>
+          <Badge tone={isPaused ? "plain" : "run"} mark={isPaused ? "paused" : "running"}>
             {liveWords(props)}
           </Badge>
         </button>

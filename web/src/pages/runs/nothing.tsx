@@ -26,7 +26,7 @@ export function NoRuns() {
         </>
       }
     >
-      Every question makes one. Ask something, then watch the tree decide.
+      Each question is recorded as a run. Ask one, then watch the tree decide.
     </EmptyState>
   );
 }

@@ -9,7 +9,7 @@ export function Account() {
   const hasToken = useSession((state) => state.token !== null);
   const signOut = useSession((state) => state.signOut);
   return (
-    <Section title="Account" lead="Who you are to the service.">
+    <Section title="Account" lead="Your user name and rights.">
       {me ? (
         <Card>
           <Setting

@@ -17,9 +17,8 @@ export function Keys() {
           }
           text={
             <>
-              One letter is a command, except in text fields. Switch them off if they get in the way of
-              dictation or of your own shortcuts; keys with ⌘ or Ctrl, Esc and the function keys go on
-              working.
+              One letter is a command, except in text fields. Turn them off if they conflict with dictation or
+              your own shortcuts. Keys with ⌘ or Ctrl, Esc and the function keys still work.
             </>
           }
         >

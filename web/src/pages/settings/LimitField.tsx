@@ -36,9 +36,9 @@ export function LimitField({ name, bounds, saved, draft, tree, editor }: LimitFi
       aria-labelledby={`${id}-label`}
     >
       <div className="self-start pr-2 max-narrow:col-span-full max-narrow:pl-0">
-        <span id={`${id}-label`}>
+        <span id={`${id}-label`} className="flex flex-wrap items-baseline gap-x-2">
           <strong className="font-strong">{words.label}</strong>{" "}
-          <code className="ml-1 text-ink-3 text-xs">{name}</code>
+          <code className="text-ink-3 text-xs">{name}</code>
         </span>
         <p id={`${id}-text`} className="text-ink-3 text-sm leading-tight">
           {words.text}

@@ -28,12 +28,12 @@ export function SaveBar({ state, editor }: SaveBarProps) {
         {before !== null && note.state === "saved" && <Button onClick={() => editor.undo()}>Undo</Button>}
         {(wrong > 0 || note.state === "unsaved") && <Button onClick={() => editor.discard()}>Discard</Button>}
         <Button variant="ghost" onClick={() => setAsking(true)}>
-          All to defaults…
+          Reset all…
         </Button>
       </span>
       {isAsking && (
         <Dialog
-          title="Set all limits to their defaults?"
+          title="Reset all limits to their defaults?"
           width={400}
           onClose={() => setAsking(false)}
           actions={
@@ -46,12 +46,12 @@ export function SaveBar({ state, editor }: SaveBarProps) {
                   editor.resetAll();
                 }}
               >
-                Set to defaults
+                Reset all
               </Button>
             </>
           }
         >
-          What you have set is forgotten. It can be taken back until the next change.
+          Your own limits are removed. You can undo this until the next change.
         </Dialog>
       )}
     </div>
@@ -66,7 +66,7 @@ function Says({ wrong, note }: { wrong: number; note: EditorState["note"] }) {
         <strong className="text-ink font-strong">
           {plural(wrong, "field needs a change.", "fields need a change.")}
         </strong>{" "}
-        <span>{wrong === 1 ? "It is" : "They are"} not saved; all else is.</span>
+        <span>{wrong === 1 ? "It is" : "They are"} not saved; everything else is.</span>
       </>
     );
   switch (note.state) {

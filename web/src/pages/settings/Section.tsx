@@ -57,5 +57,7 @@ export function Setting({ name, text, children }: SettingProps) {
 
 /** What cannot be changed here. */
 export const Fact = ({ children }: { children: string }) => (
-  <span className="text-ink-3 font-mono text-sm whitespace-nowrap">{children}</span>
+  <span className="text-ink-3 font-mono text-sm whitespace-nowrap max-narrow:text-right max-narrow:whitespace-normal">
+    {children}
+  </span>
 );

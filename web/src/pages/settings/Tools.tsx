@@ -24,7 +24,7 @@ export function Tools() {
         <Skeleton label="Loading the servers" />
       ) : data.servers.length === 0 ? (
         <p>
-          This service uses no MCP servers: <code>ORACLE_MCP_SERVERS</code> would name a file of them.
+          This service uses no MCP servers. Set <code>ORACLE_MCP_SERVERS</code> to a file that lists some.
         </p>
       ) : (
         data.servers.map((server) => <Server key={server.name} server={server} />)

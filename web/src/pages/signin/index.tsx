@@ -115,7 +115,7 @@ export default function SignIn() {
               {REFUSALS[refusal]}
             </>
           ) : (
-            "From your operator, or signed by your chat product. It stays in this tab, and is gone when you close it."
+            "Ask your operator for one. It is kept in this tab only, until you close it."
           )}
         </p>
         <Button type="submit" variant={issuers.length > 0 ? "plain" : "primary"} disabled={isBusy}>
@@ -129,7 +129,7 @@ export default function SignIn() {
 const PROBLEM = "grid grid-cols-[auto_1fr] gap-1.5 leading-tight text-err";
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
-  empty: "A token is missing. Your operator has it.",
+  empty: "Enter a token. Your operator can give you one.",
   unknown: "The service does not know this token. It may have been replaced.",
   offline: "The service is not responding. Try again when it is back.",
 };

@@ -107,7 +107,7 @@ function base64url(bytes: ArrayBuffer): string {
 
 async function detailOf(response: Response): Promise<string> {
   const answer = (await response.json().catch(() => ({}))) as { detail?: unknown };
-  return typeof answer.detail === "string" ? answer.detail : "The sign-in has failed. Try again.";
+  return typeof answer.detail === "string" ? answer.detail : "Sign-in failed. Try again.";
 }
 
 function takePending(): Pending | null {

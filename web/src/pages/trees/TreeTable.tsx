@@ -97,7 +97,7 @@ function Row({ tree, all, isSelected, onSelect, isOperator, hasVerdicts, hasScen
   const users = [...parts, ...whole];
   return (
     <tr
-      className="group relative max-narrow:flex max-narrow:flex-wrap max-narrow:items-center max-narrow:gap-x-4 max-narrow:py-2 max-narrow:border-t max-narrow:border-line"
+      className="group relative max-narrow:flex max-narrow:flex-wrap max-narrow:items-center max-narrow:gap-x-3 max-narrow:py-2 max-narrow:border-t max-narrow:border-line"
       aria-current={isSelected || undefined}
       onFocus={() => onSelect(tree.name)}
     >
@@ -111,18 +111,20 @@ function Row({ tree, all, isSelected, onSelect, isOperator, hasVerdicts, hasScen
         </Link>{" "}
         {tree.origin === "operator" && (
           <span className="ml-2 text-ink-2 text-xs font-medium">
-            {tree.shadows ? "yours, shadows the shipped one" : "yours"}
+            {tree.shadows ? "yours, replaces the shipped one" : "yours"}
           </span>
         )}
         <p className="truncate text-ink-3">{tree.description}</p>
       </th>
-      <td className={`${CELL} text-right! max-narrow:after:content-['_nodes'] max-narrow:after:text-ink-3`}>
+      <td
+        className={`${CELL} text-right! max-narrow:w-18 max-narrow:text-left! max-narrow:after:content-['_nodes'] max-narrow:after:text-ink-3`}
+      >
         {tree.node_count === null ? "–" : number(tree.node_count)}
       </td>
       <td className={`${CELL} ${SECOND} ${tree.internal ? "text-ink-3" : ""}`}>
         {tree.internal ? users.join(", ") || "nothing" : ["questions", ...users].join(", ")}
       </td>
-      <td className={CELL}>
+      <td className={`${CELL} max-narrow:w-32`}>
         <code>{tree.version?.slice(0, 7) ?? "–"}</code>{" "}
         {tree.changed_at && (
           <time className="text-ink-3" dateTime={tree.changed_at}>

@@ -71,10 +71,10 @@ export default function Trees() {
         <header className="flex items-center gap-2 mb-3 max-narrow:flex-wrap">
           <h1>Trees</h1>
           <p className="flex-1 text-ink-3 max-narrow:basis-full max-narrow:-mt-1">
-            {plural(trees.length, "file")}
+            {plural(trees.length, "tree")}
             {data.folder && (
               <>
-                , read from <code title={data.folder}>{data.folder.split(/[/\\]/).at(-1)}</code> before the
+                : those in <code title={data.folder}>{data.folder.split(/[/\\]/).at(-1)}</code>, and the
                 shipped ones
               </>
             )}
@@ -168,7 +168,7 @@ function matches(tree: TreeHead, search: string): boolean {
 function Mistakes({ tree }: { tree: TreeHead }) {
   const first = useQuery(treeQuery(tree.name)).data?.mistakes[0];
   const serving = tree.run_version
-    ? `The version before, ${tree.run_version.slice(0, 7)}, stays in use.`
+    ? `The previous version, ${tree.run_version.slice(0, 7)}, stays in use.`
     : "It has never had a valid version, so no question can use it.";
   const name = first?.file.replace(/\.yaml$/, "") ?? tree.name;
   return (

@@ -70,7 +70,7 @@ function RunView({ asked, onDecided }: RunViewProps) {
   return (
     <section className="mb-6" aria-label={`Run ${runId.slice(0, 8)}`}>
       <h2 className="mb-1 text-base wrap-anywhere">{question || "A question whose text was deleted"}</h2>
-      <p className="flex flex-wrap items-center gap-x-3 mb-1.5 text-ink-3 text-sm">
+      <p className="flex flex-wrap items-baseline gap-x-3 mb-1.5 text-ink-3 text-sm">
         <Link href={`/runs/${runId}`}>
           Run <code>{runId.slice(0, 8)}</code>
         </Link>

@@ -158,7 +158,7 @@ function Decide({
       {way === "edit" && (
         <TextForm
           label="Arguments, as JSON"
-          action="Approve these"
+          action="Approve as edited"
           first={JSON.stringify(interrupt.arguments ?? {}, null, 2)}
           isCode
           isBusy={isBusy}
@@ -198,8 +198,8 @@ function Decide({
           )}
           {reason === "tool_call" && answerers === "user" && may.includes("approve") && (
             <label className="flex items-center gap-1.5 text-ink-2 pointer-coarse:min-h-11">
-              <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> Also later in
-              this conversation
+              <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> For the rest
+              of this conversation
             </label>
           )}
         </div>

@@ -22,7 +22,7 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
       role="status"
       aria-label="Debugger"
     >
-      <Mark kind="breakpoint" label={null} className="mt-1" />
+      <Mark kind="paused" label={null} className="mt-1" />
       <div className="flex-[1_1_300px] min-w-0 wrap-anywhere [&_b]:font-strong">
         <p>
           {isPaused ? (
@@ -55,14 +55,14 @@ export function PausedStrip({ model, it, onForce }: PausedStripProps) {
           disabled={it.isBusy}
           onClick={() => it.send({ command: "resume" })}
         >
-          Go on
+          Resume
         </Button>
       </div>
     </section>
   );
 }
 
-const PAUSING = "Pauses after the next tick.";
+const PAUSING = "Pausing after the next tick.";
 const STEPPING = "Stepping: pauses again after the next tick.";
 
 function Where({ model, it }: { model: RunModel; it: Debugger }) {

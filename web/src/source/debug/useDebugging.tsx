@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { useMe } from "@/api/queries";
 import { Button } from "@/parts/Button";
+import { Mark } from "@/parts/Mark";
 import type { BoardRow } from "@/run/board";
 import type { RunModel } from "@/run/model";
 import type { KeyMap } from "@/store/keys";
@@ -82,10 +83,11 @@ export function useDebugging(model: RunModel, at: number, selectedNode: () => nu
         )}
         {isLive && (
           <Button
-            className="max-narrow:px-1! max-narrow:border-transparent!"
+            className="max-narrow:w-11 max-narrow:p-0! max-narrow:border-transparent!"
             onClick={() => setOpened({ kind: "breakpoints" })}
           >
-            Breakpoints…
+            <Mark kind="breakpoint" size={10} label={null} />
+            <span className="max-narrow:sr-only">Breakpoints…</span>
           </Button>
         )}
       </>

@@ -116,6 +116,7 @@ export function SourceEditor(props: SourceEditorProps) {
 
   useEffect(() => {
     editor.current?.dispatch({ effects: setBreakable.of(breakable) });
+    editor.current?.requestMeasure(); // lines with targets are higher
   }, [breakable]);
 
   useEffect(() => {
