@@ -38,7 +38,7 @@ async def asked(text: str, decision: str = "refuse") -> list[str]:
 
 
 async def test_the_tree_of_the_page_refuses_what_would_leak():
-    assert (await asked(TREE))[-1] == "Not run: What strangers wrote sends nothing that nobody has approved."
+    assert (await asked(TREE))[-1] == "Not run: After untrusted text was read, nothing is sent without an approval."
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ labels:
   "mail.*": { reads: untrusted, writes: outward }
 rules:
   - name: nothing_leaks
-    text: What strangers wrote sends nothing that nobody has approved.
+    text: After untrusted text was read, nothing is sent without an approval.
     no_flow: { from: untrusted, to: outward, unless: approved }
     enforce: refuse
 ```

@@ -17,17 +17,17 @@ from oracle.server.wiring.agent import tree_library
 @click.argument("name", metavar="NAME or FILE")
 @click.option(
     "--format", "format_", type=click.Choice(("text", "markdown", "json")), default="text", show_default=True,
-    help="Of the table.",
+    help="The format of the table.",
 )  # fmt: skip
 @click.option(
     "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after so much time."
 )
 def explain(*, name: str, format_: Literal["text", "markdown", "json"], seconds: float) -> None:
-    """Say what a tree does in each situation that it can meet.
+    """Say what a tree does in each situation.
 
     The situations are played on the real control with a scripted model: each way in which a turn can end, each signal,
     tools that fail, people who refuse, a provider that is down, each limit, and a cancel. No model is asked and no tool
-    is run. Situations with the same outcome stand in one row, and the shortest rows come first.
+    is run. Situations with the same outcome share a row, and the shortest rows come first.
 
     Exits with 1 if there is no such tree, if it has mistakes, or if it is a part of other trees.
     """

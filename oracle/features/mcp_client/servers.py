@@ -113,7 +113,9 @@ class ServerSettings(NodeSettings):
         own = {name.lower() for name in self.headers}
         wrong = [name for name in self.pass_headers if not _HANDED.fullmatch(name) or name.lower() in own]
         if wrong:
-            raise ValueError(f"{wrong[0][:80]!r} is not handed on: only names with 'X-' are that 'headers' do not have")
+            raise ValueError(
+                f"{wrong[0][:80]!r} is not passed on: only names that begin with 'X-' and are not in 'headers' are"
+            )
         if self.group in GROUPS:
             raise ValueError(f"the group {self.group!r} is that of built-in tools; choose another name")
         for value in (*self.args, *self.env.values(), *self.headers.values()):

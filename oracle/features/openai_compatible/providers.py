@@ -131,7 +131,7 @@ def _refuse_keys(reader: Reader, providers: Mapping[str, Entry], *, may_have_key
         for of in (fields, further if isinstance(further, dict) else {}):
             for name in [name for name in of if _LIKE_A_KEY.search(name) and name not in Provider.model_fields]:
                 reader.hides_source = True
-                reader.report(of.pop(name), f"{name[:80]!r}: no key stands in this file", _KEY_HINT)
+                reader.report(of.pop(name), f"{name[:80]!r}: this file must not contain keys", _KEY_HINT)
         variable = fields.get("key_env")
         if variable is None:
             continue
@@ -140,7 +140,7 @@ def _refuse_keys(reader: Reader, providers: Mapping[str, Entry], *, may_have_key
             reader.report(fields.pop("key_env"), "'key_env' is not the name of a variable", _KEY_HINT)
         elif not may_have_keys:
             hint = "set ORACLE_PROVIDERS to the path of this file, in the environment"
-            reader.report(variable, "a file that nobody has named cannot have keys sent", hint)
+            reader.report(variable, "only a file that ORACLE_PROVIDERS names can use keys", hint)
 
 
 def _whole(reader: Reader, entry: Entry, name: str, provider: Provider) -> Provider:

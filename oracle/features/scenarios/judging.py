@@ -48,7 +48,7 @@ class ScenarioVerdict:
         blocks = []
         for each in self.differences:
             place = self.scenario.place_of(each.path)
-            what = "/".join(map(str, each.path[:1])) or "a rule of every query"
+            what = "/".join(map(str, each.path[:1])) or "a rule of every run"
             mistake = Mistake(place, f"{self.scenario.name}: {what}", each.hint)
             text = format_mistakes([mistake], {place.file: source})
             blocks.append(f"{text}\n  expected: {visible(each.stated)}\n  got:      {visible(each.got)}")

@@ -84,7 +84,7 @@ class PlanFields(NodeSettings):
     @model_validator(mode="after")
     def _bounds_can_be(self) -> Self:
         if percents := [name for name in self.bounds if name.endswith("_percent")]:
-            raise ValueError(f"'bounds' caps limits, and {percents[0]!r} is none")
+            raise ValueError(f"'bounds' caps limits, and {percents[0]!r} is not a limit")
         try:
             AgentConfig().with_limits(self.bounds)
         except ConfigError as error:

@@ -64,7 +64,7 @@ def problem_of(schema: Any, text: str) -> str:  # noqa: ANN401  JSON data
     try:
         found = sorted(misfits(schema, from_json(text)), key=lambda each: _place(each.place))
     except ValueError as error:
-        return f"it is no JSON ({error})" if "JSON" in type(error).__name__ else str(error)
+        return f"it is not JSON ({error})" if "JSON" in type(error).__name__ else str(error)
     named = [f"{_place(each.place)}: {each.problem}" for each in found[:_MOST_NAMED]]
     return "; ".join([*named, *([f"and {len(found) - _MOST_NAMED} more"] if len(found) > _MOST_NAMED else [])])
 

@@ -69,7 +69,7 @@ async def test_a_call_whose_user_headers_are_not_known_is_not_made(joined):
     ["Authorization", "Cookie", "Host", "Mcp-Method", "Content-Length", "X-Key", "X-", "X-a b", "X-a\r\nb", "x-" * 99],
 )
 def test_names_of_others_are_refused(name):
-    with pytest.raises(ValidationError, match="is not handed on"):
+    with pytest.raises(ValidationError, match="is not passed on"):
         ServerSettings(url="http://h/mcp", headers={"x-key": "v"}, pass_headers=(name,))
 
 

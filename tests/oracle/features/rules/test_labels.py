@@ -14,11 +14,11 @@ from tests.oracle.features.rules.test_enforcing import TREE, Journal
 
 NO_FLOW = """\
   - name: nothing_leaks
-    text: What strangers wrote sends nothing that nobody has approved.
+    text: After untrusted text was read, nothing is sent without an approval.
     no_flow: { from: untrusted, to: outward, unless: approved }
     enforce: refuse
 """
-REFUSED = "Not run: What strangers wrote sends nothing that nobody has approved."
+REFUSED = "Not run: After untrusted text was read, nothing is sent without an approval."
 
 
 def made(name, **labels):

@@ -81,7 +81,7 @@ def test_a_day_is_one_of_the_zone(read, at: str, begins: str, ends: str) -> None
         ("plans: {a: {bounds: {max_iterations: 99}}}", "max_iterations must be a whole number from 1 to 50, not 99"),
         (
             "plans: {a: {bounds: {soft_warning_percent: 60}}}",
-            "'bounds' caps limits, and 'soft_warning_percent' is none",
+            "'bounds' caps limits, and 'soft_warning_percent' is not a limit",
         ),
         ("plans: {a: {extends: a}}", "limits.yaml:1:13: plans extend each other in a loop: a -> a"),
         (
