@@ -11,7 +11,7 @@ from bt_runtime.text.phrases import counted
 from oracle.cli.people import STATES
 from oracle.cli.run_view import words
 from oracle.core.chunks import Interrupt
-from oracle.replay.histories.model import History, RunFacts, TickFacts
+from oracle.replay.histories.model import History, RunFacts, TickFacts, TurnFacts
 
 _LABEL = 12
 _METERS = (10, 6, 4)
@@ -19,13 +19,19 @@ _GAP = 3
 _WARNED_AT = 0.7
 
 
-def head(run: RunFacts, *, lasted_s: float) -> list[RenderableType]:
-    """Which run, what was asked, how it ended; what drove it and what it has used."""
+def head(run: RunFacts, turns: Sequence[TurnFacts], *, lasted_s: float) -> list[RenderableType]:
+    """Which run, what was asked, how it ended; what drove it and what it has used.
+
+    Args:
+        run: the row.
+        turns: of the model; those that have failed or were interrupted are named apart, as no limit counts them.
+        lasted_s: until its end, or until now.
+    """
     question = words.safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else "")
     about = (
         words.tree_label(run),
         words.safe(run.model or ""),
-        counted(run.turns, "turn"),
+        _counted_turns(run, turns),
         counted(run.tokens_used, "token") + (" (estimated)" if run.tokens_estimated else ""),
         words.seconds(lasted_s),
         words.moment(run.created_at),
@@ -34,6 +40,14 @@ def head(run: RunFacts, *, lasted_s: float) -> list[RenderableType]:
     first = Table.grid(Column(no_wrap=True), Column(ratio=1), Column(no_wrap=True), padding=(0, 2, 0, 0), expand=True)
     first.add_row(Text(f"run {words.safe(run.id)[:8]}", "dim"), words.line((question, "strong")), words.outcome(run))
     return [first, words.line((" · ".join(part for part in about if part), "dim"))]
+
+
+def _counted_turns(run: RunFacts, turns: Sequence[TurnFacts]) -> str:
+    """`2 turns, 1 failed attempt, 1 interrupted`."""
+    interrupted = sum(turn.interrupted for turn in turns)
+    failed = sum(bool(turn.error) and not turn.interrupted for turn in turns)
+    others = (counted(failed, "failed attempt") if failed else "", f"{interrupted} interrupted" if interrupted else "")
+    return ", ".join(filter(None, (counted(run.turns, "turn"), *others)))
 
 
 def so_far(history: History) -> RunFacts:
@@ -154,8 +168,8 @@ def _limits(history: History, tick: TickFacts | None, width: int) -> Text:
     turns, tokens, at_s = run.turns, run.tokens_used, history.ticks[-1].at_s if history.ticks else 0.0
     if tick is not None:
         ended = [turn for turn in history.turns if turn.ended_tick is not None and turn.ended_tick <= tick.tick]
-        lost = sum(turn.interrupted for turn in ended)
-        turns, tokens, at_s = tick.turn - lost, sum(turn.tokens for turn in ended), tick.at_s
+        broken = sum(turn.interrupted or bool(turn.error) for turn in ended)
+        turns, tokens, at_s = tick.turn - broken, sum(turn.tokens for turn in ended), tick.at_s
     known = [
         (label, used / most)
         for label, used, most in (

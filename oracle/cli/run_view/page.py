@@ -81,7 +81,7 @@ def run_page(history: History, position: int | None, *, width: int, sections: Se
     clock_s = 0.0 if run.status == "parked" else lasted_s - stood_s
     end_s = max(clock_s, history.ticks[-1].at_s if history.ticks else 0.0)
     tick = None if position is None else history.ticks[position]
-    lines = [*head(run, lasted_s=lasted_s), *_notes(history), Text()]
+    lines = [*head(run, history.turns, lasted_s=lasted_s), *_notes(history), Text()]
     lines += [*overview(history, tick, width, end_s=end_s), Text()]
     if tick is None or position is None:
         return Page([*lines, *_without_ticks(history)])

@@ -246,3 +246,11 @@ async def test_watching_is_interrupted_and_the_run_goes_on(start, tmp_path, numb
         assert (await store.runs.find(live.record.id)).status == "running"
         live.cancel()
         await it.told(live.record)
+
+
+def test_failed_attempts_are_named_and_count_for_no_limit(oracle, database):
+    (run_id,) = database.record("the provider fails")
+    ran = oracle("runs", "show", run_id)
+    assert ran.code == 0, ran.err
+    assert " · 0 turns, 1 failed attempt · " in ran.out
+    assert "turns 0/" in ran.out

@@ -14,7 +14,7 @@ export function usedBy(model: RunModel): Used {
     return { turns: run.turns, tokens: run.tokens_used, seconds: run.finished_at - run.created_at };
   const ended = turns.filter((turn) => turn.ended_s !== null);
   return {
-    turns: ended.length,
+    turns: ended.filter((turn) => !turn.error && !turn.interrupted).length, // as in its row at the end
     tokens: ended.reduce((sum, turn) => sum + (turn.tokens ?? 0), 0),
     seconds: ticks.at(-1)?.at_s ?? null,
   };
