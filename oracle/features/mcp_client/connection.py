@@ -256,7 +256,7 @@ class Connection:
         if self._settings.pass_headers and user_headers() is None:
             raise ToolError(
                 f"{self.name}.{tool} was not called: it takes headers of the user's request, which are not known here: "
-                "the query has waited, or goes on in another process. The user has to ask again."
+                "the run has waited, or continues in another process. The user has to ask again."
             )
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:

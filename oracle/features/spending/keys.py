@@ -24,7 +24,7 @@ KINDS: Final = (
         QUERY_COST,
         "float",
         None,
-        "What the query has cost, where the tree asks for it and prices are known; else null.",
+        "What the run has cost, if the tree asks for it and prices are known; else null.",
         least=0,
         read_only=True,
         deliverable=True,

@@ -37,7 +37,7 @@ class RunBrokenError(StorageError, InternalError):
 
 
 class ConversationBusyError(StorageError, UserError):
-    """The conversation is answering another query."""
+    """The conversation is answering another question."""
 
     status = 409
     detail: str | None = "The conversation is answering another question; wait for its end, or cancel it."

@@ -198,7 +198,7 @@ class TreeReplay(TreeWithText):
     """A text of a tree, and how many recorded queries it is tried on."""
 
     runs: int = Field(default=20, ge=1, le=1_000, description="Use the latest N runs of each affected tree.")
-    run_id: Name | None = Field(default=None, description="This query alone.")
+    run_id: Name | None = Field(default=None, description="Only this run.")
 
 
 class TitleChange(RequestBody):

@@ -76,7 +76,7 @@ _DESCRIPTIONS = {
     403: "Only operators may do this, or the request comes from a page of another origin.",
     404: "Not found, or owned by another user.",
     408: "The body did not arrive in time.",
-    409: "The conversation is answering another query.",
+    409: "The conversation is answering another question.",
     410: "The texts of the run have been deleted.",
     413: "The body is too large.",
     415: "Files of this type are not accepted.",
