@@ -22,11 +22,10 @@ from tests.web.built import REPOSITORY, missing_for_the_console
 from tests.web.gallery import Gallery, gallery
 from tests.web.scenes import SCENES, Scene, settled
 from tests.web.tab import SIZES, THEMES, Theme, find_chromium, launch, open_tab
-from tests.web.terminal_picture import draw, written
 
 FOLDER = REPOSITORY / "build" / "screenshots"
 PICTURES = REPOSITORY / "docs" / "pictures"
-SHOWN = {"chat": "chat-tree", "run": "run-fallback", "compare": "compare", "editor": "editor-replay"}
+SHOWN = {"chat": "chat-tree", "run": "run-fallback"}
 """The pictures of the documents, and the scenes that they show."""
 _MOST_BYTES = 250_000
 
@@ -91,8 +90,6 @@ async def take_for_documents(browser: Browser, it: Gallery) -> list[str]:
                 shot = Shot(shown, theme, "1280")
                 problems += await take(browser, scene, it, shot, PICTURES)
                 (PICTURES / shot.file).replace(PICTURES / f"{name}-{theme}.png")
-    show = ("runs", "show", it.runs["poll"], "--tick", "13", "--url", it.server.url)
-    await draw(browser, await written(*show), PICTURES / "terminal.png")
     large = [each.name for each in PICTURES.glob("*.png") if each.stat().st_size > _MOST_BYTES]
     return problems + [f"{name} has more than {_MOST_BYTES:,} bytes" for name in large]
 

@@ -98,7 +98,7 @@ export const Row = memo(function Row(props: RowProps) {
         role="gridcell"
         style={{ left, width: Math.max(40, frame.codeWidth - left - EDGE_PX) }}
       >
-        <span className="source-text" style={{ minWidth: `${kept}ch` }}>
+        <span className="source-text" style={{ minWidth: `${kept + 0.5}ch` }}>
           {segments.map((segment, at) => (
             <span
               key={at}
