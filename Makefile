@@ -10,7 +10,7 @@ SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracl
 # Without bytecode each process of the tests compiles all modules anew, those of the tests themselves among them.
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check console-tests lowest without weight bench bench-guard mutants tree-mutants eval screenshots soak docs site types lock dist clean
+.PHONY: help install run test lint check console-tests lowest without weight bench bench-agentdojo bench-guard mutants tree-mutants eval screenshots soak docs site types lock dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -54,6 +54,9 @@ weight: .venv/dev ## count the code lines of the product, of what one question l
 
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
+
+bench-agentdojo: .venv/agentdojo/ready ## prompt injections: the 97 tasks and 949 attacked pairs of AgentDojo (PyPI, in an environment of its own), with scripted minds (ARGS="--suites slack")
+	.venv/agentdojo/bin/python -m benchmarks.agentdojo $(ARGS)
 
 bench-guard: .venv/dev ## what the product costs, as ratios to baselines of the same run and in code lines; fails if one is beyond its bound (ARGS="turn tick")
 	$(BIN)/python -m benchmarks.guard $(ARGS)
@@ -102,6 +105,10 @@ clean: ## remove what the other targets made
 
 .venv/dev: pyproject.toml requirements.lock | .venv/bin/uv
 	$(INSTALL) --group dev && touch $@ .venv/installed
+
+.venv/agentdojo/ready: pyproject.toml | .venv/bin/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv/agentdojo
+	$(BIN)/uv pip install --quiet --python .venv/agentdojo/bin/python agentdojo==0.1.35 --editable . && touch $@
 
 .venv/bench: pyproject.toml requirements.lock | .venv/bin/uv
 	$(INSTALL) --group dev --group bench && touch $@ .venv/installed

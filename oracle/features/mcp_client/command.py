@@ -11,6 +11,7 @@ from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.features.mcp_client.opening import Pins, mcp_pins, mcp_tools
 from oracle.server.settings.fields import Settings
+from oracle.tools.labels import shown_labels
 
 if TYPE_CHECKING:
     from oracle.features.mcp_client.hub import McpTools
@@ -69,6 +70,7 @@ def _lines(found: "McpTools", pins: Pins) -> Iterator[str]:
         for tool in each.tools(also_missing=bool(each.problem)):
             pin = pins.of(each.name)[tool.name.removeprefix(f"{each.name}.")]
             kind = ("writes" if tool.writes else "reads") + (", asks a person" if tool.needs_approval else "")
+            kind += "" if tool.labels is None else f", {shown_labels(tool)}"
             yield f"  {tool.name} [{kind}] {pin.approved.digest} {pin.approved.description[:_LONGEST]}"
         for name in each.changed:
             changed = pins.of(each.name)[name].changed

@@ -283,7 +283,7 @@ def _usage(usage: Usage | None) -> Json:
 
 
 def _tool(script: ToolScript) -> Json:
-    if script.group is not None or script.writes or script.approve:
+    if script.group is not None or script.writes or script.approve or script.labels is not None:
         return _changed(script, {"answers": _each(_answer)})
     answers = [_answer(each) for each in script.answers]
     return answers[0] if len(answers) == 1 else answers

@@ -47,6 +47,7 @@ class Record(BaseModel):
 
 
 Flag = Annotated[bool, Strict()]
+Label = Literal["private", "public", "untrusted", "trusted", "outward", "inward"]
 Seconds = Annotated[float, Strict(), Field(ge=0)]
 Count = Annotated[int, Strict(), Field(ge=0)]
 Number = Annotated[int, Strict(), Field(ge=1)]
@@ -337,6 +338,7 @@ class ToolScript:
         group: the group of a tool that is not built in.
         writes: `true` if such a tool changes data.
         approve: `true` if a person must approve each call of such a tool.
+        labels: what such a tool reads and where it writes: `[untrusted, outward]`; without, anything.
         answers: one per call, in order. The last one repeats. Those with `when` are for matching calls only.
     """
 
@@ -345,12 +347,13 @@ class ToolScript:
     group: ToolGroup | None = None
     writes: Flag = False
     approve: Flag = False
+    labels: tuple[Label, ...] | None = None
     answers: tuple[Annotated[ToolAnswer, short_for("result")], ...] = ()
 
 
 def _tool(written: Json) -> Json:
     """A tool may be written as its answers, or as its only answer."""
-    if isinstance(written, dict) and written.keys() & {"group", "writes", "approve", "answers"}:
+    if isinstance(written, dict) and written.keys() & {"group", "writes", "approve", "labels", "answers"}:
         return written
     return {"answers": written if isinstance(written, list) else [written]}
 

@@ -5,7 +5,7 @@ and the vault (folders, earlier messages) is not in the record; the control does
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from bt_runtime import Outcome, Registry, TreeDefinition
 from oracle.agent.nodes.board import ANSWERS
@@ -18,6 +18,7 @@ from oracle.features.scenarios.model import (
     GROUPS,
     Earlier,
     Json,
+    Label,
     Moment,
     OutsideEvent,
     PersonDecides,
@@ -56,7 +57,10 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
     tools = {name: ToolScript(answers=tuple(answers)) for name, answers in scripts.items() if name not in own_tools}
     for name, tool in own_tools.items():
         answers = tuple(scripts.get(name, ()))
-        tools[name] = ToolScript(answers=answers, group=tool.group, writes=tool.writes, approve=tool.needs_approval)
+        labels = None if tool.labels is None else cast("tuple[Label, ...]", tuple(sorted(tool.labels)))
+        tools[name] = ToolScript(
+            answers=answers, group=tool.group, writes=tool.writes, approve=tool.needs_approval, labels=labels
+        )
     return Scenario(
         name=_name(run),
         question=str(run.record.input["question"]),

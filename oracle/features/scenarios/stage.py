@@ -301,7 +301,8 @@ class StagedTools:
         schema = {"type": "object", "properties": {}, "additionalProperties": True}
         call = self._call_of(name, script)
         made = Tool(name, f"{name}, as scripted.", "Always.", schema, call, script.group or "code", script.writes)
-        return replace(made, needs_approval=script.approve)
+        labels = None if script.labels is None else frozenset(script.labels)
+        return replace(made, needs_approval=script.approve, labels=labels)
 
     def _call_of(self, name: str, script: ToolScript) -> Callable[[Mapping[str, Any]], Awaitable[ToolResult]]:
         numbers = count()

@@ -189,6 +189,10 @@ def stand_in(
     return Tool(name, name, name, {"type": "object"}, _not_run, group, writes, labels=frozenset(labels))
 
 
+ADDED: Final = "any"
+"""The group of the tools that stand for all with some labels."""
+
+
 def labelled(words: Sequence[str]) -> tuple[Tool, ...]:
     """A tool that is always offered for each way to have some of these labels, the one with none left out.
 
@@ -196,7 +200,7 @@ def labelled(words: Sequence[str]) -> tuple[Tool, ...]:
     """
     sets = (each for count in range(1, len(words) + 1) for each in combinations(words, count))
     return tuple(
-        replace(stand_in(f"any_{'_'.join(each)}_tool", group="any", labels=each), query_types=ALWAYS) for each in sets
+        replace(stand_in(f"any_{'_'.join(each)}_tool", group=ADDED, labels=each), query_types=ALWAYS) for each in sets
     )
 
 

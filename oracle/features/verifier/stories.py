@@ -43,6 +43,7 @@ from oracle.features.verifier.events import (
     ToolsEnded,
     WorkEnded,
 )
+from oracle.features.verifier.parts import ADDED
 from oracle.features.verifier.world import PARTIAL, World
 from oracle.runs.record.ticks import plain_tick
 
@@ -140,6 +141,14 @@ class Script:
             if isinstance(chunk, ApprovalRequested | QuestionAsked):
                 yield self.decisions.get(chunk.interrupt.id, PersonDecides(decision="expire", after_s=_NEVER_S))
 
+    def _tools(self, world: World) -> Iterator[tuple[str, ToolScript]]:
+        """The answers of the tools; those that the verifier has added are the scenario's own."""
+        for name, answers in self.answers.items():
+            tool = world.tools.get(name)
+            added = tool if tool is not None and tool.group == ADDED else None
+            labels = None if added is None else tuple(sorted(added.labels or ()))
+            yield name, ToolScript(group=None if added is None else "code", labels=labels, answers=tuple(answers))  # type: ignore[arg-type]
+
     def scenario(self, world: World, *, name: str) -> Scenario:
         """The scenario of the story so far.
 
@@ -157,7 +166,7 @@ class Script:
             tree=world.definition.name,
             limits={"max_iterations": world.agent.state.config.max_iterations},
             model=tuple(self.turns),
-            tools={tool: ToolScript(answers=tuple(answers)) for tool, answers in self.answers.items()},
+            tools=dict(self._tools(world)),
             events=tuple(self.events),
             people=tuple(self._people(world.chunks)),
             expect=expect,

@@ -6,6 +6,7 @@ import pytest
 
 from bt_runtime.library.named import read_sources
 from oracle.agent.nodes import REGISTRY
+from oracle.features.scenarios.files import from_yaml, to_yaml
 from tests.oracle.features.verifier.verified import PLAIN_TREE, RULED, guarded, shipped, tree_of, verified
 
 ONE_TURN = """
@@ -377,3 +378,13 @@ def test_that_nothing_leaks_is_proven_for_all_tools_with_these_labels(excuse, en
     assert result.verdict == verdict
     if policy == "":
         assert verdict == "proven" or "calls any_outward_tool" in "\n".join(result.story.lines())
+
+
+@pytest.mark.long("three turns of every tool with these labels")
+def test_a_leak_is_written_as_a_scenario_with_the_labels_of_its_tools():
+    tree = FLOWS.replace(" EXCUSE", "").replace("    ENFORCE\n", "")
+    scenario = verified(tree, turns=3).result("rule write_once").story.scenario
+    script = scenario.tools["any_outward_tool"]
+    assert (script.group, script.labels) == ("code", ("outward",))
+    [again] = from_yaml(to_yaml([scenario]), file="leak.yaml")
+    assert again.tools["any_outward_tool"].labels == ("outward",)
