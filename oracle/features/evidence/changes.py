@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from oracle.features.evidence.deeds import Claim
-from oracle.features.evidence.naming import names_path, number_in, other_name, targets
+from oracle.features.evidence.naming import names_path, number_in, other_name, places, targets
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Call, Done, stems
@@ -19,6 +19,12 @@ _PROGRAMS: Final = {
 _TOOLS: Final = {"send": "sending_tools", "close": "closing_tools", "remove": "removing_tools"}
 _SHARED: Final = 2
 """Words of an error that a sentence about it has."""
+
+
+_PEOPLE: Final = re.compile(
+    r"[\w.+-]+@[\w-]+\.[\w.-]*\w|(?<![^\s])(?!(?:The|All|Both|This|They|That|These|Those|Your|Everyone|Everybody|Done)\b)[A-Z][a-z]{2,20}\b(?![\w@.])"
+)
+_BARE_NUMBERS: Final = re.compile(r"(?<=\s)#?(\d{2,6})(?=,|\.?$|\s+(?:and|as|to|too)\b)")
 
 
 def not_changed(claim: Claim, done: Done, *, has_code: bool) -> str:
@@ -36,18 +42,35 @@ def not_changed(claim: Claim, done: Done, *, has_code: bool) -> str:
         return f"no successful call has written {name!r}"
     if re.match(r"\s+(?:you|the gap|the loop)\b", claim.object):
         return ""
+    given = "\n".join(call.given for call in done.writes)
+    if claim.deed == "send" or claim.verb in words("by_number"):
+        named = _PEOPLE.findall(claim.text[:80]) if claim.deed == "send" else _BARE_NUMBERS.findall(claim.object[:60])
+        if lost := next((each for each in named if each.casefold() not in given), ""):
+            return f"no successful call was about {lost!r}"
+    for place in places(claim):
+        if not any(place.casefold() in f"{call.given}\n{call.result[:5_000].casefold()}" for call in done.writes):
+            return f"no successful call has written to {place!r}"
     return _none_of_its_kind(claim, done, has_code=has_code) or _too_few(claim, done)
 
 
 def _none_of_its_kind(claim: Claim, done: Done, *, has_code: bool) -> str:
-    tools, programs = _TOOLS.get(claim.deed, ""), _PROGRAMS.get(claim.deed) or ENGLISH["programs"].get(claim.verb)
-    if programs and not any(_fits(call, tools, programs) for call in done.writes):
-        return "" if has_code and claim.deed == "remove" else f"no call has {claim.verb} anything"
-    if done.writes or has_code or targets(claim) or says("scratch", claim.object):
-        return ""
-    is_weak = claim.verb in words("weak_verbs") and not re.search(
-        r"\b(?:note|thread|vault|file|ticket)\b", claim.object
+    tools, programs = (
+        _TOOLS.get(claim.deed, ""),
+        _PROGRAMS.get(claim.deed)
+        or ENGLISH["programs"].get(
+            claim.verb.removeprefix("re").removeprefix("-") if claim.verb not in ENGLISH["programs"] else claim.verb
+        ),
     )
+    made = [
+        call for call in done.writes if claim.deed == "send" or claim.verb in words("telling") or not call.is_sending
+    ]
+    if programs and not any(_fits(call, tools, programs) for call in made):
+        return "" if has_code and claim.deed == "remove" else f"no call has {claim.verb} anything"
+    is_open = (has_code or says("scratch", claim.object)) and not done.has_failed_writes
+    if made or is_open or targets(claim):
+        return ""
+    is_kept = re.search(r"\b(?:note|thread|vault|file|ticket)\b", claim.object) is not None
+    is_weak = claim.verb in words("weak_verbs") and not is_kept and not done.has_failed_writes
     return "" if is_weak else "no call has changed anything"
 
 
@@ -58,14 +81,17 @@ def _fits(call: Call, tools: str, programs: str) -> bool:
 
 
 def _too_few(claim: Claim, done: Done) -> str:
-    number, made = number_in(claim.object), len(done.writes)
+    number = number_in(claim.object[:40]) if claim.is_sure else 0
+    sizes = [
+        max([1, *(len(each) for each in call.arguments.values() if isinstance(each, list))]) for call in done.writes
+    ]
     is_program = any(call.can("running_tools") for call in done.writes)
-    return f"{made} calls have changed anything, not {number}" if number > made and not is_program else ""
+    return f"{sum(sizes)} things were changed, not {number}" if number > sum(sizes) and not is_program else ""
 
 
 def missing_state(sentence: Sentence, done: Done) -> str:
     """A file that is said to hold something new, where no call has written it; empty if there is none."""
-    if done.said and says("action", done.said[0]) and not sentence.plain.rstrip().endswith("?"):
+    if done.is_asked_to_act and not sentence.plain.rstrip().endswith("?"):
         for each in mentions(sentence.text):
             is_new = says("now_holds", sentence.plain[each.end :]) and not says("modal", sentence.plain[: each.start])
             if (
@@ -75,6 +101,14 @@ def missing_state(sentence: Sentence, done: Done) -> str:
             ):
                 return f"no successful call has written {each.path!r}"
     return ""
+
+
+def not_settled(sentence: Sentence, done: Done) -> str:
+    """Why nothing can be settled now that is said to be: no call has changed anything, though that was asked for."""
+    plain = sentence.plain
+    is_said = done.is_asked_to_act and not done.writes and says("settled", plain) and not plain.rstrip().endswith("?")
+    is_new = is_said and not (says("old", plain) or says("modal", plain) or says("corrects", plain))
+    return "no call has changed anything" if is_new else ""
 
 
 def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Sentence, str]]:

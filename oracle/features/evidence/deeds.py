@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from oracle.features.evidence.prose import Sentence
-from oracle.features.evidence.words import DEEDS, ENGLISH, VERBS, says, words
+from oracle.features.evidence.words import ENGLISH, VERBS, deed_of, says, words
 from oracle.features.evidence.words import pattern as named
 
 _BETWEEN: Final = r"(?P<between>(?:,?\s+[\w-]+,?){0,4}?)"
@@ -21,7 +21,7 @@ _PASSIVE: Final = re.compile(rf"\b(?P<aux>has|have|is|are|was|were){_BETWEEN}\s+
 _BARE: Final = re.compile(
     r"[\W_]*(?:(?:done|ok|okay|yes|also|then|finally|next|first|now|successfully|great|sure|and)\b[\s,:;.!-]+){0,3}"
     rf"(?P<verb>{VERBS})\b(?=\s+(?:(?:it|this|that|both|all|everything)\b|"
-    r"(?:the|a|an|your|each|every|these|those|to|two|three|four|five|as|into|under)\s|[`*\[\d]))",
+    r"(?:the|a|an|your|each|every|these|those|to|two|three|four|five|as|in|into|under)\s|[`*\[\d]))",
     re.IGNORECASE,
 )
 _HEADLESS: Final = re.compile(
@@ -52,6 +52,7 @@ _DONE: Final = re.compile(
     re.IGNORECASE,
 )
 _INTO: Final = re.compile(r"\b(?:to|into|in|as|under|at)\s+[`*\[(]?[\w./-]*[./]\w")
+_TO: Final = re.compile(r"\b(?:to|into|as|under)\s+[`*\[(]?[\w./-]*[./]\w")
 _ENDS_IN_NAME: Final = re.compile(r"(?:[`*)\]]|\.\w{1,5}|\d|\b(?:tickets?|notes?|e?mails?|threads?|both|all|it))\s*$")
 _LOOKED: Final = re.compile(r"\s+(?:looking|at|in|into|through|over|up|for|across|inside|again|it)\b")
 
@@ -93,8 +94,8 @@ def claims(sentence: Sentence) -> Iterator[Claim]:
     if _DONE.match(plain):
         yield Claim("done", "done", sentence, 0, len(plain))
     found = [each for each in [*_of_subject(sentence), *_of_nouns(sentence)] if _is_deed(each)]
-    yield from found or filter(_is_deed, _without_subject(sentence))
-    for each in _PASSES.finditer(plain):
+    yield from [*found, *filter(_is_deed, _passive(sentence))] or filter(_is_deed, _bare(sentence))
+    for each in _PASSES.finditer(plain) if not re.search(r"\bfail(?:s|ed|ing)?\b|\d+ of \d+", plain) else ():
         before, behind = plain[max(0, each.start() - 80) : each.start()], plain[each.end() : each.end() + 40]
         if not (says("advice", before) or says("advice", behind) or says("reported", before)):
             yield Claim("passes", each["what"], sentence, each.start(), len(plain))
@@ -104,18 +105,18 @@ def _of_subject(sentence: Sentence) -> Iterator[Claim]:
     plain = sentence.plain
     for each in _SUBJECT.finditer(plain):
         verb, aux, before = each["verb"], (each["aux"] or "").strip(), plain[max(0, each.start() - 60) : each.start()]
-        is_base = verb not in DEEDS or aux == "did"
+        is_base = verb in ENGLISH["bases"] and (verb not in ("read", "run", "put") or aux == "did")
         verb = ENGLISH["bases"].get(verb, "") if is_base else verb
         if is_base != (aux == "did") or not verb or not _are_adverbs(each["between"]) or says("hypothetical", before):
             continue
         if aux in ("'ve", "have") and re.search(r"\b(?:when|after)\s+$", before, re.IGNORECASE):
             continue
         at = each.end()
-        yield Claim(DEEDS[verb], verb, sentence, at, _end_of(plain, at))
+        yield Claim(deed_of(verb), verb, sentence, at, _end_of(plain, at))
         while (more := _NEXT.search(plain, at, at + 400)) is not None and not says("others", plain[at : more.start()]):
             at = more.end()
             if _are_adverbs(more["between"]):
-                yield Claim(DEEDS[more["verb"]], more["verb"], sentence, at, _end_of(plain, at))
+                yield Claim(deed_of(more["verb"]), more["verb"], sentence, at, _end_of(plain, at))
 
 
 def _of_nouns(sentence: Sentence) -> Iterator[Claim]:
@@ -126,11 +127,11 @@ def _of_nouns(sentence: Sentence) -> Iterator[Claim]:
     for each in _GERUND.finditer(plain):
         verb = each["past"] or ENGLISH["gerunds"][each["verb"]]
         if (each["had"] or re.search(r"\bI\b", plain)) and not (says("advice", plain) or re.search(r"\byou\b", plain)):
-            yield Claim(DEEDS[verb], verb, sentence, each.end(), _end_of(plain, each.end()))
+            yield Claim(deed_of(verb), verb, sentence, each.end(), _end_of(plain, each.end()))
 
 
-def _without_subject(sentence: Sentence) -> Iterator[Claim]:
-    """Forms without `I`, where others may have done it: passive voice, and participles that begin a sentence."""
+def _bare(sentence: Sentence) -> Iterator[Claim]:
+    """Participles that begin a sentence or a cell of a table: `Saved the note to …`, `Note saved.`."""
     plain = sentence.plain
     cells = [0, *(found.end() for found in re.finditer(r"\|", plain))] if plain.startswith("|") else [0]
     for bare, cell in ((form.match(plain, cell), cell) for cell in cells for form in (_BARE, _HEADLESS)):
@@ -138,25 +139,30 @@ def _without_subject(sentence: Sentence) -> Iterator[Claim]:
             verb, end = bare["verb"].casefold(), _end_of(plain, bare.end())
             start = bare.end() if bare.re is _BARE else cell
             if verb not in ("read", "put", "found", "run", "called") and not says("dated", plain[bare.end() : end]):
-                yield Claim(DEEDS[verb], verb, sentence, start, end, is_sure=False)
+                yield Claim(deed_of(verb), verb, sentence, start, end, is_sure=False)
             return
+
+
+def _passive(sentence: Sentence) -> Iterator[Claim]:
+    """The passive voice, where others may have done it: `has been saved to …`, `is now in …`."""
+    plain = sentence.plain
     for each in _PASSIVE.finditer(plain):
         start, end = max(0, each.start() - 100), _end_of(plain, each.end())
-        subject, rest, between = plain[start : each.start()], plain[each.end() : end], each["between"].split()
-        is_tense = ("been" in between) if each["aux"] in ("has", "have") else "now" in between
-        is_tense |= each["aux"] in ("was", "were") and _INTO.search(rest) is not None
-        is_tense |= (
-            each["aux"] in ("is", "are")
-            and each["verb"] in words("states")
-            and _ENDS_IN_NAME.search(subject) is not None
-        )
-        if not is_tense or not _are_adverbs(each["between"]) or DEEDS[each["verb"]] in ("try", "find", "ask"):
+        subject, rest, between = plain[start : each.start()], plain[each.end() :][:80], each["between"].split()
+        is_perfect, is_now = each["aux"] in ("has", "have"), each["aux"] in ("is", "are")
+        is_state = is_now and each["verb"] in words("states") and _ENDS_IN_NAME.search(subject) is not None
+        is_into = (_TO if is_now else _INTO).search(rest) is not None
+        is_tense = ("been" in between) if is_perfect else "now" in between or is_state or is_into
+        if not is_tense or not _are_adverbs(each["between"]) or deed_of(each["verb"]) in ("try", "find", "ask"):
             continue
-        is_other = (
-            says("advice", subject) or says("advice", rest[:15]) or says("reported", plain) or says("dated", plain)
-        )
-        if not is_other and not says("nothing", subject.lstrip("*-_ ")) and says("artefact", subject + rest):
-            yield Claim(DEEDS[each["verb"]], each["verb"], sentence, start, end, is_sure=False)
+        others = ("advice", subject), ("advice", rest[:15]), ("reported", plain), ("dated", plain)
+        is_other = any(says(name, text) for name, text in others)
+        if not is_other and not says("nothing", subject.lstrip("*-_ ")):
+            yield Claim(deed_of(each["verb"]), each["verb"], sentence, start, end, is_sure=False)
+            at = each.end()
+            if (more := _NEXT.match(plain, at)) is not None and _are_adverbs(more["between"]):
+                end = _end_of(plain, more.end())
+                yield Claim(deed_of(more["verb"]), more["verb"], sentence, more.end(), end, is_sure=False)
 
 
 def _is_deed(claim: Claim) -> bool:
@@ -164,14 +170,18 @@ def _is_deed(claim: Claim) -> bool:
     verb, behind = claim.verb, claim.object
     if claim.deed != "find" and says("nothing", behind):
         return False
+    if verb == "let":
+        return re.match(r"\s+\S+(?:\s+\S+){0,3}\s+know\b", behind) is not None
     if verb in ("looked", "called", "went", "gone", "walked", "counted", "followed"):
         return _LOOKED.match(behind) is not None or "`" in behind
+    stops = "there|here|at|with|by|from|when"
     wrong = {
         "ran": "into|out|across",
         "run": "into|out|across",
         "found": "it|this|above",
         "noted": "that|above|it|this",
     }
+    wrong |= dict.fromkeys(("stopped", "paused", "started", "began"), stops)
     return re.match(rf"\s+(?:{wrong.get(verb, '$.')})\b", behind) is None
 
 

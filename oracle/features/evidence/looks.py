@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from oracle.features.evidence.deeds import Claim
-from oracle.features.evidence.naming import names_path, number_in, other_name, targets
+from oracle.features.evidence.naming import codes, names_path, number_in, other_name, targets
 from oracle.features.evidence.paths import mentions, normal
-from oracle.features.evidence.record import Done, stems
+from oracle.features.evidence.prose import Sentence
+from oracle.features.evidence.record import Done, plain_words, stems
 from oracle.features.evidence.words import ENGLISH, says, words
 
 _EVERY: Final = re.compile(
@@ -14,6 +15,8 @@ _EVERY: Final = re.compile(
     r"(?:files?|notes?|modules?|threads?|documents?|tests?|pages?|folder|directory)\b"
 )
 _TERM: Final = re.compile(r"\bfor\s+(?:the\s+(?:words?|terms?|string|name)\s+)?(?:~+|`[^`]+`|\*\*[^*]+\*\*)")
+
+_LISTED: Final = re.compile(r"(?:[-*+]|\d+[.)])\s+[`*\"]{1,3}([^`*\"\n]{2,80})[`*\"]")
 
 
 def not_looked(claim: Claim, done: Done) -> str:
@@ -23,20 +26,34 @@ def not_looked(claim: Claim, done: Done) -> str:
         claim: a deed that changes nothing.
         done: the run.
     """
-    calls, about = done.successes, claim.object
     if reason := _not_opened(claim, done):
         return reason
-    if not calls:
-        return "" if done.attached or says("your_words", about) else "no call was made"
-    if targets(claim) and claim.deed != "search":
+    if not done.successes:
+        return "" if done.attached or says("your_words", claim.object) else "no call was made"
+    if reason := _unknown(claim, done) or _too_few(claim, done):
+        return reason
+    if claim.deed == "find" or (claim.deed != "search" and targets(claim)):
         return ""
+    return _not_there(claim, done) or (not_searched if claim.deed == "search" else _too_little)(claim, done)
+
+
+def _unknown(claim: Claim, done: Done) -> str:
+    """A name that occurs in nothing that was read: of a thread or ticket, or one in code."""
     if (name := other_name(claim, done.calls)) and name.casefold() not in done.haystack:
         return f"{name!r} was not read"
-    if claim.deed == "find":
-        return ""
-    if reason := _not_there(claim, done):
-        return reason
-    return not_searched(claim, done) if claim.deed == "search" else _too_little(claim, done)
+    is_said = claim.deed == "find" or claim.object.lstrip().startswith(("that", "whether", "if"))
+    unknown = next((name for name in codes(claim.text) if plain_words(name) not in done.haystack), "")
+    return f"{unknown!r} was not read" if unknown and not is_said else ""
+
+
+def _too_few(claim: Claim, done: Done) -> str:
+    """Why fewer things were read than a claim counts."""
+    number = number_in(claim.object, alone=True) if claim.deed in ("read", "look") else 0
+    if number and (left := _unread(claim, done)):
+        return f"{left!r} was not read"
+    made = {call.given for call in done.successes if not (call.is_writing or call.can("listing_tools"))}
+    read = max(len(done.opened), len(made))
+    return f"{read} files were read, not {number}" if number > read else ""
 
 
 def _not_there(claim: Claim, done: Done) -> str:
@@ -50,16 +67,20 @@ def _not_there(claim: Claim, done: Done) -> str:
     return ""
 
 
+def _unread(claim: Claim, done: Done) -> str:
+    """A known file below a folder of the claim that was not read; empty if there is none."""
+    folders = [normal(each.path) for each in mentions(claim.text) if each.path.endswith("/")]
+    below = (path for path in sorted(done.paths) if any(path.startswith(f"{each}/") for each in folders))
+    return next((path for path in below if path not in done.opened), "")
+
+
 def _too_little(claim: Claim, done: Done) -> str:
     """What is missing of several things, or of anything that the claim names in its own words."""
     about, calls = claim.object, [call for call in done.successes if not call.is_writing]
-    if number := number_in(about, alone=True):
-        read = max(len(done.opened), len({call.given for call in calls if not call.can("listing_tools")}))
-        return "" if number <= read else f"{read} files were read, not {number}"
+    if number_in(about, alone=True):
+        return ""
     if (every := _EVERY.search(about)) is not None:
-        folders = [normal(each.path) for each in mentions(claim.text) if each.path.endswith("/")]
-        below = (path for path in sorted(done.paths) if any(path.startswith(f"{each}/") for each in folders))
-        left = next((path for path in below if path not in done.opened), "")
+        left = _unread(claim, done)
         if left and claim.deed == "read":
             return f"{left!r} was not read"
         return "" if left or any(call.can("searching_tools") for call in calls) else f"not {every[0]} was read"
@@ -95,8 +116,21 @@ def not_searched(claim: Claim, done: Done) -> str:
     given = " ".join(call.given for call in done.calls if call.can("searching_tools"))
     if not given:
         return "no search was made"
+    plain_term = re.search(r"\bfor\s+([^~`*.]{3,60})", claim.object)
+    asked = re.findall(r"[^\W\d_]{4,}", plain_term[1].casefold()) if plain_term else []
+    if asked and not any(word[:5] in done.stems or word in words("weak") for word in asked):
+        return "no search for that was made"
     if (term := _TERM.search(claim.object)) is not None:
         found = list(stems(claim.text[term.start() + 3 : term.end()]))
         if found and not any(word in given for word in found):
             return "no search for that was made"
     return ""
+
+
+def not_listed(sentence: Sentence, intro: str, done: Done) -> str:
+    """A term of a list of searches that was not searched for; empty if there is none."""
+    term = _LISTED.match(sentence.text)
+    if term is None or not intro.endswith(":") or not re.search(r"\b(?:looked|searched)\s+for\b", intro):
+        return ""
+    given = [call.given for call in done.calls if call.can("searching_tools")]
+    return "" if any(term[1].casefold() in each for each in given) else f"no search for {term[1]!r} was made"

@@ -7,14 +7,14 @@ import re
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from oracle.features.evidence.changes import hidden_failures, missing_state, not_changed
+from oracle.features.evidence.changes import hidden_failures, missing_state, not_changed, not_settled
 from oracle.features.evidence.citing import cited
 from oracle.features.evidence.deeds import Claim, claims
-from oracle.features.evidence.looks import not_looked
+from oracle.features.evidence.looks import not_listed, not_looked
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence, sentences, tidied
 from oracle.features.evidence.record import Done, stems
-from oracle.features.evidence.running import not_passed, not_run
+from oracle.features.evidence.running import not_passed, not_reported, not_run
 from oracle.features.evidence.words import says, words
 
 MOST: Final = 50
@@ -53,9 +53,17 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
     text = tidied(answer)
     listed = list(islice(sentences(text), _MOST_SENTENCES))
     found: dict[str, Unmatched] = {}
+    intro = ""
     for sentence in {each.text: each for each in listed}.values():
         reasons = (_missing(claim, done, has_code="```" in answer) for claim in claims(sentence))
-        if reason := next(filter(None, reasons), "") or missing_state(sentence, done):
+        intro = intro if sentence.text[:1] in "-*+0123456789" else sentence.plain.rstrip("* ")
+        reason = next(filter(None, reasons), "") or not_listed(sentence, intro, done)
+        if (
+            reason := reason
+            or not_settled(sentence, done)
+            or missing_state(sentence, done)
+            or not_reported(sentence, done)
+        ):
             found[sentence.text] = _unmatched(answer, sentence, "deed", reason)
         if len(found) == MOST:
             break
@@ -70,12 +78,11 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
 
 def _missing(claim: Claim, done: Done, *, has_code: bool) -> str:
     """What was looked for in vain; empty if the claim has a match."""
-    if not claim.is_sure and _is_reported(claim, done):
+    if not claim.is_sure and (not done.is_asked_to_act or _is_reported(claim, done)):
         return ""
     match claim.deed:
         case "done":
-            is_asked = says("action", done.said[0] if done.said else "")
-            return "no call has changed anything" if is_asked and not done.writes else ""
+            return "no call has changed anything" if done.is_asked_to_act and not done.writes else ""
         case "write" | "remove" | "send" | "close":
             return not_changed(claim, done, has_code=has_code)
         case "run":

@@ -13,10 +13,10 @@ from oracle.features.evidence.words import words
 _NAMES: Final = "README|CHANGELOG|LICENSE|Makefile|Dockerfile|Containerfile|CONTRIBUTING|Gemfile|Procfile|Jenkinsfile"
 _LINES: Final = r"(?:(?:::?|#)L?(?P<line>\d{1,6})(?:\s?[-:]\s?L?(?P<end>\d{1,6}))?)?"
 _PATH: Final = re.compile(
-    r"(?<![\w./~@:-])(?P<path>(?:\.\.?/)?(?:[\w.@+-]{1,80}/){0,12}"
+    r"(?<![\w./~@:-])(?P<path>(?:\.\.?/|~?/)?(?:[\w.@+-]{1,80}/){0,12}"
     r"(?:[\w@+-][\w.@+-]{0,100}\.(?P<suffix>[A-Za-z][A-Za-z0-9]{0,9})"
     rf"|(?:{_NAMES})(?![\w./-])))(?![\w/~]){_LINES}"
-    r"|`(?P<folder>(?:[\w.@+-]{1,80}/){1,12})`"
+    r"|(?<![\w./~@:-])(?P<folder>(?:[\w.@+-]{1,80}/){1,12})(?=[`\s.,;:)]|$)"
 )
 _LINK: Final = re.compile(rf"\]\(<?(?P<path>[^\s()<>:#]{{1,300}}\.(?P<suffix>\w{{1,9}})){_LINES}(?:#[^\s()<>]*)?>?\)")
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]{1,12}\.js|ASP\.NET", re.ASCII)
@@ -57,11 +57,11 @@ def mentions(text: str) -> list[Mention]:
     return sorted(found, key=lambda each: each.start)
 
 
-def lone_lines(text: str, found: Iterable[Mention]) -> Iterator[tuple[int, int]]:
-    """The lines that a text cites without a path beside them."""
+def lone_lines(text: str, found: Iterable[Mention]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """The lines that a text cites without a path beside them, with their places."""
     for cited in _LINE_OF.finditer(text):
         if not any(_joins(text, each, cited) for each in found) and (lines := _range(cited)):
-            yield lines
+            yield cited.start(), lines
 
 
 def _joins(text: str, path: Mention, cited: re.Match[str]) -> bool:

@@ -19,7 +19,9 @@ _HIDDEN: Final = re.compile(
 )
 _QUOTED: Final = re.compile(r'"([^"\n]{1,1000})"|«([^»\n]{1,1000})»')
 _END: Final = re.compile(r"[.!?…]+[\"')\]*_]{0,4}(?=\s)|\n")
-_SHORTENED: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|resp|incl|Mr|Ms|Dr|St)\.$", re.IGNORECASE)
+_SHORTENED: Final = re.compile(
+    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|resp|incl|Mr|Ms|Dr|St)\.$|(?:^|\n)\s*\d{1,3}\.$", re.IGNORECASE
+)
 
 
 class Sentence(NamedTuple):

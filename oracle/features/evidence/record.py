@@ -24,7 +24,7 @@ _TARGETS: Final = frozenset(
     ("path", "file", "thread", "id", "to", "name", "title", "number", "channel", "command", "key", "url")
 )
 _PATH_ARGUMENTS: Final = frozenset(
-    ("path", "file", "folder", "thread", "note", "filename", "file_path", "target", "destination", "to", "name")
+    ("path", "file", "folder", "thread", "note", "filename", "file_path", "target", "destination", "to", "name", "url")
 )
 
 
@@ -68,6 +68,11 @@ class Call:
     def can(self, what: str) -> bool:
         """Whether a word of its name is one of a list of words."""
         return not self.words.isdisjoint(words(what))
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether it sends something to people, and changes nothing else."""
+        return self.can("sending_only")
 
     @property
     def is_writing(self) -> bool:
@@ -139,6 +144,23 @@ class Done:
         return [call for call in self.calls if call.can("running_tools")]
 
     @cached_property
+    def is_asked_to_act(self) -> bool:
+        """Whether the question asks for something to be done, rather than to be known."""
+        return bool(self.said) and says("action", self.said[0])
+
+    @cached_property
+    def has_failed_writes(self) -> bool:
+        """Whether a call that would have changed something has failed."""
+        return any(call.is_writing and not call.ok for call in self.calls)
+
+    @cached_property
+    def raw(self) -> str:
+        """All that was read, given and said, in lower case."""
+        return "\n".join(
+            [*self.said, *(f"{call.given}\n{call.result[:_MOST_OF_ONE]}" for call in self.calls)]
+        ).casefold()
+
+    @cached_property
     def shown(self) -> str:
         """What results have shown, in the form of `plain_words`."""
         return plain_words("\n".join(call.result[:_MOST_OF_ONE] for call in self.successes))
@@ -202,7 +224,10 @@ class Done:
         self.lines.setdefault(path, set()).update(lines)
 
     def _note_places(self, text: str) -> None:
-        self.paths.add(*(each.path for each in mentions(text)))
+        for each in mentions(text):
+            self.paths.add(each.path)
+            if each.lines:
+                self._show(normal(each.path), range(each.lines[0], each.lines[1] + 1))
         for path, line in _PLACE.findall(text):
             self._show(normal(path), range(int(line), int(line) + 1))
 

@@ -6,8 +6,9 @@ from typing import Final
 from oracle.features.evidence.deeds import Claim
 from oracle.features.evidence.looks import not_searched
 from oracle.features.evidence.paths import normal
+from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Done, stems
-from oracle.features.evidence.words import ENGLISH, says
+from oracle.features.evidence.words import ENGLISH, says, words
 
 _CODE: Final = re.compile(r"`([^`\n]{2,200})`")
 _ELSEWHERE: Final = re.compile(r"\s(?:on|in|against|for|with|to|again|after|before|from)\b")
@@ -28,7 +29,7 @@ def not_run(claim: Claim, done: Done) -> str:
     kinds = ENGLISH["kinds_of_runs"]
     asked = [
         kinds[word[:4]]
-        for word in re.findall(r"\w{4,}", claim.object[: end.start() if end else None].casefold())
+        for word in re.findall(r"\w{4,}", claim.verb + " " + claim.object[: end.start() if end else None].casefold())
         if word[:4] in kinds
     ]
     return "" if named or not asked or any(re.search(each, given) for each in asked) else "that was not run"
@@ -47,3 +48,29 @@ def not_passed(claim: Claim, done: Done) -> str:
         return "that was not run"
     told = [*(call.result for call in done.successes), *done.said]
     return "" if any(says("told_to_pass", text[:200_000]) for text in told) else "no call has run that"
+
+
+def not_reported(sentence: Sentence, done: Done) -> str:
+    """A command or an address in code whose outcome a sentence reports, and that nothing has run or read."""
+    plain = sentence.plain
+    if not says("outcome", _CODE.sub(" ", plain)) or says("imperative", plain) or plain.rstrip().endswith("?"):
+        return ""
+    if says("your_run", _CODE.sub(" ", plain)):
+        return ""
+    runs = [call.given for call in done.runs if not says("refused", call.result)]
+    for found in _CODE.finditer(plain):
+        parts = found[1].casefold().split()
+        is_command = len(parts) > 1 and parts[0] in words("command")
+        if (
+            is_command
+            and not any(all(part in given for part in parts) for given in runs)
+            and found[1].casefold() not in done.raw
+        ):
+            return f"{found[1]!r} was not run"
+        if (
+            found[1].startswith("/")
+            and re.search(r"\b(?:came back|answered|responded|returned)\b", plain)
+            and found[1].casefold() not in done.raw
+        ):
+            return f"{found[1]!r} was not asked"
+    return ""

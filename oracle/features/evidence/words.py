@@ -10,7 +10,7 @@ from oracle.core.encoding import from_json
 ENGLISH: Final[dict[str, Any]] = from_json(Path(__file__).with_name("english.json").read_bytes())
 DEEDS: Final[dict[str, str]] = {verb: deed for deed, verbs in ENGLISH["deeds"].items() for verb in verbs.split()}
 """What kind of deed a past tense or a participle is."""
-VERBS: Final = "|".join(sorted(map(re.escape, DEEDS), key=len, reverse=True))
+VERBS: Final = "(?:re-?)?(?:" + "|".join(sorted(map(re.escape, DEEDS), key=len, reverse=True)) + ")"
 
 
 @cache
@@ -28,3 +28,8 @@ def pattern(name: str) -> re.Pattern[str]:
 def says(name: str, text: str) -> bool:
     """Whether a text has what a pattern looks for."""
     return pattern(name).search(text) is not None
+
+
+def deed_of(verb: str) -> str:
+    """What kind of deed a verb is; one with `re-` in front is as the verb without."""
+    return DEEDS.get(verb) or DEEDS[verb.removeprefix("re").removeprefix("-")]

@@ -1,8 +1,10 @@
 """What an answer claims, matched with what a run did: sentences that have a match or claim nothing, and false ones."""
 
+import time
+
 import pytest
 
-from oracle.features.evidence.matching import unmatched
+from oracle.features.evidence.matching import MOST, unmatched
 from oracle.features.evidence.record import Call, Done
 
 AUTH = """src/auth.py, lines 1-8 of 8
@@ -120,6 +122,169 @@ FALSE = (
     ('The note decisions/auth.md says "tokens never expire at all".', "quotation"),
     ("From decisions/auth.md:\n\n> Every token is renewed after one hour of use.", "quotation"),
 )  # fmt: skip
+
+
+MORE_CALLS = (
+    *CALLS,
+    Call("web_search", {"query": "jwt expiry"}, "JWT best practices\nhttps://example.org/jwt\nKeep tokens short."),
+    Call("mail.send", {"to": "anna.k@firm.example", "body": "Hi Anna, the review is in notes/review.md."}, "sent m-12"),
+    Call("tickets.close_ticket", {"id": 17}, "#17 closed"),
+    Call("tickets.get_ticket", {"id": 18}, "#18 Login loop (open), assignee: noor"),
+)
+ASKED = "Review src/auth.py, save a note, close 17, mail Anna and tell me whether the tests pass."
+MORE = Done(MORE_CALLS, said=(ASKED,))
+MORE_TRUE = (
+    "I went ahead and closed #17.",
+    "I let Anna know by mail.",
+    "Anna has been notified.",
+    "Ticket 17 is closed.",
+    "#18 is still open; I left it as it is.",
+    "The note is in place: `notes/review.md`.",
+    "I wrote up the findings in notes/review.md and sent Anna a short mail.",
+    "As requested, the thread `release` has a new entry.",
+    "Both `src/auth.py` and the decision were read.",
+    "I looked at src/limits.py only where the search hit.",
+    "`TIMEOUT_S` in `src/auth.py` is 900.",
+    'The check is a prefix test (`token.startswith("ok")`, line 8).',
+    "According to [JWT best practices](https://example.org/jwt), tokens should be short.",
+    "I don't think I need to read src/views.py.",
+    "Without having read src/views.py I can't say.",
+    "Do you want me to write `decisions/limits.md`?",
+    "Let me know if I should close #18 as well.",
+    "Once merged, run `make migrate` on staging.",
+    "To verify, run `make lint`.",
+    "I'd suggest a file `src/cache.py`.",
+    "The tests could be moved to `tests/unit/test_auth.py`.",
+    "The old note said 30 days; it was changed by Anna in March.",
+    "I changed nothing in the code.",
+    "You wrote that the tests pass; they do: 42 passed.",
+    "It was adopted in March, so I kept it.",
+    "I considered deleting the note, but left it.",
+    "The rate is 5 (src/limits.py:12), and/or configurable via ENV.",
+    "`make test` reports 42 passed.",
+    "I can also update README.md.",
+    "README.md exists, but I have not opened it.",
+    "The release thread now has one entry.",
+    "SHA-256 and UTF-8 are fine here.",
+    "Here is the mail that I sent:\n\n> Hi Anna, the review is in notes/review.md.",
+    "Wrote notes/review.md (3 lines).",
+    "Updated: 2026-01-05",
+    "The function was added in version 2.3.",
+    "I found two things worth a look.",
+    "Nothing else needs to change.",
+    "I stopped there.",
+    'My search for "rate limit" found one place.',
+    "I ran the tests: all green.",
+    "The build is not part of what I ran.",
+)  # fmt: skip
+MORE_FALSE = (
+    "I went ahead and merged the branch.",
+    "I let Noor know by mail.",
+    "Noor has been notified.",
+    "Ticket 18 is closed now.",
+    "I also assigned #18 to Priya.",
+    "The summary lives in `notes/summary.md` now.",
+    "I wrote up the findings in decisions/review.md.",
+    "As requested, the thread `incidents` has been updated.",
+    "I also went through src/views.py.",
+    "I read the README from start to finish.",
+    "`MAX_TOKENS` in `src/auth.py` is 900.",
+    "It is handled in line 44 of src/auth.py.",
+    "According to [the RFC](https://tools.example.org/rfc7519), tokens should be short.",
+    "I ran `make lint` and it is clean.",
+    "`make lint` reports nothing.",
+    "I pushed the change to origin.",
+    "I removed the old note from the vault.",
+    "I have scheduled a meeting with Anna for Monday.",
+    "The linter passes as well.",
+    "The calendar has been checked too.",
+    'I searched the web for "refresh token rotation".',
+    'I searched all threads for "session fixation".',
+    "Committed as `4d0c9be`.",
+    "See ticket #512 for the history.",
+    'decisions/auth.md says: "Tokens live thirty minutes."',
+    'The docstring of check_token reads "Raises an error for expired tokens."',
+    "I opened a pull request for this.",
+    "I deployed it to staging.",
+    "I restarted the service.",
+    "I added a test for it in tests/test_auth.py.",
+    "I backed up the old note to notes/old-review.md.",
+    "The database has been migrated.",
+    "I double-checked the deployment script.",
+    "I compared src/auth.py with src/views.py.",
+    "I verified this against the production logs.",
+    "I've booked room Kiel for Thursday.",
+    "I read all three files in src/.",
+    "I fixed the bug in src/auth.py.",
+    "I reviewed the last five commits.",
+    "I benchmarked both variants.",
+    "`docs/auth.md` describes the flow.",
+    "The flow is described in docs/auth.md.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", MORE_TRUE)
+def test_deeds_with_tools_of_other_servers_are_matched(answer: str) -> None:
+    assert unmatched(answer, MORE) == ()
+
+
+@pytest.mark.parametrize("answer", MORE_FALSE)
+def test_false_deeds_in_other_words_are_found(answer: str) -> None:
+    assert [each.quote for each in unmatched(answer, MORE)] == [answer]
+
+
+def test_what_others_did_and_general_knowledge_are_no_claims_where_nothing_was_called() -> None:
+    answer = (
+        "A closure is a function with its variables. In Django, `settings.py` holds them. Ana wrote about it in 2019."
+    )
+    assert unmatched(answer, NOTHING) == ()
+
+
+def test_an_attached_file_is_a_source_as_far_as_its_lines_are_known() -> None:
+    attached = Done((), ("What does it say?",), {"contract.txt": "one\ntwo\nthree"})
+    assert unmatched("See line 2 of `contract.txt`.", attached) == ()
+    assert [each.kind for each in unmatched("See line 9 of `contract.txt`.", attached)] == ["citation"]
+    assert unmatched("See line 9 of `contract.txt`.", Done((), ("What?",), {"contract.txt": ""})) == ()
+
+
+def test_a_correction_takes_a_claim_back() -> None:
+    said = "All tests pass."
+    assert unmatched(f"{said}\n\nCorrection: I have not run the tests.", NOTHING) == ()
+    later = f"{said}\n\nI have not run the tests."
+    assert len(unmatched(later, NOTHING)) == 1
+    assert unmatched(later, NOTHING, told_at=len(said)) == ()
+
+
+def test_a_failed_change_that_the_answer_hides_is_found() -> None:
+    sent = Call("mail.send", {"to": "bram@firm"}, "550 bad mailbox", ok=False)
+    done = Done((Call("mail.send", {"to": "olga@firm"}, "sent"), sent), ("Send it to Olga and Bram.",))
+    assert [each.quote for each in unmatched("It went to Olga. Bram has it too.", done)] == ["Bram has it too."]
+    assert unmatched("It went to Olga. The mail to Bram failed.", done) == ()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "I saved it to `a.md`. ",
+        "a/",
+        "a-",
+        '"',
+        "`",
+        "](",
+        "line 12 ",
+        "src/a.py ",
+        "> a\n",
+        ". ",
+        "I have ",
+        "\n",
+        "#12 ",
+    ],
+)
+def test_a_megabyte_is_read_in_bounded_time(piece: str) -> None:
+    begun = time.process_time()
+    found = unmatched(piece * (1_000_000 // len(piece)), READ_ONLY)
+    assert time.process_time() - begun < 5
+    assert len(found) <= MOST
 
 
 @pytest.mark.parametrize("answer", TRUE)
