@@ -10,6 +10,7 @@ FEATURE = Feature(
     name="explaining",
     summary="Says in sentences what a tree does in each situation, and what an edit changes.",
     needs=("scenarios", "verifier", "rules"),
+    calls=("oracle.features.explaining.calls:router",),
     commands={
         "trees explain": (
             "oracle.features.explaining.command:explain",

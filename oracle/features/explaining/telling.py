@@ -27,6 +27,7 @@ from oracle.core.chunks import (
     ToolReturned,
 )
 from oracle.features.explaining.acting import EDITED, FINAL, ON_THE_WAY, Performance
+from oracle.features.explaining.situations import FAILED
 from oracle.features.scenarios.played import Asked, Played
 from oracle.features.scenarios.stage import shipped_tools
 
@@ -156,7 +157,7 @@ class _Steps:
         text = result.tool_result
         if text.startswith(NOT_RUN):
             self.steps.append(f"does not run {name}")
-        elif not text.startswith(("The tool failed.", "Cancelled")):
+        elif not text.startswith((FAILED, "Cancelled")):
             self.steps.append(f"{name} cannot run: {clipped(text, _QUOTED)}")
 
     def _mark(self, beginning: str, mark: str) -> None:

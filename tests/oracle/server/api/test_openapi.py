@@ -46,6 +46,7 @@ CALLS = {
     ("post", "/api/trees/compare"): {200, 404, 409},
     ("post", "/api/trees/test"): {200, 404, 409},
     ("post", "/api/trees/verify"): {200, 404, 409},
+    ("post", "/api/trees/explain"): {200, 404, 409},
     ("get", "/api/trees/{name}"): {200, 404},
     ("put", "/api/trees/{name}"): {200, 404, 409},
     ("get", "/api/trees/{name}/answers"): {200, 404},

@@ -11,6 +11,7 @@ import pytest
 
 from oracle.authoring.editor import Save
 from oracle.features.editing.calls import TreeCheck, TreeCompletions, TreeHover, TreePlaces
+from oracle.features.explaining.calls import TreeExplanation
 from oracle.features.scenarios.calls import TreeTest
 from oracle.features.verifier.calls import TreeVerification
 from oracle.server.api.tree_replies import (
@@ -451,6 +452,23 @@ async def test_a_text_with_mistakes_is_not_verified(library):
     assert "/tmp" not in response.json()["detail"]
 
 
+@pytest.mark.long("tries a tree in a process")
+async def test_a_tree_is_explained_with_a_text_in_place_and_what_that_changes(library, folder):
+    body = {"name": "inner", "source": INNER.replace("- stop: completed", "- say: Bye.\n    - stop: completed")}
+    found = (await library.client.post("/api/trees/explain", json={**body, "of": "outer"})).json()
+    assert TreeExplanation.model_validate(found).model_dump() == found
+    assert (found["tree"], found["left_out"]) == ("outer", [])
+    first = next(row for row in found["rows"] if "answers" in row["ids"])
+    assert "“Bye.”" in first["sees"]
+    line = 1 + body["source"].splitlines().index("    - stop: completed")
+    assert (first["line"], line in first["lines"]) == (line, True)
+    change = next(each for each in found["changes"] if "answers" in each["ids"])
+    assert "“Bye.”" not in change["old"]["sees"]
+    unchanged = (await library.client.post("/api/trees/explain", json={"name": "outer"})).json()
+    assert unchanged["changes"] == []
+    assert (folder / "inner.yaml").read_text(encoding="utf-8") == INNER
+
+
 async def test_a_folder_that_cannot_be_written_is_said(start, tmp_path):
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     service = await start(trees_folder=tmp_path / "file" / "trees")
@@ -467,6 +485,7 @@ CALLS = [
     ("POST", "/api/trees/compare", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/test", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/verify", {"name": "nothing", "source": INNER}),
+    ("POST", "/api/trees/explain", {"name": "nothing", "source": INNER}),
     ("PUT", "/api/trees/oracle", {"source": INNER, "version": None}),
     ("PUT", "/api/trees/nothing", {"source": INNER, "version": None}),
     ("GET", "/api/trees/oracle/versions", None),

@@ -1,6 +1,7 @@
 import { useHasFeature } from "@/api/queries";
 import { Tabs } from "@/parts/Tabs";
 
+import { Behaviour } from "./panes/Behaviour";
 import { Problems } from "./panes/Problems";
 import { Replay } from "./panes/Replay";
 import { Scenarios } from "./panes/Scenarios";
@@ -9,7 +10,7 @@ import { Verify } from "./panes/Verify";
 import type { Mistake } from "./types";
 import { useSettled } from "./useSettled";
 
-export type Pane = "problems" | "scenarios" | "verify" | "rules" | "replay";
+export type Pane = "problems" | "behaviour" | "scenarios" | "verify" | "rules" | "replay";
 
 /** A trial starts a process of the service: it waits until the text has rested for a while. */
 const TRIAL_PAUSE_MS = 1_200;
@@ -30,6 +31,9 @@ interface ResultsProps {
   replayed: string | null;
   pane: Pane;
   onPane: (pane: Pane) => void;
+  /** Of the cursor. */
+  line: number;
+  onLine: (line: number) => void;
   onGoTo: (mistake: Mistake) => void;
   onFix: (mistake: Mistake, fix: number) => void;
 }
@@ -37,6 +41,7 @@ interface ResultsProps {
 /** What the service says about the text: its problems, then what it would change. */
 export function Results(props: ResultsProps) {
   const { name, text, problems, isChecked, isNew, explored, pane, onPane } = props;
+  const hasBehaviour = useHasFeature("explaining");
   const hasScenarios = useHasFeature("scenarios");
   const hasVerifier = useHasFeature("verifier");
   const settled = useSettled(text, TRIAL_PAUSE_MS);
@@ -61,6 +66,17 @@ export function Results(props: ResultsProps) {
             count: problems?.length,
             panel: <Problems {...props} errors={errors} />,
           },
+          ...(hasBehaviour
+            ? [
+                {
+                  name: "behaviour" as const,
+                  label: "Behaviour",
+                  panel: shown ?? (
+                    <Behaviour {...trial} explored={explored} line={props.line} onLine={props.onLine} />
+                  ),
+                },
+              ]
+            : []),
           ...(hasScenarios
             ? [{ name: "scenarios" as const, label: "Scenarios", panel: shown ?? <Scenarios {...trial} /> }]
             : []),

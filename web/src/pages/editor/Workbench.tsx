@@ -274,6 +274,11 @@ export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
             replayed={replayed}
             pane={pane}
             onPane={setPane}
+            line={cursor.line}
+            onLine={(line) => {
+              setView("source");
+              source.current?.goTo({ line, column: 1 });
+            }}
             onGoTo={goTo}
             onFix={(mistake, fix) => source.current?.fix(own?.indexOf(mistake) ?? -1, fix)}
           />

@@ -48,6 +48,13 @@ export const trials = {
       queryFn: ({ signal }) => timed(unwrap(api.POST("/api/trees/test", { body: { name, source }, signal }))),
       ...KEPT,
     }),
+  explain: (name: string, source: string, of: string) =>
+    queryOptions({
+      queryKey: ["trial", "explain", name, source, of],
+      queryFn: ({ signal }) =>
+        timed(unwrap(api.POST("/api/trees/explain", { body: { name, source, of }, signal }))),
+      ...KEPT,
+    }),
   verify: (name: string, source: string, of: string, turns: number) =>
     queryOptions({
       queryKey: ["trial", "verify", name, source, of, turns],

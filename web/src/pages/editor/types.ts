@@ -11,6 +11,7 @@ export type ReplayedRun = Schemas["ReplayedRun"];
 export type ScenarioFile = Schemas["ScenarioFile"];
 export type ScenarioResult = Schemas["ScenarioResult"];
 export type Verification = Schemas["TreeVerification"];
+export type Explanation = Schemas["TreeExplanation"];
 export type Version = Schemas["TreeEditBody"];
 export type NodeAnswers = Schemas["NodeAnswers"];
 export type ReplayDifference = Schemas["FirstDifference"];
