@@ -160,6 +160,14 @@ async def test_a_tree_is_verified_on_request(tab) -> None:
     await expect(tab.page.get_by_role("listitem").filter(has_text="turn-limit")).to_be_visible()
 
 
+async def test_the_behaviour_shows_what_an_edit_changes_and_a_row_leads_to_its_line(tab) -> None:
+    await opened(tab)
+    await tab.page.get_by_role("tab", name="Behaviour").click()
+    await expect(tab.page.get_by_text("Does the same as the saved version")).to_be_visible()
+    await write_behind(tab, "- llm_turn", "\n    - say: Bye.")
+    await expect(tab.page.get_by_role("list", name="Changed rows").get_by_text("“Bye.”").first).to_be_visible()
+
+
 async def test_who_is_no_operator_reads(browse, guarded) -> None:
     tab = await browse(at=guarded.url)
     await tab.context.add_init_script(f"sessionStorage.setItem('oracle.token', '{TOKENS['alice']}')")

@@ -59,6 +59,7 @@ class TreeExplanation(BaseModel):
     """What a tree does, situation by situation."""
 
     tree: str
+    offered: str = Field(description="The tools of the first turn, by the type of the question.")
     rows: list[ExplainedRow] = Field(description="The shortest first.")
     changes: list[ExplainedChange]
     unreached: list[int] = Field(description="The lines of nodes of this file that no situation reaches.")
@@ -90,6 +91,7 @@ def try_explanation(ground: TrialGround, of: str, shown: str, seconds: float) ->
     old = table if before.sha == table.tree.sha else table_of(before, registry, seconds=seconds)
     return {
         "tree": of,
+        "offered": table.offered,
         "rows": [_row(row, table, shown) for row in table.rows],
         "changes": [
             {

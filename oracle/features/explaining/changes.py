@@ -12,6 +12,7 @@ from oracle.features.explaining.table import Case, Row, Table, monitors_of, tabl
 from oracle.features.explaining.writing import in_cell
 
 _MOST_RULES: Final = 3
+_BEFORE: Final = {"tools": "the model was offered"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,8 @@ class Change:
         if self.new is None:
             return "cannot come about any more"
         before, now = self.old.told.facts, self.new.told.facts
-        found = [
-            f"was {before[name] or 'nothing'}, now {now[name] or 'nothing'}"
-            for name in now
-            if before[name] != now[name]
-        ]
+        differing = [name for name in now if before[name] != now[name] and (name != "tools" or self.row.cases[0].tools)]
+        found = [f"{_BEFORE.get(name, 'was')} {before[name] or 'nothing'}, now {now[name]}" for name in differing]
         return "; ".join(found) or "goes another way"
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def changes_of(old: Table, new: Table) -> tuple[Change, ...]:
         if name in old.left_out or name in new.left_out:
             continue
         one, other = before.get(name), now.get(name)
-        outcomes = (one and one.told.outcome, other and other.told.outcome)
+        outcomes = (one and (one.told.outcome, one.tools), other and (other.told.outcome, other.tools))
         if outcomes[0] != outcomes[1]:
             cases = found.setdefault(outcomes, ([], []))
             cases[0].extend([one] if one else [])

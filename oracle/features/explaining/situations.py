@@ -54,6 +54,7 @@ class Situation:
         person: what people decide.
         value: their answer to a question; `None`: a plain one.
         question: of the user; empty: one about code.
+        asks: its type, or another name for it; empty: the situation is not about the question.
         events: from outside.
         said: what the model says in place of its words.
         is_second: the question is the second of its conversation.
@@ -68,6 +69,7 @@ class Situation:
     person: str = "approve"
     value: Any = None
     question: str = ""
+    asks: str = ""
     events: tuple[OutsideEvent, ...] = ()
     said: str = ""
     is_second: bool = False
@@ -95,14 +97,14 @@ def fixed_situations() -> tuple[Situation, ...]:
 
 def _read(written: dict[str, Any]) -> Situation:
     tools, own = written.pop("tools", ["found"]), written.pop("own", None)
-    cancel, asks = written.pop("cancel", None), written.pop("asks", None)
+    cancel, asks = written.pop("cancel", None), written.get("asks", "code")
     moment = None if cancel is None else Moment(kind=cancel[0], value=cancel[1])
     return Situation(
         **written | {name: tuple(written[name]) for name in ("moves", "needs") if name in written},
         tools=tuple(_RESULTS[each] for each in tools),
         own=None if own is None else _RESULTS[own],
         events=() if moment is None else (OutsideEvent(action="cancel", moment=moment),),
-        question="" if asks is None else QUESTIONS[asks],
+        question=QUESTIONS[asks],
     )
 
 
@@ -132,7 +134,7 @@ def _questions(reads: Reads, domain: Domain) -> Iterator[Situation]:
         asked = {f"question-{kind}": text for kind, text in QUESTIONS.items() if kind != "code"}
         named = {name: f"the question is of the type {name.partition('-')[2]}" for name in asked}
     for name, text in asked.items():
-        yield Situation(name, named[name], question=text)
+        yield Situation(name, named[name], question=text, asks=name.removeprefix("question-"))
         when = f"the model calls a tool, where {named[name]}"
         yield Situation(f"{name}-tool", when, ("read", "answer"), question=text, needs=("read",))
     for text in reads.texts_of("question")[:MOST_OF_A_KIND]:

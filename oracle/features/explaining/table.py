@@ -37,6 +37,12 @@ class Case:
     events: tuple[Event, ...] = ()
     broken: tuple[str, ...] = ()
 
+    @property
+    def tools(self) -> str:
+        """The tools of the first turn, where the situation is about the question; else empty."""
+        is_plain = self.situation.asks and self.situation.moves == ("answer",)
+        return self.told.facts["tools"] if is_plain else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -101,10 +107,20 @@ class Table:
             found.setdefault(case.told.outcome, []).append(case)
         return tuple(Row(tuple(cases)) for cases in sorted(found.values(), key=lambda each: each[0].told.steps))
 
+    @property
+    def offered(self) -> str:
+        """The tools of the first turn, by the type of the question."""
+        found: dict[str, list[str]] = {}
+        for case in self.cases:
+            if case.tools:
+                found.setdefault(case.tools, []).append(case.situation.asks)
+        return "; ".join(f"{joined(kinds)}: {tools}" for tools, kinds in found.items())
+
     def to_json(self) -> dict[str, Any]:
         """The table as a JSON object."""
         return {
             "tree": self.tree.name,
+            "offered": self.offered,
             "rows": [row.to_json() for row in self.rows],
             "unreached": [_place(node) for node in self.unreached],
             "left_out": list(self.left_out),

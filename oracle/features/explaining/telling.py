@@ -6,35 +6,42 @@ Equal texts mean equal outcomes: words of the model are named and not quoted, an
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from datetime import datetime
 from typing import Any, Final
 
 from bt_runtime import NodeDefinition, Outcome, Status, TickRecord, TreeDefinition
 from bt_runtime.language.kind import CALLS_HOST
 from bt_runtime.text.data import dataclass
-from bt_runtime.text.phrases import clipped, counted
+from bt_runtime.text.phrases import clipped, counted, listed
 from oracle.agent.nodes.roles import STOPS
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.tool_calls import NOT_RUN
+from oracle.agent.tool_calls import NOT_RUN, OWN_CALL
 from oracle.core.chunks import (
     Answered,
     ApprovalRequested,
     Chunk,
     Closing,
     Content,
+    Interrupt,
     QuestionAsked,
     SystemNotice,
+    ToolCall,
     ToolCalled,
     ToolReturned,
 )
 from oracle.features.explaining.acting import EDITED, FINAL, ON_THE_WAY, Performance
 from oracle.features.explaining.situations import FAILED
 from oracle.features.scenarios.played import Asked, Played
+from oracle.features.scenarios.playing import BEGINNING
 from oracle.features.scenarios.stage import shipped_tools
 
 _TOLD: Final = "told “"
+_ASKED: Final = {"user": "the user", "operator": "an operator", "not_asker": "somebody other than the user"}
+_UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 _UNSEEN: Final = " unseen by the user"
 _MOST_STEPS: Final = 8
 _MOST_NOTES: Final = 3
+_MOST_TOOLS: Final = 12
 _LONGEST: Final = 240
 _LONGEST_CYCLE: Final = 8
 _QUOTED: Final = 70
@@ -86,6 +93,7 @@ class _Steps:
     now_s: float = 0.0
     failed: set[str] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
     writes: int = 0
     turns: int = 0
     ran: int = 0
@@ -103,15 +111,13 @@ class _Steps:
                 self._mark("turn", _UNSEEN)
                 self.steps = [each.replace(" without tools", "") if _UNSEEN in each else each for each in self.steps]
             case ToolCalled(call):
-                self.names[call.id] = call.name
-                self.may_write |= call.name in self.writing
+                self._called(call)
             case ToolReturned(is_error=True):
                 self._failed(what)
             case ApprovalRequested(interrupt):
-                about = interrupt.tool_name if interrupt.tool_call_id else f"“{clipped(interrupt.message, _QUOTED)}”"
-                self.steps.append(f"asks a person to approve {about}")
+                self.steps.append(f"asks {_whom(interrupt)} to approve {_what(interrupt)}")
             case QuestionAsked(interrupt):
-                self.steps.append(f"asks “{clipped(interrupt.message, _QUOTED)}”")
+                self.steps.append(f"asks {_whom(interrupt)} “{clipped(interrupt.message, _QUOTED)}”")
             case Answered(interrupt):
                 self._mark("asks", f": {interrupt.status}")
 
@@ -129,6 +135,11 @@ class _Steps:
             parts.append(f"{_TOLD}{clipped(asked.note[begin:].lstrip('.,;: '), _QUOTED)}”")
         return " ".join(parts)
 
+    def _called(self, call: ToolCall) -> None:
+        self.names[call.id] = call.name
+        self.may_write |= call.name in self.writing
+        self.own |= {call.name} if call.id.startswith(OWN_CALL) else set()
+
     def _ran(self, name: str) -> None:
         writes = name in self.writing
         self.writes += writes
@@ -136,7 +147,10 @@ class _Steps:
         self.ran += 1
         wrong = _misfit(name, arguments)
         is_edited = any(str(value).startswith(EDITED) for value in arguments.values())
-        self.steps.append(f"{'writes with' if writes else 'runs'} {name}{' as edited' if is_edited else ''}{wrong}")
+        given = ", ".join(f"{key}: {value}" for key, value in arguments.items()) if name in self.own else ""
+        shown = f" ({clipped(given, _QUOTED)})" if given else ""
+        edited = " as edited" if is_edited else ""
+        self.steps.append(f"{'writes with' if writes else 'runs'} {name}{shown}{edited}{wrong}")
 
     def _tick(self, record: TickRecord) -> None:
         if record.at_s - self.now_s >= 1:
@@ -202,6 +216,7 @@ def told_of(performance: Performance, tree: TreeDefinition, own_words: Sequence[
             "written": written,
             "turns": counted(steps.turns, "turn"),
             "answer": next((each for each in ("the answer", "text on the way", "no answer") if each in sees), ""),
+            "tools": listed(asked[0].tools, _MOST_TOOLS) if asked and asked[0].tools else "no tool",
             "end": ends,
         },
         decided_by=decided_by,
@@ -228,6 +243,19 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _texts(each)
+
+
+def _what(interrupt: Interrupt) -> str:
+    return str(interrupt.tool_name) if interrupt.tool_call_id else f"“{clipped(interrupt.message, _QUOTED)}”"
+
+
+def _whom(interrupt: Interrupt) -> str:
+    """Who is asked, and how long they have."""
+    if interrupt.expires_at is None:
+        return f"{_ASKED[interrupt.answerers]}, without an end,"
+    left_s = (datetime.fromisoformat(interrupt.expires_at) - datetime.fromisoformat(BEGINNING)).total_seconds()
+    size, unit = next((size, unit) for size, unit in _UNITS if left_s >= size or size == 1)
+    return f"{_ASKED[interrupt.answerers]}, for {counted(round(left_s / size), unit)},"
 
 
 def _misfit(name: str, arguments: Mapping[str, Any]) -> str:

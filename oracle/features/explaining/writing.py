@@ -10,6 +10,7 @@ from oracle.features.explaining.table import MOST_ROWS, MOST_UNREACHED, Row, Tab
 def as_text(table: Table) -> str:
     """A sentence for each row."""
     lines = [f"{table.tree.name}: {table.tree.description}".rstrip(": ")]
+    lines += [_offer(table)] if table.offered else []
     lines += [f"- When {sentence_of(row)}" for row in table.rows[:MOST_ROWS]]
     return "\n".join([*lines, *_rest(table)])
 
@@ -26,6 +27,10 @@ def as_markdown(table: Table) -> str:
         told = row.told
         lines.append("| " + " | ".join(map(in_cell, (row.when, told.does, told.sees, told.ends))) + " |")
     return "\n".join([*lines, "", *_rest(table)])
+
+
+def _offer(table: Table) -> str:
+    return f"Tools of the first turn, by the type of the question: {table.offered}."
 
 
 def sentence_of(row: Row) -> str:

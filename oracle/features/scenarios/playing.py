@@ -41,7 +41,8 @@ from signals import SignalRecord
 GRACE_S: Final = 60.0
 """How long a query goes on without a reader; the default of the service."""
 
-_TIMESTAMP: Final = "2026-01-02T03:04:05.000+00:00"
+BEGINNING: Final = "2026-01-02T03:04:05.000+00:00"
+"""When scenarios begin."""
 _STOPPING: Final = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
 _USER: Final = "local"
 _PATIENCE_S: Final = 20.0
@@ -129,7 +130,7 @@ class Player:
                 segments=self.segments,
                 classifier=self.domain.classifier(),
                 clock=run_clock,
-                timestamp=lambda: _TIMESTAMP,
+                timestamp=lambda: BEGINNING,
                 encoder=StagedEncoder(scenario, model),
             ),
             trees=self.trees,
@@ -183,8 +184,8 @@ async def _converse(scenario: Scenario, conversations: MemoryConversations, doma
         exchange = Exchange(
             question=earlier.question,
             answer=earlier.answer,
-            asked_at=_TIMESTAMP,
-            answered_at=_TIMESTAMP,
+            asked_at=BEGINNING,
+            answered_at=BEGINNING,
             termination_reason="completed",
             run_id=f"earlier-{number}",
             classification=previous,

@@ -78,7 +78,7 @@ def test_compare_prints_the_rows_and_exits_by_those_that_are_allowed(tmp_path, c
 @pytest.mark.long("plays all situations of a tree")
 def test_the_command_prints_each_format_and_refuses_a_tree_with_mistakes(tmp_path, capsys):
     (tmp_path / "noted.yaml").write_text(ASKING)
-    assert run(capsys, "explain", "noted.yaml")[1].out.startswith("noted\n- When ")
+    assert run(capsys, "explain", "noted.yaml")[1].out.startswith("noted\nTools of the first turn")
     code, printed = run(capsys, "explain", "noted.yaml", "--format", "json")
     assert (code, json.loads(printed.out)["tree"]) == (0, "noted")
     (tmp_path / "noted.yaml").write_text(ASKING.replace("llm_turn", "lmm_turn"))

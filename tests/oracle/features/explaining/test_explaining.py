@@ -64,7 +64,7 @@ def told(tmp_path, text, *ids):
 
 def test_it_says_whether_what_a_person_decides_is_done(tmp_path):
     found = told(tmp_path, ASKING, "approved", "refused", "edited", "expired", "cancel-while-asked")
-    asks = "turn → asks a person to approve vault_write: "
+    asks = "turn → asks the user, for 7 days, to approve vault_write: "
     assert {name: each.does for name, each in found.items()} == {
         "approved": f"{asks}approved → writes with vault_write → turn",
         "refused": f"{asks}refused → does not run vault_write → turn → nothing is written",
@@ -83,8 +83,10 @@ def test_a_refusal_that_is_hidden_shows_that_it_is_written_all_the_same(tmp_path
         "        - action: { call: vault_write, with: { path: \"'log.md'\", body: question } }\n        - say:",
     )
     found = told(tmp_path, text, "refused", "expired")
-    asks = "turn without tools → asks a person to approve “May the question be kept?”: "
-    assert found["refused"].does == f"{asks}refused → writes with vault_write"
+    asks = "turn without tools → asks the user, for 7 days, to approve “May the question be kept?”: "
+    assert found["refused"].does.startswith(
+        f"{asks}refused → writes with vault_write (path: log.md, body: Write a note"
+    )
     sound = told(tmp_path, STEP, "refused")["refused"]
     assert sound.does == f"{asks}refused → nothing is written"
     assert sound.sees == "the answer, “The question is not in the log.”"
@@ -151,9 +153,8 @@ root:
     - stop: completed
 """
     does = told(tmp_path, text, "answers")["answers"].does
-    assert does.startswith(
-        "runs search_code WRONGLY (without its argument 'query', with an unknown 'q') → ERROR in condition: "
-    )
+    assert does.startswith("runs search_code (q: Where is the class RetryPolicy")
+    assert " WRONGLY (without its argument 'query', with an unknown 'q') → ERROR in condition: " in does
     assert does.endswith("turn without a system prompt")
 
 
@@ -169,6 +170,10 @@ def test_a_table_joins_what_has_the_same_outcome_and_names_what_was_never_reache
     assert [row.told.steps for row in table.rows] == sorted(row.told.steps for row in table.rows)
     assert [node.kind for node in table.unreached] == ["say"]
     assert table.left_out == ()
+    assert table.offered.endswith(
+        "; conversational: no tool; action: search_code, read_file, list_files, vault_search, "
+        "vault_read, vault_list, thread_read, thread_seek, vault_write and thread_push"
+    )
     written = as_text(table)
     assert "- When the model answers at once and signals context_sufficient" in written
     assert "No situation reaches: say (my.yaml:15)." in written

@@ -41,7 +41,7 @@ export function Behaviour({ name, text, isReady, explored, line, onLine }: Behav
             ))}
           </ul>
           <Remark>
-            What {result.tree} does, the shortest first.
+            What {result.tree} does, the shortest first. Tools of the first turn: {result.offered}.
             {result.unreached.length > 0 && ` No situation reaches ${lines(result.unreached)}.`}
             {result.left_out.length > 0 && ` Not played for want of time: ${result.left_out.join(", ")}.`}
           </Remark>
