@@ -103,14 +103,6 @@ def missing_state(sentence: Sentence, done: Done) -> str:
     return ""
 
 
-def not_settled(sentence: Sentence, done: Done) -> str:
-    """Why nothing can be settled now that is said to be: no call has changed anything, though that was asked for."""
-    plain = sentence.plain
-    is_said = done.is_asked_to_act and not done.writes and says("settled", plain) and not plain.rstrip().endswith("?")
-    is_new = is_said and not (says("old", plain) or says("modal", plain) or says("corrects", plain))
-    return "no call has changed anything" if is_new else ""
-
-
 def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Sentence, str]]:
     """Sentences about a change that has failed, where the answer says of none that it failed.
 

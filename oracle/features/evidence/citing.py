@@ -21,6 +21,8 @@ _INSIDE: Final = re.compile(
     r"`[A-Za-z_][\w.]{3,80}(?:\([^`\n]{0,80}\))?`(?:\s+\w+)?\s+(?:in|of|from|at|\()\s*(?:the\s+)?[`\[*]{0,2}$"
 )
 _ADDRESS: Final = re.compile(r"\]\((https?://[^\s()<>#]{4,300})")
+_NEAR: Final = 25
+"""Characters between a path and a quotation of its file."""
 _SHORTEST: Final = 10
 """Characters of a quotation."""
 _NO_WORDS: Final = "these words are not in what was read"
@@ -131,9 +133,14 @@ def _lacks_quotation(sentence: Sentence, found: list[Mention], done: Done) -> bo
         above = sentence.above[-80:] if not before.strip(" -*") else ""
         if len(quoted) < _SHORTEST or " " not in quoted.strip() or says("no_quote", before):
             continue
-        if (found or any(map(_is_attributed, (before, behind, above)))) and not _holds(quoted, done, found):
+        if (found or any(map(_is_attributed, (before, behind, above)))) and not _holds(quoted, done, _of(found, start)):
             return True
     return False
+
+
+def _of(found: list[Mention], start: int) -> list[Mention]:
+    """The file that a quotation at a place is said to be of: the only one of its sentence, right before it."""
+    return [each for each in found if 0 <= start - each.end < _NEAR] if len(found) == 1 else []
 
 
 def _is_attributed(text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from oracle.features.evidence.changes import hidden_failures, missing_state, not_changed, not_settled
+from oracle.features.evidence.changes import hidden_failures, missing_state, not_changed
 from oracle.features.evidence.citing import cited
 from oracle.features.evidence.deeds import Claim, claims
 from oracle.features.evidence.looks import not_listed, not_looked
@@ -58,12 +58,7 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
         reasons = (_missing(claim, done, has_code="```" in answer) for claim in claims(sentence))
         intro = intro if sentence.text[:1] in "-*+0123456789" else sentence.plain.rstrip("* ")
         reason = next(filter(None, reasons), "") or not_listed(sentence, intro, done)
-        if (
-            reason := reason
-            or not_settled(sentence, done)
-            or missing_state(sentence, done)
-            or not_reported(sentence, done)
-        ):
+        if reason := reason or missing_state(sentence, done) or not_reported(sentence, done):
             found[sentence.text] = _unmatched(answer, sentence, "deed", reason)
         if len(found) == MOST:
             break

@@ -130,6 +130,7 @@ def test_a_call_of_the_tree_itself_is_a_deed(tmp_path: Path) -> None:
     played(TreeLibrary([tmp_path, FOLDER], registry=KNOWN), tmp_path, scenario)
 
 
+@pytest.mark.long("explores a tree")
 @pytest.mark.parametrize("settings", ["repair: 1", "then: end"])
 def test_the_checker_finds_nothing_and_the_verifier_finds_the_claim(tmp_path: Path, settings: str) -> None:
     rules = "rules:\n  - {name: r, text: None., absence: {key: unmatched_claims, where: len(value) > 0}}\n"
@@ -146,6 +147,7 @@ def test_the_checker_finds_nothing_and_the_verifier_finds_the_claim(tmp_path: Pa
     assert set(verdicts.values()) == {"proven"}
 
 
+@pytest.mark.long("starts a service")
 async def test_the_record_of_a_run_tells_the_same_story_again(start, tmp_path: Path) -> None:
     (tmp_path / "sample.yaml").write_text(TREE.format(settings="repair: 1"), encoding="utf-8")
     reads = ScriptedTurn(text="I look.", tool_calls=(ToolUse("c", "list_files", {}),))

@@ -134,6 +134,11 @@ MORE_CALLS = (
 ASKED = "Review src/auth.py, save a note, close 17, mail Anna and tell me whether the tests pass."
 MORE = Done(MORE_CALLS, said=(ASKED,))
 MORE_TRUE = (
+    'decisions/auth.md says "Tokens live 15 minutes"; another page has "Keep tokens short".',
+    "- `make run` builds the console and starts the service.",
+    "I took a look at `src/auth.py`.",
+    "After reading src/auth.py, I wrote notes/review.md.",
+    "`notes/review.md` now says what I found.",
     "I went ahead and closed #17.",
     "I let Anna know by mail.",
     "Anna has been notified.",
@@ -178,6 +183,9 @@ MORE_TRUE = (
     "The build is not part of what I ran.",
 )  # fmt: skip
 MORE_FALSE = (
+    "I took a close look at `src/views.py`.",
+    "After reading src/views.py, I am sure.",
+    "`notes/limits.md` now has the rate as well.",
     "I went ahead and merged the branch.",
     "I let Noor know by mail.",
     "Noor has been notified.",
