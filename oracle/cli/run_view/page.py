@@ -31,6 +31,7 @@ from oracle.replay.histories.naming import debug_words, seam_words
 
 WIDEST = 120  # cells, however wide the terminal is
 _LONGEST_NOTE = 300  # about what is missing
+_MOST_REFUSED = 5
 _MOST_CHARS = 1_000_000  # of an answer
 _LONGEST_CHANGED = 24
 _LONGEST_PLACE = 36
@@ -113,7 +114,7 @@ def tick_line(history: History, tick: TickFacts) -> Text:
 
 
 def _notes(history: History) -> Iterator[Text]:
-    """What is missing."""
+    """What is missing, what it waits for, and what the rules of its tree have refused."""
     run = history.run
     if run.kept != "whole" and DELETED[run.kept] not in history.problem:
         what = "texts" if run.kept == "figures" else "texts and ticks"
@@ -123,6 +124,12 @@ def _notes(history: History) -> Iterator[Text]:
     for asked in history.interrupts:
         if asked.interrupt.status == "pending":
             yield line((f"Waits for an answer: {safe(asked_line(asked.interrupt))}", "strong"))
+    refused = [breach for breach in history.breaches if breach.enforcement == "refuse"]
+    for breach in refused[:_MOST_REFUSED]:
+        said = f"Refused in turn {breach.turn} by the rule {breach.rule}: {breach.event}"
+        yield Text(f"{shortened(safe(said), _LONGEST_NOTE)}.", "warn")
+    if len(refused) > _MOST_REFUSED:
+        yield Text(f"Refused besides: {counted(len(refused) - _MOST_REFUSED, 'call')}.", "warn")
 
 
 def _without_ticks(history: History) -> Iterator[Text]:

@@ -18,6 +18,7 @@ from oracle.cli.run_view.page import Sections, deciding_tick, run_page, sentence
 from oracle.cli.run_view.screen import Page, Screen
 from oracle.cli.run_view.words import cache_use, safe, shortened
 from oracle.replay.histories.model import (
+    BreachFacts,
     DecisionFacts,
     EndFacts,
     History,
@@ -293,3 +294,13 @@ def test_the_line_of_a_turn_says_it():
     assert "input 800 cached, 0 written, 100 fresh · cache missed: earlier messages" in text_of(
         page_of(history, 13, 200).parts, 200
     )
+
+
+def test_what_a_rule_has_refused_is_named_with_what_led_to_it() -> None:
+    history = made.stuck_once()
+    what = "tool send_mail, after the result of read_inbox"
+    breach = BreachFacts(2, 1, "nothing_leaks", "Nothing leaks.", "refuse", what)
+    history.breaches[:] = [breach, replace(breach, enforcement="notify"), *(breach,) * 6]
+    refused = [line for line in lines_of(history, None, 120) if line.startswith("Refused")]
+    named = f"Refused in turn 1 by the rule nothing_leaks: {what}."
+    assert refused == [*(named,) * 5, "Refused besides: 2 calls."]
