@@ -8,8 +8,8 @@ from bt_runtime import Monitor, Registry, TreeDefinition
 from bt_runtime.text.data import dataclass
 from oracle.cli.tree_compare import Differences
 from oracle.core.logs import quiet
-from oracle.features.explaining.table import Case, Row, Table, monitors_of, table_of
-from oracle.features.explaining.writing import in_cell
+from oracle.features.explaining.table import MOST_UNREACHED, Case, Row, Table, monitors_of, table_of
+from oracle.features.explaining.writing import in_cell, named
 
 _MOST_RULES: Final = 3
 _BEFORE: Final = {"tools": "the model was offered"}
@@ -101,8 +101,10 @@ def differences(old: TreeDefinition, new: TreeDefinition, registry: Registry) ->
     found = changes_of(*tables)
     return Differences(
         ids=tuple(name for change in found for name in change.row.ids),
-        text="\n".join(_text(found, len(tables[1].cases))),
-        markdown="\n".join(_markdown(found)),
+        text="\n".join(
+            [*_text(found, len({case.situation.id for table in tables for case in table.cases})), *_lost(*tables)]
+        ),
+        markdown="\n".join([*_markdown(found), *_lost(*tables)]),
         data=[change.to_json() for change in found],
     )
 
@@ -134,6 +136,14 @@ def _markdown(changes: tuple[Change, ...]) -> Iterator[str]:
         ids = ", ".join(f"`{name}`" for name in change.row.ids)
         cells = (change.row.when, f"**{change.in_short}**", *sides, ids, _rules(change))
         yield "| " + " | ".join(map(in_cell, cells)) + " |"
+
+
+def _lost(old: Table, new: Table) -> Iterator[str]:
+    """The nodes that a situation has reached and none reaches any more."""
+    reached = frozenset[str]().union(*(case.told.visited for case in old.cases))
+    if lost := [named(node) for node in new.unreached if node.path in reached]:
+        yield ""
+        yield f"No situation reaches any more: {', '.join(lost[:MOST_UNREACHED])}."
 
 
 def _rules(change: Change) -> str:

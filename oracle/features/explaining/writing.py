@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from bt_runtime import NodeDefinition
+from bt_runtime.text.phrases import counted
 from oracle.features.explaining.table import MOST_ROWS, MOST_UNREACHED, Row, Table
 
 
@@ -50,8 +51,14 @@ def _rest(table: Table) -> Iterator[str]:
     more = len(table.rows) - MOST_ROWS
     if more > 0:
         yield f"{more} further rows are left out; `--format json` has all."
-    if table.unreached:
-        yield f"No situation reaches: {_listed([_named(each) for each in table.unreached])}."
+    if any("by the floor" in row.told.ends for row in table.rows):
+        yield "By the floor: limits that hold for every tree ended it, before any guard; a tree need not have one."
+    own = [node for node in table.unreached if node.place.file == table.tree.file]
+    if own:
+        yield f"No situation reaches: {_listed([named(each) for each in own])}."
+    if parts := {PurePath(each.place.file).stem for each in table.unreached} - {PurePath(table.tree.file).stem}:
+        count = counted(len(table.unreached) - len(own), "node")
+        yield f"Of the included trees ({', '.join(sorted(parts))}), {count} and what is below are reached by none."
     if table.left_out:
         yield f"Not played for want of time: {_listed(table.left_out)}."
 
@@ -61,5 +68,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_UNREACHED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _named(node: NodeDefinition) -> str:
+def named(node: NodeDefinition) -> str:
+    """A node with its place."""
     return f"{node.title} ({PurePath(node.place.file).name}:{node.place.line})"

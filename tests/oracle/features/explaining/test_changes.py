@@ -73,6 +73,9 @@ def test_compare_prints_the_rows_and_exits_by_those_that_are_allowed(tmp_path, c
     assert {"ids", "when", "change", "old", "new", "rules"} == set(rows[0])
     code, printed = run(capsys, "compare", "kept_note.yaml", "kept_note.yaml", "--runs", "0", "--allow", "none")
     assert (code, printed.out) == (0, "")
+    (tmp_path / "kept_note.yaml").write_text(STEP.replace("selector:", "selector:\n        - set: { hint: \"''\" }"))
+    code, printed = run(capsys, *files)
+    assert "\nNo situation reaches any more: approve (kept_note.yaml:9), say (kept_note.yaml:12).\n" in printed.out
 
 
 @pytest.mark.long("plays all situations of a tree")

@@ -177,6 +177,7 @@ def test_a_table_joins_what_has_the_same_outcome_and_names_what_was_never_reache
     written = as_text(table)
     assert "- When the model answers at once and signals context_sufficient" in written
     assert "No situation reaches: say (my.yaml:15)." in written
+    assert "By the floor: limits that hold for every tree ended it" in written
     assert as_markdown(table).count("\n| ") == len(table.rows) + 1
     assert {"ids", "when", "does", "sees", "ends", "decided_by", "broken_rules"} == set(table.to_json()["rows"][0])
 
