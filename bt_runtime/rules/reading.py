@@ -29,7 +29,6 @@ from bt_runtime.language.rule import (
     Rule,
     Template,
 )
-from bt_runtime.rules.labels import read_flow
 from bt_runtime.rules.monitors import Monitor
 from bt_runtime.rules.patterns import PatternReader, RuleScope
 from bt_runtime.text import Mistake, Place, brief, did_you_mean
@@ -213,6 +212,8 @@ class _RuleReader:
 
     def _events(self, template: Template, entries: Mapping[str, Entry]) -> tuple[tuple[EventPattern, ...], int]:
         if NO_FLOW in entries:
+            from bt_runtime.rules.labels import read_flow  # noqa: PLC0415  few trees have such a rule
+
             flow = read_flow(entries[NO_FLOW].node, registry=self._scope.registry, mistakes=self._mistakes)
             return flow, 1
         node = entries[template].node
