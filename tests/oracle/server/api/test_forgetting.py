@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 from oracle.runs.record.figures import LogFigures
 from oracle.runs.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
-from tests.oracle.features.test_debugging_calls import until
+from tests.oracle.features.debugging.test_calls import until
 from tests.oracle.server.api.conftest import Service
 
 WORD = "xylophone"
