@@ -192,13 +192,15 @@ def configure_logging(level: str = "warning", *, as_text: bool = False) -> None:
     logging.getLogger().addHandler(_THROUGH_STRUCTLOG)  # once, however often it is added
     # It warns of each header of a client's that is not valid, and quotes it.
     logging.getLogger("opentelemetry.trace").setLevel(logging.ERROR)
-    is_read = as_text or is_interactive(sys.stderr)
+    is_shown = is_interactive(sys.stderr)
     renderers: list[structlog.typing.Processor] = (
         [
             _fit_for_a_terminal,
-            structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback),
+            structlog.dev.ConsoleRenderer(
+                colors=is_shown and wants_colour(), exception_formatter=structlog.dev.plain_traceback
+            ),
         ]
-        if is_read
+        if as_text or is_shown
         else [_render_json]
     )
     structlog.configure(

@@ -139,3 +139,12 @@ def test_a_line_of_json_has_no_control_characters_and_means_the_same(capsys):
     said, broke = map(json.loads, written.splitlines())
     assert (said["event"], said["path"], said["many"], said[HOSTILE]) == (HOSTILE, HOSTILE, [HOSTILE], 1)
     assert HOSTILE.partition("\r")[0] in broke["exception"]
+
+
+def test_text_that_goes_to_a_file_has_no_colours(capsys):
+    configure_logging(as_text=True)
+    structlog.get_logger().error("run.failed", problem="no model")
+    out, err = capsys.readouterr()
+    assert "run.failed" in err
+    assert "no model" in err
+    assert "\x1b" not in out + err
