@@ -88,6 +88,9 @@ def _rules(played: Played) -> Iterator[Deviation]:
     elif len(played.requests) > played.turns_scripted:
         stated = f"the model is asked {phrases.counted(played.turns_scripted, 'time')}, as scripted"
         yield Deviation((), stated, f"{len(played.requests)} requests")
+    if played.decisions_left:
+        stated = "all scripted decisions of people are asked for"
+        yield Deviation((), stated, f"{phrases.counted(played.decisions_left, 'decision')} left")
 
 
 def _story_of(played: Played) -> list[str]:

@@ -68,6 +68,7 @@ class Played:
         blackboard: the values of all keys at the end.
         saved: the answer that the conversation keeps.
         turns_scripted: how many turns the script has.
+        decisions_left: how many of the scripted decisions of people nobody was asked for.
         elapsed_s: how long it took, in seconds of the scenario's own time.
     """
 
@@ -80,6 +81,7 @@ class Played:
     saved: str
     turns_scripted: int
     turns_played: int
+    decisions_left: int
     elapsed_s: float
 
     @cached_property

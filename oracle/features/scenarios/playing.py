@@ -165,6 +165,7 @@ class Player:
             saved=messages[-1].content if messages and messages[-1].role == "assistant" else "",
             turns_scripted=sum(turn.times for turn in scenario.model),
             turns_played=model.played,
+            decisions_left=people.left,
             elapsed_s=clock.now(),
         )
 

@@ -163,12 +163,20 @@ class StagedPeople:
         run_clock: RunClock,
         decide: Callable[[Interrupt], PersonDecides] | None = None,
     ) -> None:
-        decisions = iter(scenario.people)
-        self._decides = decide or (lambda _: next(decisions, PersonDecides(decision="expire")))
+        self._decisions = list(reversed(scenario.people))
+        self._decides = decide or self._scripted
         self._clock = clock
         self._run_clock = run_clock
         self._pending = 0
         self._later: set[asyncio.Task[None]] = set()
+
+    @property
+    def left(self) -> int:
+        """How many scripted decisions were not asked for."""
+        return len(self._decisions)
+
+    def _scripted(self, interrupt: Interrupt) -> PersonDecides:  # noqa: ARG002  in the order of the questions
+        return self._decisions.pop() if self._decisions else PersonDecides(decision="expire")
 
     def rest(self) -> bool:
         """Stop the run's time, if people are asked: `may_park` of a query that would be parked, but stays here."""

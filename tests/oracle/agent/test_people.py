@@ -12,6 +12,7 @@ from oracle.agent.nodes import REGISTRY
 from oracle.agent.outcomes import TurnOutcome
 from oracle.core.chunks import Answered, ApprovalRequested, QuestionAsked, ToolReturned
 from oracle.features.scenarios.files import from_yaml
+from oracle.features.scenarios.judging import judge
 from oracle.features.scenarios.playing import Player
 from oracle.runs.repeating import StillClock, UnaskedModel
 from tests.acceptance.harness import answers, calls, harness, says
@@ -138,6 +139,16 @@ def test_a_time_limit_ends_the_wait_for_an_answer_beside_other_work(tmp_path):
     played = play(tmp_path, nodes, f"model: {model}\npeople: [{{ answer: main, after_s: 80 }}]\n")
     assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["withdrawn"]
     assert (played.answer.text, played.blackboard["branch"]) == ("Done.", "")
+
+
+def test_a_decision_that_nobody_was_asked_for_fails_the_scenario(tmp_path):
+    (tmp_path / "asks.yaml").write_text(TREE.format(nodes=textwrap.indent(ASKS, " " * 8)))
+    (scenario,) = from_yaml(
+        "scenarios:\n- { name: It, tree: asks, model: [Done.], people: [{ answer: main }, approve], "
+        "expect: { turns: 1 } }\n"
+    )
+    verdict = judge(scenario, Player(TreeLibrary([tmp_path, FOLDER], registry=REGISTRY)).play(scenario))
+    assert [each.got for each in verdict.differences] == ["1 decision left"]
 
 
 def test_an_answer_has_the_form_of_the_schema(tmp_path):
