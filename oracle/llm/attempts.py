@@ -68,13 +68,14 @@ class Attempts:
     Args:
         policy: the waits between attempts, and the most attempts.
         time_left_s: of the query, at the start of the turn; `None` if there is no deadline.
-        retries: whether there is more than one.
+        retries: whether there is more than one; if not, the tree asks another model after a failure.
     """
 
     def __init__(self, policy: RetryPolicy, time_left_s: float | None, *, retries: bool = True) -> None:
         self.failed = 0
         """Consecutive failed attempts."""
         self._policy = policy if retries else replace(policy, max_retries=0)
+        self._is_reported = retries
         self._deadline_s = None if time_left_s is None else policy.clock.now() + time_left_s
 
     def wait_after(self, failed: AttemptFailedError, *, has_answer: bool, on_load: OnLoad) -> float | None:
@@ -89,7 +90,8 @@ class Attempts:
             on_load(failed.error.retry_after_s)
         is_over = not failed.is_retryable or has_answer
         wait_s = None if is_over else self.next_wait_s(failed.error)
-        write = log.info if wait_s is None else log.warning  # the caller reports the last failure
+        # The caller reports the last failure of a run, but not one after which another model answers.
+        write = log.info if wait_s is None and self._is_reported else log.warning
         write(
             "provider.failed",
             problem=failed.fault.cause,

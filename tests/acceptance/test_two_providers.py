@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from oracle import Ask, open_oracle, read_settings
 from oracle.core.chunks import Content, Done, Failed
@@ -71,7 +72,10 @@ async def answered(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", DOWN)
 async def test_the_provider_of_the_other_format_answers_and_there_is_one_done(answered, kind, claude_is_first):
     tree = TREE.replace("timeout_s: 60", "timeout_s: 0.2") if kind == "timeout" else TREE
-    chunks, (first, other) = await answered(DOWN[kind], ANSWER, claude_is_first=claude_is_first, tree=tree)
+    with capture_logs() as logs:
+        chunks, (first, other) = await answered(DOWN[kind], ANSWER, claude_is_first=claude_is_first, tree=tree)
+    said_why = [line["log_level"] for line in logs if line["event"] == "provider.failed"]
+    assert said_why == ["warning"] * (kind != "timeout")  # the node's own time ended that turn
     (done,) = [chunk for chunk in chunks if isinstance(chunk, Done)]
     assert chunks[-1] is done
     assert (done.termination_reason, done.turns) == ("completed", 1)
