@@ -2,8 +2,9 @@
 
 - Shares have Wilson intervals, means a bootstrap over the conversations; at 95 %.
 - Two sides are compared conversation by conversation. The interval of the change is a bootstrap over the pairs; its
-  probability by chance is that of a sign-flip test. A change is **beyond chance** if it is so after Holm's correction
-  for all figures of the comparison, and **perhaps** if it is so by itself: one figure in twenty is by chance alone.
+  p-value is that of a sign-flip test. A change is **beyond chance** if it is significant after Holm's correction
+  for all figures of the comparison, and **perhaps** if it is significant alone: without any change, one figure in
+  twenty would be.
 """
 
 import re

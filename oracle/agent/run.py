@@ -111,7 +111,7 @@ class AgentRun:
 
     @property
     def fault(self) -> ModelFault | None:
-        """The fault that the user is told of if the query ends as an error."""
+        """The fault that the user sees if the run ends as an error."""
         return self.ending.fault or self.turn.fault
 
     def stop(self, reason: TerminationReason) -> None:

@@ -10,7 +10,7 @@ Labels = Mapping[str, str | Sequence[str]]
 """`reads` and `writes`, each with one word or several of `READS` or `WRITES` and their opposites."""
 
 STORED: Final[Labels] = {"reads": ["private", "untrusted"]}
-"""Of tools that read files of the user: somebody else can have written what is in them."""
+"""Of tools that read files of the user: others can have written what is in them."""
 
 _VERBS: Final = {"reads": READS, "writes": WRITES}
 

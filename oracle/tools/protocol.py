@@ -23,7 +23,7 @@ BUILT_IN_TOOLS = frozenset(
 """The names that tools of other packages cannot have, whatever project, vault and provider there are."""
 
 READS: Final[Mapping[str, str]] = {"private": "public", "untrusted": "trusted"}
-"""The labels of what a tool reads, each with its opposite: data of somebody; text that strangers may write."""
+"""The labels of what a tool reads, each with its opposite: data of a person; text that strangers may write."""
 WRITES: Final[Mapping[str, str]] = {"outward": "inward"}
 """The label of where a tool writes, with its opposite: what a call is given can leave the hands of the user."""
 

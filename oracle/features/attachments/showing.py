@@ -3,7 +3,7 @@
 Rules:
 
 - The newest files of a request are sent as far as a request may have them (`MOST_BYTES`, pages); older ones are named.
-- A file whose bytes are not kept any more is named, too, and the model is told so.
+- A file whose bytes are not kept any more is named too, with a note for the model that they are gone.
 - The embedded model gets none: it says that it cannot see them.
 """
 

@@ -116,7 +116,7 @@ def _unmatched(
 
 
 def _corrects(sentence: Sentence, told_at: int | None) -> bool:
-    """Whether a sentence takes something back: it denies something, or before its author was told, says so itself."""
+    """Whether a sentence takes something back: after the note, by any denial; before it, by calling it wrong."""
     was_told = told_at is not None and sentence.start >= told_at
     return says("corrects" if was_told else "called_wrong", sentence.plain)
 

@@ -36,7 +36,7 @@ from oracle.features.scenarios.playing import BEGINNING
 from oracle.features.scenarios.stage import shipped_tools
 
 _TOLD: Final = "told “"
-_ASKED: Final = {"user": "the user", "operator": "an operator", "not_asker": "somebody other than the user"}
+_ASKED: Final = {"user": "the user", "operator": "an operator", "not_asker": "a person other than the user"}
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 _UNSEEN: Final = " unseen by the user"
 _MOST_STEPS: Final = 8
@@ -270,7 +270,7 @@ def _misfit(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _in_short(steps: Sequence[str]) -> list[str]:
-    """The steps with what repeats counted; of many, what the model is told stands behind them."""
+    """The steps, with repetitions counted; if there are many, the notes for the model follow them."""
     found = compressed(steps)
     if len(found) <= _MOST_STEPS and sum(map(len, found)) <= _LONGEST:
         return found

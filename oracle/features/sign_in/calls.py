@@ -112,7 +112,7 @@ async def _asked(
     issuer: Issuer, method: str, address: str, *, data: Mapping[str, str] | None = None
 ) -> tuple[int, dict[str, Any]]:
     """The status and the JSON object that the issuer answers, within bounds of size and time."""
-    import httpx2  # noqa: PLC0415  only where somebody signs in
+    import httpx2  # noqa: PLC0415  only where users sign in
 
     if _places.locked():
         raise _unanswered(issuer)

@@ -228,7 +228,7 @@ class RunSpending:
     Args:
         plan: what holds for its user, as it was when the run began here.
         model: the one that a turn counts as that was broken off before the provider named one.
-        has_cost: the tree is told what the query has cost.
+        has_cost: the tree gets the cost of the run.
         told: the values that the tree has.
     """
 

@@ -1,4 +1,4 @@
-"""The histories of runs as they were made when somebody first looked at them: what happened, and why.
+"""The histories of runs as they were made when they were first opened: what happened, and why.
 
 A history has the texts of its run, and goes with them.
 """

@@ -218,7 +218,7 @@ class RunEnd:
             `None` if there was none.
         summary: its figures.
         usage: the tokens by kind.
-        cache_miss: the commonest reason for which its turns have missed the provider's cache; `None`: none was told.
+        cache_miss: the commonest reason for which its turns have missed the provider's cache; `None`: none was given.
     """
 
     termination_reason: str

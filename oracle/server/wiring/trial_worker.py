@@ -1,4 +1,4 @@
-"""The process of a trial of a tree: calls the function that it is told (`oracle.authoring.trials`).
+"""The process of a trial of a tree: calls the function that it gets (`oracle.authoring.trials`).
 
 These are those of `oracle trees compare`, `test` and `verify`.
 """

@@ -1,7 +1,7 @@
 """A stand-in of a server that speaks OpenAI's chat completions, which plays scripts and judges requests.
 
 It refuses what OpenAI refuses: unknown fields, a result without its call, a call without its result, names of tools
-that are none; and, where it is told so, what local servers refuse. What servers do differently is sent as `Chunks`.
+that are none; and, if set, what local servers refuse. What servers do differently is sent as `Chunks`.
 """
 
 import json

@@ -48,7 +48,7 @@ export function inputOf(turns: readonly Turn[]): Input {
   return { whole: sum("input_tokens"), read: sum("cache_read_tokens") };
 }
 
-/** The commonest reason of some runs, in words; empty where none was told. */
+/** The commonest reason of some runs, in words; empty if the provider gave none. */
 export function commonestMiss(misses: Readonly<Record<string, number>>): string {
   const [first] = Object.entries(misses).sort(([, a], [, b]) => b - a);
   return first ? missWords(first[0] as CacheMiss) : "";
