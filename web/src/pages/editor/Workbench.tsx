@@ -36,7 +36,7 @@ const CHECK_PAUSE_MS = 200;
 const NOTICE = "flex flex-none flex-wrap items-center gap-3 py-2 px-4 border-b border-line";
 const ANSWER = "p-0 border-0 bg-transparent text-inherit font-medium underline";
 const COLUMNS =
-  "max-narrow:grid-cols-1 grid-cols-[minmax(0,1fr)_352px] min-[1500px]:grid-cols-[208px_minmax(0,1fr)_420px]";
+  "max-narrow:grid-cols-1 grid-cols-[minmax(0,1fr)_352px] min-[1200px]:grid-cols-[minmax(0,1fr)_412px] min-[1500px]:grid-cols-[208px_minmax(0,1fr)_420px]";
 
 interface WorkbenchProps {
   name: string;
