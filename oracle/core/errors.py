@@ -43,6 +43,7 @@ OracleError
 │   ├── TreeRefusedError        a text of a tree that would bring mistakes
 │   ├── RenameError             a name in a tree file cannot be changed
 │   ├── PlayError               a scenario cannot be played
+│   │   └── EndlessError            the run of a scenario does not end
 │   ├── ScenarioFileError       a scenario file has mistakes
 │   └── HostError               a tree asked for something that the agent does not have
 ├── ToolDefinitionError     the author of a tool: a function cannot become a tool, or two tools share a name
