@@ -60,7 +60,7 @@ HOVERED = {
     "a key of the host with its values": (8, "signal", "`need_turn`"),
     "a key that is set": (9, "hint", "A note for the model"),
     "a key in a message": (10, "nudges}", "How often."),
-    "a setting": (10, "topic", "treat some notifications differently"),
+    "a setting": (10, "topic", "treat some notices differently"),
     "a setting with its type": (11, "attempts", "required"),
     "a parameter in a setting": (11, "every", "parameter: int"),
     "a tree": (12, "remind", "Reminds the model."),

@@ -32,7 +32,7 @@ WHY = "the rule 'few_writes' cannot be enforced: the feature 'rules' is left out
 
 @pytest.fixture
 def left_out(monkeypatch):
-    monkeypatch.setenv("ORACLE_FEATURES", "-rules,-judging,-verifier")
+    monkeypatch.setenv("ORACLE_FEATURES", "-rules,-judging,-verifier,-explaining")
 
 
 @pytest.mark.usefixtures("left_out")

@@ -40,6 +40,7 @@ OPERATIONS = {
     "list_pending",
     "revoke_grant",
     "rate_run",
+    "explain_tree",
     "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_runs",
     "compare_trees",
     "complete_tree", "count_answers", "export_run", "find_definition", "fork_conversation", "hover_tree",

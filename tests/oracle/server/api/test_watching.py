@@ -178,7 +178,7 @@ async def test_too_many_watched_runs_are_refused_until_one_is_left(start):
                 refused = await service.client.get(f"/api/runs/{second.run_id}/{call}")
                 assert refused.status_code == 503
                 assert refused.headers["retry-after"] == "5"
-                assert "come back" in refused.json()["detail"]
+                assert "Try again" in refused.json()["detail"]
             assert (await service.client.get(f"/api/runs/{first.run_id}/history")).status_code == 200
             assert (await service.client.get(f"/api/runs/{second.run_id}/ticks")).status_code == 200
         await until(lambda: not service.parts.passes()._passes[0].readers)
