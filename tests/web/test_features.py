@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest.fixture(scope="module")
 def settings(folder) -> dict[str, str]:
     of_people = "-feedback,-mcp-client,-shadow,-usage"
-    of_trees = "-editing,-judging,-language-server,-scenarios,-verifier"
+    of_trees = "-editing,-judging,-language-server,-scenarios,-verifier,-explaining"
     return {"ORACLE_FEATURES": f"{of_people},{of_trees}", "ORACLE_TREES_DIR": str(folder)}
 
 
