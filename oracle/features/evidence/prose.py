@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 LONGEST: Final = 200_000
 """Characters of an answer that are read."""
-_LONGEST_SENTENCE: Final = 2_000
+LONGEST_SENTENCE: Final = 1_000
 _TIDY: Final = str.maketrans({0x2018: "'", 0x2019: "'", 0x2013: "-", 0x2014: "-", 0x201C: '"', 0x201D: '"', 0xA0: " "})
 _FENCE: Final = re.compile(r"^[ \t]{0,6}(?:[-*+]\s+)?(`{3,}|~{3,})", re.MULTILINE)
 _HIDDEN: Final = re.compile(
@@ -60,11 +60,11 @@ def sentences(text: str) -> Iterator[Sentence]:
     plain, start, above = _HIDDEN.sub(lambda found: "~" * len(found[0]), text), 0, ""
     for end in [*(found.end() for found in _END.finditer(plain)), len(text)]:
         part = text[start:end]
-        if end < len(text) and end - start < _LONGEST_SENTENCE and _SHORTENED.search(part):
+        if end < len(text) and end - start < LONGEST_SENTENCE and _SHORTENED.search(part):
             continue
         if stripped := part.strip():
             at = start + len(part) - len(part.lstrip())
-            stop = at + min(len(stripped), _LONGEST_SENTENCE)
+            stop = at + min(len(stripped), LONGEST_SENTENCE)
             yield Sentence(text[at:stop], plain[at:stop], at, above)
             above = text[at:stop]
         start = end
