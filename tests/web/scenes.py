@@ -431,7 +431,7 @@ async def run_live(it: Gallery) -> AsyncIterator[Scene]:
 async def run_paused(it: Gallery) -> AsyncIterator[Scene]:
     async with another(ORACLE_DEBUG="1") as (server, client, stage):
         there = Gallery(server, client, stage, {}, {}, it.pace)
-        path = "finally/sequence/turns/sequence/after_turn"
+        path = "finally/sequence/turns/sequence/llm_turn"
         asked = {"kind": "node", "tree": "oracle", "path": path, "user_id": "local"}
         made = await client.http.post("/api/debug/breakpoints", json=asked)
         assert made.status_code == 201, made.text
@@ -572,7 +572,7 @@ async def editor_versions(it: Gallery) -> AsyncIterator[Scene]:
         listed = tab.page.get_by_role("list", name="Versions").get_by_role("button")
         await listed.nth(1).click()
 
-    yield Scene("/trees/fallback?view=versions", then(sees("other_strategy"), on_a_wide_screen(versions)))
+    yield Scene("/trees/fallback?view=versions", then(sees("classify_response"), on_a_wide_screen(versions)))
 
 
 @scene("editor-save")
