@@ -572,7 +572,7 @@ async def editor_versions(it: Gallery) -> AsyncIterator[Scene]:
         listed = tab.page.get_by_role("list", name="Versions").get_by_role("button")
         await listed.nth(1).click()
 
-    yield Scene("/trees/fallback?view=versions", then(sees("classify_response"), on_a_wide_screen(versions)))
+    yield Scene("/trees/fallback?view=versions", then(sees("What this version changed"), on_a_wide_screen(versions)))
 
 
 @scene("editor-save")

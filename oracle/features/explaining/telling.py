@@ -229,7 +229,7 @@ def own_words_of(tree: TreeDefinition) -> tuple[str, ...]:
     found: set[str] = set()
     for node in tree.nodes():
         for text in _texts(node.settings.model_dump()):
-            pieces = re.split(r"\{[^}]*\}|'", text)
+            pieces = re.split(r"\{[^{}]*\}|'", text)
             found |= {piece.strip() for piece in pieces if len(piece.strip()) >= _OWN_WORDS}
     return tuple(sorted(found, key=len, reverse=True))
 
