@@ -3,8 +3,9 @@
 Each kind has a weight for each intent of a question. A question about how something works is about the implementation,
 not about tests, examples or recorded data, although these repeat its words most. Guides (a readme, the pages of a
 documentation folder) answer questions about usage, before source code and other prose; code answers where and what a
-name is. A question about the project as a whole is answered by its readme. No kind is excluded; the others only get a
-lower weight.
+name is. A question about the project as a whole is answered by its readme. Pages of a documentation folder that are
+for contributors (`docs/internals`, `docs/adr`) are other prose. No kind is excluded; the others only get a lower
+weight.
 """
 
 import re
@@ -107,7 +108,8 @@ _TEST = re.compile(
 )
 _GUIDE = re.compile(
     r"^(readme|contributing|install(ation|ing)?|getting[_-]?started|quick[_-]?start|usage|hacking|development)\b[^/]*$"
-    r"|^(docs?|documentation|guides?|manual|wiki|handbook)/",
+    r"|^(docs?|documentation|guides?|manual|wiki|handbook)/"
+    r"(?!(internals?|design|architecture|adrs?|decisions|rfcs?|proposals|contributing|contributors?|dev|developers?)/)",
     re.IGNORECASE,
 )
 _TREE = re.compile(r"(^|/)([\w-]*[_-])?trees/[^/]+\.ya?ml$", re.IGNORECASE)
@@ -117,7 +119,7 @@ _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playgr
 _OUTSIDE_IN: dict[FileKind, float] = {
     "implementation": 0.55,
     "guide": 1.4,
-    "prose": 0.9,
+    "prose": 1.1,
     "settings": 0.9,
     "history": 0.4,
     "test": 0.3,

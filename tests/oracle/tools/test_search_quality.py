@@ -32,7 +32,7 @@ def test_a_right_file_is_first_for_two_questions_in_three(found):
 
 
 @pytest.mark.long("indexes and ranks whole projects")
-@pytest.mark.parametrize("name", [pytest.param("dev", marks=pytest.mark.soak), "heldout"])
+@pytest.mark.parametrize("name", ["dev", "heldout"])
 def test_questions_about_usage_find_documents_first(project, name):
     found = search(load_questions(name, file="usage"), project=project)
     assert sum(outcome.is_hit(1) for outcome in found) >= 0.75 * len(found)
