@@ -431,11 +431,12 @@ async def run_live(it: Gallery) -> AsyncIterator[Scene]:
 async def run_paused(it: Gallery) -> AsyncIterator[Scene]:
     async with another(ORACLE_DEBUG="1") as (server, client, stage):
         there = Gallery(server, client, stage, {}, {}, it.pace)
-        path = "finally/sequence/turns/sequence/llm_turn"
+        path = "finally/sequence/turns/sequence/after_turn"
         asked = {"kind": "node", "tree": "oracle", "path": path, "user_id": "local"}
         made = await client.http.post("/api/debug/breakpoints", json=asked)
         assert made.status_code == 201, made.text
-        async with live(there, scripts.POLL, scripts.poll(), limits={"max_iterations": 10}) as (run_id, _):
+        turns = [paced(reply, it.pace) for reply in scripts.poll()]
+        async with live(there, scripts.POLL, turns, limits={"max_iterations": 10}) as (run_id, _):
             yield Scene(f"/runs/{run_id}", sees(re.compile("^Paused")), at=server.url)
 
 

@@ -1,12 +1,14 @@
 """`/api/runs/{run_id}/debug` and `/api/debug/breakpoints…`: live debugging for operators."""
 
+import asyncio
 import secrets
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -84,6 +86,9 @@ class BreakpointList(ReplyBody):
     breakpoints: list[BreakpointBody]
 
 
+Since = Annotated[str | None, Query(max_length=40, description="`since` of the state that is known; none: null.")]
+WaitS = Annotated[float, Query(ge=0, le=60, description="Seconds to wait at most for another state.")]
+
 router = APIRouter(tags=["debugging"], route_class=DescribedRoute)
 
 
@@ -108,9 +113,23 @@ DebuggerNow = Annotated[Debugger, Depends(debugger_of)]
     response_model=DebugBody,
     responses=refusals(404, 409),
 )
-async def read_debug(run_id: str, debugger: DebuggerNow, parts: Parts) -> Response:
-    """Running or paused, at which tick and by which breakpoint, and what the next tick gets."""
-    return json_answer(await _state(await find_run(run_id, parts, user_id=None), debugger))
+async def read_debug(
+    run_id: str, debugger: DebuggerNow, parts: Parts, since: Since = None, wait_s: WaitS = 0.0
+) -> Response:
+    """Running or paused, at which tick and by which breakpoint, and what the next tick gets.
+
+    With `wait_s` the answer comes as soon as the run enters another state than that of `since`.
+    """
+    with parts.store.log.watching(run_id) as watch:
+        until_s = time.monotonic() + wait_s
+        while True:
+            commits = watch.commits
+            found = await _state(await find_run(run_id, parts, user_id=None), debugger)
+            left_s = until_s - time.monotonic()
+            if found["since"] != since or found["state"] == "ended" or left_s <= 0:
+                return json_answer(found)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(watch.wait(commits), left_s)
 
 
 @router.post(

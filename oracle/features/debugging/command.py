@@ -24,6 +24,8 @@ from oracle.runs.storage.run_pages import RunFilter
 
 _POINTS: Final = "/api/debug/breakpoints"
 _BODY: Final = TypeAdapter(dict[str, Any])
+_WAIT_S: Final = 20
+"""How long one request waits for another state of the run."""
 USAGE: Final = """\
 n                            run the next tick
 c                            continue until a breakpoint or the end
@@ -156,8 +158,9 @@ class Debugging:
             if self._state and self._state["state"] != "ended":
                 await self._send("resume")
 
-    async def _look(self) -> None:
-        self._state = await self._source.read(self._debug, _BODY)
+    async def _look(self, *, wait_s: int = 0) -> None:
+        since = self._state["since"] if wait_s else None
+        self._state = await self._source.read(self._debug, _BODY, since=since, wait_s=wait_s)
 
     async def _send(self, command: str, **more: Any) -> None:  # noqa: ANN401  JSON data
         self._state = await self._source.send("POST", self._debug, {"command": command, **more}, run=self._run)
@@ -171,8 +174,7 @@ class Debugging:
             before = self._state["since"]
             await self._send(command)
         while self._state["state"] != "ended" and (self._state["state"] != "paused" or self._state["since"] == before):
-            await asyncio.sleep(0.1)
-            await self._look()
+            await self._look(wait_s=_WAIT_S)
         await self._show()
 
     async def _show(self) -> None:

@@ -15,13 +15,15 @@ NODE = {"kind": "node", "tree": "oracle", "path": LLM_TURN}
 
 async def until(service: Service, run_id: str, state: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
     """Wait until a run stands so."""
+    known: dict[str, Any] = {}
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            answer = await service.client.get(f"/api/runs/{run_id}/debug", headers=headers)
+            answer = await service.client.get(f"/api/runs/{run_id}/debug", params=known, headers=headers)
             assert answer.status_code == 200, answer.text
-            if answer.json()["state"] == state:
-                found: dict[str, Any] = answer.json()
+            found: dict[str, Any] = answer.json()
+            if found["state"] == state:
                 return found
+            known = {"wait_s": 60, **({"since": found["since"]} if found["since"] else {})}
 
 
 async def test_operators_may_debug_where_it_is_on(start: Any) -> None:
@@ -125,6 +127,28 @@ async def test_a_mistake_in_an_expression_has_its_column(start: Any) -> None:
     service = await start(debug=True)
     answer = await service.client.post("/api/debug/breakpoints", json={"kind": "condition", "expression": "1 < trun"})
     assert answer.json()["detail"][0]["ctx"] == {"column": 5}
+
+
+async def test_a_request_waits_for_another_state_than_the_one_that_is_known(start: Any) -> None:
+    service = await start(debug=True)
+    url = "/api/runs/{}/debug"
+    await service.client.post("/api/debug/breakpoints", json=NODE)
+    async with service.asking() as heard:
+        paused = await until(service, heard.run_id, "paused")
+        known = {"since": paused["since"], "wait_s": 60}
+        waiting = asyncio.create_task(service.client.get(url.format(heard.run_id), params=known))
+        at_once = await service.client.get(url.format(heard.run_id), params={"wait_s": 60})
+        assert at_once.json()["state"] == "paused"
+        briefly = await service.client.get(url.format(heard.run_id), params={**known, "wait_s": 0.01})
+        assert briefly.json()["since"] == paused["since"]
+        assert not waiting.done()
+        await service.client.post(url.format(heard.run_id), json={"command": "resume"})
+        assert (await waiting).json()["why"] == "command"
+        await heard.rest()
+    ended = await service.client.get(url.format(heard.run_id), params=known)
+    assert ended.json()["state"] == "ended"
+    too_long = await service.client.get(url.format(heard.run_id), params={"wait_s": 61})
+    assert too_long.status_code == 422
 
 
 async def test_breakpoints_are_listed_turned_off_and_removed(start: Any) -> None:

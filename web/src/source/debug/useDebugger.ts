@@ -1,14 +1,16 @@
 /**
  * How a run stands for the debugger, and what an operator can tell it.
  *
- * A run is paused after a tick, so the service is asked after ticks have come, and after each command; never in between.
- * A paused run goes on by itself when its lease ends; the lease is renewed as long as the page is seen.
+ * A request waits at the service until the run is paused or goes on, because no tick tells that a run is paused before
+ * one. A paused run goes on by itself when its lease ends; the lease is renewed as long as the page is seen.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, unwrap } from "@/api/client";
 import type { Schemas } from "@/api/types";
 import { toast } from "@/parts/Toast";
+import { isPassing } from "@/run/service";
+import { sleep } from "@/store/clock";
 
 export type DebugState = Schemas["DebugBody"];
 export type Command = Schemas["DebugSimple"] | Schemas["DebugSet"] | Schemas["DebugForce"];
@@ -24,10 +26,10 @@ export interface Debugger {
   readonly send: (command: Command, onDone?: () => void) => void;
 }
 
-/** After a tick has come: at once, and again for a worker that is slow to pause it. */
-const ASKED_AFTER_MS = [150, 1000];
+const WAIT_S = 20;
+const RETRY_MS = 2_000;
 
-export function useDebugger(runId: string, lastTick: number, isEnabled: boolean): Debugger {
+export function useDebugger(runId: string, isEnabled: boolean): Debugger {
   const queries = useQueryClient();
   const params = { path: { run_id: runId } };
   const { data: state } = useQuery({
@@ -41,13 +43,31 @@ export function useDebugger(runId: string, lastTick: number, isEnabled: boolean)
     onError: (problem) => toast(problem.message),
   });
 
+  const isGoing = isEnabled && state !== undefined && state.state !== "ended";
+  const since = state?.since ?? null;
   useEffect(() => {
-    if (!isEnabled) return;
-    const timers = ASKED_AFTER_MS.map((wait) =>
-      setTimeout(() => void queries.invalidateQueries({ queryKey: ["debug", runId] }), wait),
-    );
-    return () => timers.forEach(clearTimeout);
-  }, [queries, runId, lastTick, isEnabled]);
+    if (!isGoing) return;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const next = async (): Promise<void> => {
+      const query = { since, wait_s: WAIT_S };
+      for (;;) {
+        try {
+          const path = { run_id: runId };
+          const body = await unwrap(api.GET("/api/runs/{run_id}/debug", { params: { path, query }, signal }));
+          if (body.since !== since || body.state === "ended") {
+            queries.setQueryData(["debug", runId], body);
+            return;
+          }
+        } catch (problem) {
+          if (signal.aborted || !isPassing(problem)) return;
+          await sleep(RETRY_MS, signal);
+        }
+      }
+    };
+    next().catch(() => undefined); // the page is left during a pause between two requests
+    return () => abort.abort();
+  }, [queries, runId, isGoing, since]);
 
   const isPaused = isEnabled && state?.state === "paused";
   const leaseS = isPaused ? state.lease_s : null;
