@@ -1,5 +1,6 @@
 """docs/control.md: its trees, tables and messages are the product's, and each recipe does what its heading says."""
 
+import json
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from bt_runtime.language.kind import KeyType
 from oracle.agent.gathering import REASONS
 from oracle.agent.nodes import AGENT_KINDS, REGISTRY
 from oracle.core.chunks import Topic
+from oracle.decision import AgentConfig
 from oracle.features.long_conversations.compacting import Compact
 from oracle.features.scenarios.files import from_yaml
 from oracle.features.scenarios.judging import judge
@@ -220,6 +222,53 @@ def test_it_does_what_is_said_of_it(name: str, scenario: str, library: TreeLibra
 def test_each_recipe_and_each_tree_is_played() -> None:
     internal = {name for name, text in RIGHT.items() if "internal: true" in text}
     assert set(PLAYS) | {NEEDS_A_CONVERSATION} == VARIANTS.keys() | (RIGHT.keys() - internal)
+
+
+BARE = """
+tree: bare
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop: { until: termination_reason, guards: [turn_budget], child: CHILD }
+"""
+NEAR = """
+scenarios:
+  - name: Three turns
+    tree: bare
+    limits: { max_iterations: 3 }
+    model: [{ text: One., signal: need_turn }, { text: Two., signal: need_turn }, { text: Three., signal: need_turn }]
+    expect:
+      reason: max_iterations
+      notices: NOTICES
+      requests: [{ note: FIRST }, { note: { starts: SECOND } }, { note: { starts: THIRD } }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("child", "note", "notices"),
+    [
+        ("llm_turn", '""', "[limit_reached]"),
+        ("{ sequence: [note: Be brief., warn_near_limits, llm_turn] }", "Be brief.", "[limit_warning, limit_reached]"),
+    ],
+    ids=["without-the-node", "with-it"],
+)
+def test_the_model_reads_that_a_limit_is_near_whatever_the_tree_says(
+    child: str, note: str, notices: str, tmp_path: Path
+) -> None:
+    second, third = re.findall(r'"(This is [^"…]+?) ?…"', section("Limits and guards").replace("\n", " "))
+    text = NEAR.replace("FIRST", note).replace("SECOND", json.dumps(second.replace("9 of 10", "2 of 3")))
+    (read,) = from_yaml(text.replace("THIRD", json.dumps(third)).replace("NOTICES", notices))
+    (tmp_path / "bare.yaml").write_text(BARE.replace("CHILD", child), encoding="utf-8")
+    verdict = judge(read, Player(TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY)).play(read))
+    assert verdict.passed, verdict.report("")
+
+
+def test_the_percentages_of_the_warnings_are_the_defaults() -> None:
+    text = section("Limits and guards")
+    for name in ("soft_warning_percent", "token_warning_percent"):
+        (shown,) = re.findall(rf"`{name}` of the \w+ \((\d+)\)", text.replace("\n", " "))
+        assert int(shown) == AgentConfig.model_fields[name].default
 
 
 # --- the tables are complete

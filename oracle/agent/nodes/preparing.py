@@ -202,7 +202,8 @@ class WarnNearLimitsSettings(NodeSettings):
 class WarnNearLimits(AgentNode[WarnNearLimitsSettings]):
     """Warns the user and the model, once per limit, when turns, tokens or time are nearly used up.
 
-    SUCCESS, always. The user's percentages decide when.
+    SUCCESS, always. The user's `soft_warning_percent` and `token_warning_percent` decide when; of turns it warns two
+    before the limit at the latest.
 
     ```yaml
     warn_near_limits: {time: 50}
