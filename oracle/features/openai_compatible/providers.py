@@ -177,6 +177,9 @@ def _roles(reader: Reader, entry: Entry, providers: Collection[str]) -> Mapping[
             reader.report(each, f"{name[:80]!r} cannot name a role", _NAME_HINT)
         elif not isinstance(model, str) or not model.strip() or model in entry.node.data:
             reader.report(each, f"the role {name!r} must be the name of a model", "such as 'ollama/qwen3:8b'")
+        elif model == "offline":
+            message = f"the role {name!r} cannot be the offline model, which answers alone or not at all"
+            reader.report(each, message, "name a provider's model; for the offline model alone set ORACLE_LLM=offline")
         elif "/" in model and (provider := model.partition("/")[0]) not in providers:
             near = did_you_mean(provider, providers) or f"the providers are {listing(providers, most=30)}"
             reader.report(each, f"there is no provider {provider[:80]!r}", near)

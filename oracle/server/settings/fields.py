@@ -318,6 +318,16 @@ class Settings(_Listed):
     def _fold(cls, value: object, info: ValidationInfo) -> object:
         return _word(value, get_args(cls.model_fields[str(info.field_name)].annotation))
 
+    @field_validator("model", "models", "auxiliary_model")
+    @classmethod
+    def _names_no_embedded_model(cls, value: str | tuple[str, ...] | None, info: ValidationInfo) -> object:
+        if "offline" in ((value,) if isinstance(value, str) else value or ()):
+            raise ValueError(
+                f"{PREFIX}{str(info.field_name).upper()} must name models of providers, not 'offline'; to have the "
+                f"offline model answer, set {PREFIX}LLM=offline"
+            )
+        return value
+
     @field_validator("runs_per_user", "requests_per_minute", "running_per_worker", "running_in_all", "running_per_user")
     @classmethod
     def _zero_is_no_limit(cls, value: int | None) -> int | None:

@@ -65,6 +65,23 @@ def test_all_wrong_values_are_reported_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ORACLE_MODEL", "offline"),
+        ("ORACLE_MODELS", "claude-opus-5, offline"),
+        ("ORACLE_AUXILIARY_MODEL", "offline"),
+    ],
+)
+def test_the_embedded_model_is_not_chosen_by_a_name_of_models(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        read_settings()
+    assert str(caught.value) == (
+        f"{name} must name models of providers, not 'offline'; to have the offline model answer, set ORACLE_LLM=offline"
+    )
+
+
+@pytest.mark.parametrize(
     ("thinking", "most", "message"),
     [
         ("500", None, "ORACLE_THINKING_TOKENS must be 0 or at least 1,024, not 500"),

@@ -159,6 +159,7 @@ roles:
   fast: olama/qwen3:8b
   slow: fast
   fine: gpu/a
+  none: offline
 extra: 1
 """
         )
@@ -173,10 +174,12 @@ extra: 1
         "'kind' must be 'openai_compatible', not 'anthropic'",
         "there is no provider 'olama'",
         "the role 'slow' must be the name of a model",
+        "the role 'none' cannot be the offline model, which answers alone or not at all",
         "the file has no field 'extra'",
     ]
     assert [place.partition(": ")[0] for place in places][:2] == ["2:62", "3:3"]
     assert "did you mean 'ollama'" in said
+    assert "set ORACLE_LLM=offline" in said
 
 
 @pytest.mark.parametrize(
