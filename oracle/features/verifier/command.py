@@ -14,12 +14,21 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.trees import named_tree
-from oracle.features.verifier.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES, Bounds, Headway
+from oracle.features.verifier.exploring import (
+    DEFAULT_MEGABYTES,
+    DEFAULT_SECONDS,
+    DEFAULT_STATES,
+    INTERRUPTED,
+    Bounds,
+    Headway,
+)
 from oracle.features.verifier.stories import recording_of, scenario_file
 from oracle.features.verifier.verify import DEFAULT_TURNS, Report, Scope, verify
 from oracle.server.wiring.agent import tree_library
 
 NOT_DECIDED: Final = 3
+_OPTIONS: Final = {"states": "--states", "time": "--seconds", "MB": "--megabytes"}
+"""The option that raises a bound, by the last word of `Report.bound`."""
 
 
 @click.command("verify")
@@ -64,9 +73,9 @@ def verify_(
     """Explore all behaviours of trees, and prove or refute properties of their runs.
 
     Without a NAME, all trees that a question can name are explored. Each property is proven within the printed bounds,
-    refuted by a shortest counterexample, or not decided; then the report says for how many turns it holds. Progress
-    goes to standard error: on one line at a terminal, otherwise every ten seconds. Ctrl-C stops the exploration and
-    prints what was found by then.
+    refuted by a shortest counterexample, or not decided; then the report says why, and for how many turns it is proven.
+    Progress goes to standard error: on one line at a terminal, otherwise every ten seconds. Ctrl-C stops the
+    exploration and prints what was found by then.
 
     \b
     Exit codes:
@@ -83,7 +92,7 @@ def verify_(
             reports.append(verify(tree, scope, watch=_shown(progress, tree.name)))
             progress.clear()
             if not as_json:
-                click.echo("\n".join(reports[-1].lines()))
+                click.echo("\n".join([*reports[-1].lines(), *_advice(reports[-1])]))
             if progress.is_interrupted:
                 break
     if as_json:
@@ -91,6 +100,16 @@ def verify_(
     _write(reports, scenario, recording)
     verdicts = {report.verdict for report in reports}
     return progress.code(FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0)
+
+
+def _advice(report: Report) -> Iterator[str]:
+    """What leads to a verdict, where something has stopped the exploration."""
+    option = _OPTIONS.get(report.bound.rpartition(" ")[2])
+    ways = [f"raise {option}"] if option is not None else []
+    if report.turns > 1 and (ways or report.bound == INTERRUPTED):
+        ways.append(f"explore fewer turns with --turns {report.turns - 1}")
+    if ways:
+        yield f"hint: {', or '.join(ways)}"
 
 
 def _shown(progress: ProgressLine, name: str) -> Callable[[Headway], bool]:

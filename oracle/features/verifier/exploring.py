@@ -174,6 +174,11 @@ MOST_STORIES: Final = 3
 INTERRUPTED: Final = "an interruption"
 
 
+def why_stopped(stopped: str) -> str:
+    """Why an exploration is not complete, in words (`Explored.stopped`)."""
+    return "interrupted" if stopped == INTERRUPTED else f"stopped at {stopped}"
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     """How a state was reached."""

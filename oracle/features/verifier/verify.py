@@ -15,7 +15,7 @@ from oracle.core.logs import quiet
 from oracle.decision import AgentConfig
 from oracle.domains.domain import domain_in
 from oracle.features.verifier.events import Start, Vocabulary
-from oracle.features.verifier.exploring import Bounds, Exploration, Explored, Watch
+from oracle.features.verifier.exploring import INTERRUPTED, Bounds, Exploration, Explored, Watch, why_stopped
 from oracle.features.verifier.identity import Identity
 from oracle.features.verifier.options import Options, deliveries_of
 from oracle.features.verifier.parts import STANDARD_TOOLS, labelled
@@ -116,13 +116,17 @@ class Report:
             raise KeyError(name) from None
 
     def lines(self) -> list[str]:
-        """The report as text."""
-        done = f"stopped at {self.bound}" if self.bound else "complete"
+        """The report as text; why several properties are not decided is said once, below them."""
+        done = why_stopped(self.bound) if self.bound else "complete"
+        problems = [result.problem for result in self.results if result.verdict == "not_decided"]
+        shared = next((problem for problem in problems if problems.count(problem) > 1), None)
         lines = [f"{self.tree}: {WORDS[self.verdict]}"]
         width = max((len(result.name) for result in self.results), default=0)
         for result in self.results:
             lines.append(f"  {WORDS[result.verdict]:<11}  {result.name:<{width}}  {result.text}")
-            lines += [f"      {line}" for line in result.lines()]
+            lines += [f"      {line}" for line in result.lines() if result.problem != shared]
+        if shared is not None:
+            lines += [f"  not decided: {line}" for line in shared.splitlines()]
         lines.append(
             f"  explored: up to {counted(self.turns, 'turn')}, {self.states:,} states, {self.transitions:,} "
             f"transitions, {self.ends:,} ends; {self.seconds:.1f} s, {self.megabytes:.0f} MB; {done}"
@@ -245,7 +249,7 @@ def _explored(definition: TreeDefinition, scope: Scope, watch: Watch) -> list[tu
 
 def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -> Report:
     """The report on a tree of which nothing can be said, because of a node."""
-    problem = f"not decided: what the behaviour at {node.path} ({where(node)}) remembers cannot be stored and restored"
+    problem = f"what the behaviour at {node.path} ({where(node)}) remembers cannot be stored and restored"
     results = tuple(
         Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
         for each in (*BUILT_IN, *rule_properties(definition))
@@ -323,8 +327,8 @@ def _judged(each: Property, passes: Sequence[tuple[World, Explored]], scope: Sco
     own = doubts_of_rule(rules[each.name], definition, reads) if each.is_rule else ()
     doubts = (*doubts_of(definition, reads), *own)
     if stopped:
-        held = "" if doubts or len(passes) == 1 else f"; holds for up to {counted(len(passes) - 1, 'turn')}"
-        problem = f"not decided within {stopped}{held}"
+        held = "" if doubts or len(passes) == 1 else f"; proven for up to {counted(len(passes) - 1, 'turn')}"
+        problem = f"{why_stopped(stopped)}{held}"
         return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
     if doubts:
         return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
@@ -339,16 +343,18 @@ def _reachability(
     unreached = Unreached.of(definition, visited, registry=scope.registry)
     if unreached.impossible:
         return Result(name, text, "refuted", unreached.refutation)
-    turns = _turns_of_search(reads, scope)
-    left = unreached.possible
-    if left:
+    turns, left, is_interrupted = _turns_of_search(reads, scope), unreached.possible, stopped == INTERRUPTED
+    if left and not is_interrupted:
         wider = exploration_of(definition, replace(scope, turns=turns), options=PlainOptions)
         wider.watch = watch
         left -= Reaching(wider, reads.keys).reached(left, most=scope.bounds.states // SHARE)
+        is_interrupted = not wider.goes_on()
     if not left:
         return Result(name, text, "proven")
-    within = stopped or counted(scope.turns, "turn")
-    problem = f"not decided within {within}; a search in {counted(turns, 'turn')} has not reached it either"
+    within = why_stopped(stopped) if stopped else f"not reached in {counted(scope.turns, 'turn')}"
+    problem = f"{within}; a search in {counted(turns, 'turn')} has not reached them either"
+    if is_interrupted:
+        problem = f"{why_stopped(INTERRUPTED)} before these were reached"
     lines = (problem, *doubts_of(definition, reads), *unreached.lines(left))
     return Result(name, text, "not_decided", "\n".join(lines))
 

@@ -15,6 +15,13 @@ blackboard: { a: { type: int, default: 0 } }
 root:
   loop: { child: { sequence: [force_success: llm_turn, set: { a: a + tool_calls + 1 }] } }
 """
+ADDING = """tree: adding
+blackboard: { a: { type: int, default: 0 } }
+root:
+  loop:
+    guards: [cancelled, turn_budget, token_budget, deadline]
+    child: { sequence: [llm_turn: { tools: false }, set: { a: a + turn }] }
+"""
 
 
 @pytest.fixture
@@ -42,7 +49,15 @@ def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
 def test_a_bound_that_is_reached_exits_with_3(verify):
     code, printed = verify(COUNTING, "--turns", "20", "--seconds", "0")
     assert code == 3
-    assert "not decided within 0 s" in printed.out
+    assert printed.out.count("stopped at 0 s of CPU time") == 2  # for all properties, and of the exploration
+    assert printed.out.splitlines()[-1] == "hint: raise --seconds"
+
+
+def test_a_bound_that_is_reached_in_a_later_turn_says_for_how_many_the_rest_is_proven(verify):
+    code, printed = verify(ADDING, "--turns", "3", "--states", "8")
+    assert code == 3
+    assert "  not decided: stopped at 8 states; proven for up to 2 turns" in printed.out.splitlines()
+    assert printed.out.splitlines()[-1] == "hint: raise --states, or explore fewer turns with --turns 2"
 
 
 def test_the_verdicts_as_json(verify):

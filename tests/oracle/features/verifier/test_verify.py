@@ -173,7 +173,7 @@ def test_a_node_that_only_a_text_from_outside_can_reach_is_not_decided():
     )
     result = verified(found).result("reachable")
     assert result.verdict == "not_decided"
-    assert "a search in 4 turns has not reached it either" in result.problem
+    assert "a search in 4 turns has not reached them either" in result.problem
 
 
 def test_a_node_of_an_included_file_that_this_tree_cannot_reach_is_no_mistake_of_it():
@@ -243,7 +243,7 @@ def test_a_tree_with_too_many_states_is_stopped_at_the_bound_and_says_so():
     assert report.bound == "60 states"
     assert 60 <= report.states < 200
     assert report.result("saved").verdict == "not_decided"
-    assert report.result("saved").problem == "not decided within 60 states"
+    assert report.result("saved").problem == "stopped at 60 states"
 
 
 def test_no_time_at_all_is_a_bound_too():
@@ -257,7 +257,7 @@ def test_what_is_not_decided_says_for_how_many_turns_it_holds():
         "sequence: [{ llm_turn: { tools: false } }, { set: { a: a + turn } }]", "  a: { type: int, default: 0 }"
     )
     report = verified(tree, turns=3, states=25)
-    assert report.result("saved").problem == "not decided within 25 states; holds for up to 1 turn"
+    assert report.result("saved").problem == "stopped at 25 states; proven for up to 1 turn"
 
 
 def test_a_machine_with_other_work_changes_no_verdict(monkeypatch):
