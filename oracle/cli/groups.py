@@ -55,7 +55,8 @@ class LazyGroup(SuggestingGroup):
         if found is None:
             return None
         if not found[0]:  # only features have commands behind this word
-            return LazyGroup(name=cmd_name, commands_at={}, of_features=f"{self._of_features}{cmd_name} ")
+            below = f"{self._of_features}{cmd_name} "
+            return LazyGroup(name=cmd_name, help=found[1], commands_at={}, of_features=below)
         return cast("click.Command", imported(found[0]))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:

@@ -16,6 +16,7 @@ from bt_runtime.library.named import files_in
 from bt_runtime.text.mistakes import format_mistakes
 from bt_runtime.text.phrases import counted, listed
 from oracle.cli.errors import CommandError
+from oracle.cli.groups import LazyGroup
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.core.sources import WRITE
@@ -31,6 +32,11 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _PLACEHOLDER: Final = "NAME"
 _END: Final = ".txt"
 """Behind the names of the template's files that are no modules of this package."""
+
+
+@click.group("domain", cls=LazyGroup, commands_at={}, of_features="domain ", no_args_is_help=True)
+def domain() -> None:
+    """Make and check the folder of a domain: what questions are about, with its words, tools and prompts."""
 
 
 @click.command("new")

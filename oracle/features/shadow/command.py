@@ -162,11 +162,11 @@ def shadow() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @RUN_SOURCE
 def report(*, since: float | None, tree: str | None, as_json: bool, place: SourceOptions) -> int:
-    """Report whether two controls agree and what each costs, from the pairs that ORACLE_CONTROL=shadow has recorded.
+    """Report whether two controls agree and what each costs.
 
-    For each two controls: how many pairs agree; the difference in tool calls, turns, tokens and model time, with 95 %
-    confidence intervals; how the runs ended; and the pairs that are farthest apart. `oracle runs diff` shows where the
-    two runs of a pair differ.
+    The pairs of runs are those that ORACLE_CONTROL=shadow has recorded. For each two controls: how many pairs agree;
+    the difference in tool calls, turns, tokens and model time, with 95 % confidence intervals; how the runs ended; and
+    the pairs that are farthest apart. `oracle runs diff` shows where the two runs of a pair differ.
 
     \b
     Exit codes:
