@@ -151,6 +151,13 @@ PLAYS = {
         f"""{ASK_TO_WRITE}, model: [{WRITE}, {WRITE}, Done.], people: [{{ refuse: Not there. }}],
         expect: {{ reason: completed, calls_run: [] }}""",
     ],
+    "I want an answer without more tools once a person has refused (1)": [
+        f"""{ASK_TO_WRITE}, model: [{WRITE}, Not written.], people: [refuse],
+        expect: {{ reason: completed, calls_run: [], answer: Not written., requests: [
+        {{ nth: 2, tool_choice: none, note: {{ starts: A person refused. }} }}] }}""",
+        f"""{ASK_TO_WRITE}, model: [{WRITE}, Done.], people: [approve],
+        expect: {{ reason: completed, calls_run: [vault_write], requests: [{{ nth: 2, tool_choice: auto }}] }}""",
+    ],
     "kept_note": [
         "model: [Done.], people: [approve], expect: { reason: completed, calls_run: [vault_write], answer: Done. }",
         'model: [Done.], people: [refuse], expect: { calls_run: [], answer: { ends: "is not in the log." } }',

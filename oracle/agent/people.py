@@ -117,6 +117,7 @@ class People:
         grants: the names of the tools that a person has allowed for the conversation.
         asked: the number of approvals and questions so far.
         refusals: the results of refused calls, by what identical calls have in common.
+        refused: how many calls were refused, repeated ones among them.
     """
 
     run_id: str
@@ -124,6 +125,7 @@ class People:
     grants: frozenset[str] = frozenset()
     asked: int = 0
     refusals: dict[Hashable, str] = field(default_factory=dict)
+    refused: int = 0
     _given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _heard: object = None
 

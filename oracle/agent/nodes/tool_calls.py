@@ -215,6 +215,7 @@ class RunTools(AgentAction[RunToolsSettings]):
             if not self._needs_person(call) or (may_be_granted and people.use_grant(call.name, terms, call)):
                 free.append(call)
             elif like in people.refusals:
+                people.refused += 1
                 self._done += refuse(agent, (call,), people.refusals[like])
             else:
                 asking[like] = (*asking.get(like, ()), call)
@@ -251,6 +252,7 @@ class RunTools(AgentAction[RunToolsSettings]):
                 approved += [edited(self.agent, call, verdict.arguments) for call in same]
             else:
                 people.refusals[likeness(same[0])] = verdict.refusal()
+                people.refused += len(same)
                 self._done += refuse(self.agent, same, verdict.refusal())
         self._asked, self._waiting = tuple(left), tuple(left.values())
         self._post(approved)
