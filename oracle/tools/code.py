@@ -18,9 +18,9 @@ from typing import Annotated
 from bt_runtime.text import near
 from oracle.core.chunks import Source
 from oracle.core.search import query, ranking
+from oracle.core.search.file_index import FileIndex, FileReading
 from oracle.core.search.keeping import IndexFile
 from oracle.core.search.query import TermMatcher
-from oracle.core.search.ranking import FileIndex, FileReading
 from oracle.tools import code_kinds, code_search, text
 from oracle.tools.code_exact import Mode, find_lines
 from oracle.tools.code_extract import extract_range, members

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.text.data import dataclass
-from oracle.core.search.ranking import Stamp
+from oracle.core.search.file_index import Stamp
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.git_folder import IgnoreRules, Repository, read_ignore_file, repository_of, user_excludes
 from oracle.tools.keys import check_cancelled

@@ -12,8 +12,9 @@ from functools import lru_cache
 from heapq import nsmallest
 
 from bt_runtime.text.data import dataclass
+from oracle.core.search.file_index import FileReading, Ranked
 from oracle.core.search.query import ARTICLES, TermMatcher, fold
-from oracle.core.search.ranking import FileReading, Ranked, SearchDocument
+from oracle.core.search.ranking import SearchDocument
 from oracle.tools.code_extract import DEFINITION, body, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import CodeQuery, Mention

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from oracle.core.search.ranking import Stamp, stamp_of
+from oracle.core.search.file_index import Stamp, stamp_of
 
 
 def entries_of(folder: str | Path) -> list["os.DirEntry[str]"]:

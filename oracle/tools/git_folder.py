@@ -28,7 +28,7 @@ from pathlib import Path
 from struct import Struct, error
 
 from bt_runtime.text.data import dataclass
-from oracle.core.search.ranking import Stamp, stamp_of
+from oracle.core.search.file_index import Stamp, stamp_of
 from oracle.tools.files import read_regular
 from oracle.tools.globs import literal_of, name_regex, path_regex, suffix_of
 

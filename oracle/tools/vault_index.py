@@ -9,8 +9,9 @@ from hashlib import blake2b
 from typing import Literal
 
 from bt_runtime.text.data import dataclass
+from oracle.core.search.file_index import DocumentPosition, FileIndex, FileReading, Stamp
 from oracle.core.search.query import STOP_WORDS, TermMatcher, terms_of
-from oracle.core.search.ranking import DocumentPosition, FileIndex, FileReading, SearchDocument, Stamp
+from oracle.core.search.ranking import SearchDocument
 from oracle.tools.errors import ToolError
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.keys import check_cancelled

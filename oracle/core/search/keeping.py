@@ -22,7 +22,8 @@ from typing import Any, Final
 
 import orjson
 
-from oracle.core.search.ranking import FileIndex, KeptFile, KeptRanking
+from oracle.core.search.file_index import FileIndex, KeptFile
+from oracle.core.search.ranking import KeptRanking
 
 MAX_BYTES: Final = 64_000_000
 """Of the file. A thousand source files take about 3 MB."""

@@ -33,7 +33,7 @@ def kept(tmp_path):
 @pytest.fixture(autouse=True)
 def settled(monkeypatch):
     """Files that were written just now are read again by the next search; here none counts as written just now."""
-    monkeypatch.setattr("oracle.core.search.ranking._FRESH_NS", -(10**18))
+    monkeypatch.setattr("oracle.core.search.file_index._FRESH_NS", -(10**18))
 
 
 def process(root, kept):

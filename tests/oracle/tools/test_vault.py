@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.core.search import ranking as index
+from oracle.core.search import file_index
 from oracle.tools import ToolRegistry, ToolSetupError, vault_index, vault_tools
 from oracle.tools.notes import read_note, with_title
 
@@ -166,7 +166,7 @@ async def test_a_file_that_did_not_change_is_not_read_again(
     monkeypatch.setattr(
         vault_index, "vault_reading", lambda data, path, memo: reads.append(path) or read(data, path=path, memo=memo)
     )
-    monkeypatch.setattr(index, "_FRESH_NS", -(2**62))  # as if all changes were long ago
+    monkeypatch.setattr(file_index, "_FRESH_NS", -(2**62))  # as if all changes were long ago
     assert len(await found(vault, "redis")) == 1
     assert sorted(reads) == sorted(path for path in NOTES if path.endswith(".md") and not path.startswith("."))
     reads.clear()

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.core.search import ranking
+from oracle.core.search.file_index import FileIndex, FileReading, Stamp
 from oracle.core.search.query import terms_of
-from oracle.core.search.ranking import FileIndex, FileReading, Ranking, SearchDocument, Stamp
+from oracle.core.search.ranking import Ranking, SearchDocument
 
 LONG_AFTER_NS = 2**62
 
@@ -140,7 +141,7 @@ def test_a_full_index_accepts_no_new_files(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_index_that_stays_locked_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oracle.core.search.ranking._LOCK_TIMEOUT_S", 0)
+    monkeypatch.setattr("oracle.core.search.file_index._LOCK_TIMEOUT_S", 0)
     index = FileIndex((), read=Files().read)
     with index.locked(), pytest.raises(TimeoutError, match="the index is busy"), index.locked():
         pass
