@@ -19,6 +19,7 @@ from oracle.server.settings.reading import read_settings
 from oracle.server.wiring.domains import domain_of
 from oracle.server.wiring.service import open_service
 from tests.support.provider import StandInProvider
+from tests.support.waiting import until
 
 PAGE = (Path(__file__).parents[1] / "docs" / "domain.md").read_text(encoding="utf-8").partition("## Prompt segments")[0]
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
@@ -94,6 +95,10 @@ async def test_each_block_of_the_page_works_from_an_empty_folder(printed, tmp_pa
     database.close()
 
 
+async def pending(client):
+    return (await client.get("/api/oracle/pending")).json()["pending"]
+
+
 async def at_work(client):
     """What the last section asks for, in its order."""
     me = (await client.get("/api/me")).json()
@@ -103,10 +108,7 @@ async def at_work(client):
     for ask, said in zip(asks[:2], ["shipped on 2 March", "label is on its way"], strict=True):
         assert said in (await client.post("/api/oracle/stream", json=ask)).text
     waiting = asyncio.create_task(client.post("/api/oracle/stream", json=asks[2]))
-    async with asyncio.timeout(60):
-        while not (open_ := (await client.get("/api/oracle/pending")).json()["pending"]):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    (asked,) = open_
+    (asked,) = await until(lambda: pending(client), guard_s=60)
     assert asked["interrupt"]["tool_name"] == "refund"
     assert asked["interrupt"]["arguments"] == {"number": 1042, "amount": 240}
     call, body = CALLS[-1].split("\n", 1)

@@ -15,6 +15,7 @@ from tests.durable.checks import Known, check_doubles, check_told
 from tests.durable.clients import Client, asked
 from tests.durable.fleet import Fleet, Worker
 from tests.durable.storm import share
+from tests.support.waiting import until
 
 ANNA, BOB, OLGA = "anna-0123456789abcdef", "bob-0123456789abcdef", "olga-0123456789abcdef"
 PEOPLE = {
@@ -27,13 +28,13 @@ PEOPLE = {
 
 async def are_parked(fleet: Fleet) -> None:
     """Wait until no run is under way: those that have asked are parked."""
-    for _ in range(600):
+
+    async def is_idle() -> bool:
         path = "/api/runs?status=running&counts=true&limit=1"
         _, _, listed = await call(fleet.live[0].address, "GET", path, token=OLGA)
-        if not listed["counts"]["total"]:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(f"{listed['counts']} are not parked")
+        return not listed["counts"]["total"]
+
+    await until(is_idle, guard_s=60)
 
 
 async def parked(client: Client) -> dict[str, Any]:

@@ -95,10 +95,10 @@ async def test_the_other_links_of_a_row_lead_where_they_say(tab, user, desk) -> 
     await user.ask(tree="short")
     await tab.go("/trees")
     await row(tab, "short").get_by_role("link", name="1 version").click()
-    await tab.page.wait_for_url("**/trees/short?view=versions")
+    await expect(tab.page).to_have_url(re.compile(r"/trees/short\?view=versions$"))
     await tab.page.go_back()
     await row(tab, "short").get_by_role("link", name=re.compile("runs?: ")).click()
-    await tab.page.wait_for_url("**/runs?tree=short")
+    await expect(tab.page).to_have_url(re.compile(r"/runs\?tree=short$"))
 
 
 async def test_a_new_tree_is_a_copy_that_is_checked_and_saved(tab, folder) -> None:

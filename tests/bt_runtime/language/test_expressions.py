@@ -398,6 +398,7 @@ JSON = st.recursive(
 def test_any_values_give_a_value_or_an_error(a, b, text):
     expression = compile_expression(text, names={"a", "b"})
     try:
-        expression.evaluate({"a": a, "b": b})
+        said = expression.evaluate({"a": a, "b": b})
     except ExpressionError as error:
-        json.dumps(str(error))
+        said = str(error)
+    assert json.dumps(said)

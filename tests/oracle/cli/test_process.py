@@ -16,6 +16,7 @@ from oracle.cli import main
 from oracle.cli.interrupts import Interrupts
 from oracle.testing import ScriptedTurn
 from tests.support.provider import Disturbed, StandInProvider
+from tests.support.waiting import until
 
 HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
 LIMIT_S = 60
@@ -89,8 +90,7 @@ async def test_a_second_interruption_ends_a_command_that_is_blocked_in_a_write(s
         # Nobody reads: the pipe is full after 64 KiB, and the command waits in the middle of a write.
         await asyncio.to_thread(os.read, read_end, 1)
         process.send_signal(signal.SIGINT)
-        while catches(process.pid, signal.SIGINT):  # noqa: ASYNC110  the state of another process has no event to await
-            await asyncio.sleep(0)
+        await until(lambda: not catches(process.pid, signal.SIGINT))
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), LIMIT_S) == -signal.SIGINT
         os.close(read_end)

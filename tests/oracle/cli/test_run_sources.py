@@ -31,6 +31,7 @@ from tests.oracle.server.api.conftest import (  # noqa: F401  fixtures
     database_url,
     start,
 )
+from tests.support.waiting import until
 
 CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),))
 QUESTION = "Which files does the code have?"
@@ -244,9 +245,7 @@ async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
         source = found.all["archive"]
         assert (await source.history(asked.run_id)).problem == ""
         run = await source.archive.find(asked.run_id)
-        async with asyncio.timeout(20):
-            while (beat := await source.archive.last_beat(run.worker)) is None:  # noqa: ASYNC110  its service beats
-                await asyncio.sleep(0.02)  # the service writes it each second
+        beat = await until(lambda: source.archive.last_beat(run.worker))  # the service writes it each second
         monkeypatch.setattr(local, "time", SimpleNamespace(time=lambda: beat + 42))
         assert "its service was 42 s ago" in (await source.history(asked.run_id)).problem
         await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")

@@ -18,6 +18,7 @@ from oracle.runs.storage.store import Store, open_store
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import PATIENCE_S, Gate, managed, settle
+from tests.support.waiting import until
 
 UNWRITABLE = "The answer could not be stored. Please ask again in a moment."
 CAUSE = "the answer could not be stored, because the database cannot be written for now"
@@ -155,8 +156,7 @@ async def test_an_answer_that_cannot_be_saved_within_the_patience_is_saved_later
             live.cancel()
             async with asyncio.timeout(PATIENCE_S):
                 await model.closed.wait()
-                while store.health.since_s is None:  # noqa: ASYNC110  told by the writer's thread
-                    await asyncio.sleep(0.01)
+                await until(lambda: store.health.since_s is not None)
                 await asyncio.wait({asyncio.create_task(live.wait())}, timeout=2.5)  # more than twice what one waits
         told = await it.told(live.record)  # holds the three texts against each other
     assert told.text == "First. "

@@ -1,4 +1,3 @@
-import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -21,6 +20,7 @@ from oracle.runs.upkeep import SilentWorkers, Upkeep
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
 from tests.oracle.runs.storage.making import new_run
+from tests.support.waiting import until
 
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
 
@@ -219,9 +219,11 @@ async def test_what_was_being_forgotten_goes_also_where_everything_is_kept(store
         await store.write(lambda connection: mark_forgotten(connection, [record.id], at=1.0))
         await settle()
         it.clock.advance(60)
-        async with asyncio.timeout(20):
-            while await store.log.events(record.id):
-                pass
+
+        async def is_gone() -> bool:
+            return not await store.log.events(record.id)
+
+        assert await until(is_gone)
 
 
 async def test_texts_that_were_being_dropped_go_also_where_they_are_kept_now(store: Store) -> None:
@@ -231,7 +233,9 @@ async def test_texts_that_were_being_dropped_go_also_where_they_are_kept_now(sto
         await store.write(lambda connection: connection.execute(marked).close())
         await settle()
         it.clock.advance(60)
-        async with asyncio.timeout(20):
-            while (found := await store.runs.find(record.id)) is not None and found.kept != "figures":
-                pass
+
+        async def is_dropped() -> bool:
+            return (found := await store.runs.find(record.id)) is None or found.kept == "figures"
+
+        assert await until(is_dropped)
         assert await store.log.events(record.id, kinds={"chunk"}) == []

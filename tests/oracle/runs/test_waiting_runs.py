@@ -10,6 +10,7 @@ from oracle.runs.options import RunOptions
 from oracle.runs.storage.store import Store, open_store
 from tests.acceptance.harness import CODE_QUESTION, answers, says
 from tests.oracle.runs.running import PATIENCE_S, Managed, managed, settle
+from tests.support.waiting import until
 
 ONE = RunOptions(most_here=1, reader_grace_s=60)
 HANGING = says("Half of the", hang=True)
@@ -17,9 +18,11 @@ HANGING = says("Half of the", hang=True)
 
 async def until_status(store: Store, run_id: str, status: str) -> None:
     """Wait for what another task writes to the row."""
-    async with asyncio.timeout(PATIENCE_S):
-        while (run := await store.runs.find(run_id)) is None or run.status != status:
-            pass
+
+    async def has_it() -> bool:
+        return (run := await store.runs.find(run_id)) is not None and run.status == status
+
+    await until(has_it, guard_s=PATIENCE_S)
 
 
 async def test_a_query_without_a_place_waits_is_told_so_and_begins_when_another_ends(store: Store) -> None:

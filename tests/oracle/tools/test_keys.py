@@ -12,6 +12,7 @@ import pytest
 from oracle.core.errors import InternalError
 from oracle.tools import CallKey, Root, ToolError, Workers
 from oracle.tools.keys import keyed
+from tests.support.waiting import until
 
 NOW = datetime.now(UTC)
 
@@ -73,7 +74,7 @@ async def test_a_call_of_a_process_that_has_lost_the_run_has_no_effect(
     assert texts_below(tmp_path) == {"note.md": "old"}
 
 
-async def test_a_call_that_waits_for_the_lock_of_another_process_can_be_cancelled(root: Root) -> None:
+async def test_a_call_that_waits_for_the_lock_of_another_process_can_be_cancelled(root: Root, tmp_path: Path) -> None:
     asked = asyncio.Event()
 
     async def held_up() -> None:
@@ -89,9 +90,9 @@ async def test_a_call_that_waits_for_the_lock_of_another_process_can_be_cancelle
     for task in (second, first):
         task.cancel()
     await asyncio.wait({first, second})
-    async with asyncio.timeout(20):
-        while workers._abandoned:  # noqa: ASYNC110  the threads say it to nobody
-            await asyncio.sleep(0.01)
+    assert (first.cancelled(), second.cancelled()) == (True, True)
+    await until(lambda: not workers._abandoned)
+    assert texts_below(tmp_path) == {"note.md": "old"}
 
 
 async def test_a_repeated_call_does_not_replace_a_text_that_is_later_than_the_call(root: Root, tmp_path: Path) -> None:

@@ -252,6 +252,7 @@ async def test_closing_the_stream_closes_the_connection_immediately(connect, ask
     await events.aclose()
     async with asyncio.timeout(5):
         await line.provider.wait_disconnected()
+    assert len(line.provider.requests) == 1
 
 
 async def test_cancelling_the_task_closes_the_connection_immediately(connect, ask, read):

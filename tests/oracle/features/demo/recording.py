@@ -26,6 +26,7 @@ from tests.oracle.features.demo import story
 from tests.service.queries import PATIENCE_S
 from tests.service.server import Client, Server, serving
 from tests.support.provider import Disturbed, HttpError, Reply
+from tests.support.waiting import until
 
 LEFT_OUT = {"alembic_version", "worker", "command", "history", "service_key", "tree_trial", "webhook", "request_key"}
 MODELS = {"ORACLE_MODEL": story.MODEL, "ORACLE_MODELS": f"{story.MODEL},{story.SECOND_MODEL}"}
@@ -184,12 +185,12 @@ async def shadow(server: Server, client: Client) -> None:
         *(look("card lost"), read("docs/desk.md"), turn(story.SHADOW_ANSWER)),
     )
     await client.ask(story.SHADOWED)
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            report = (await client.http.get("/api/shadow/report")).json()
-            if report["pairs"] and not report["running"]:
-                return
-            await asyncio.sleep(0.1)
+
+    async def is_compared() -> bool:
+        report = (await client.http.get("/api/shadow/report")).json()
+        return bool(report["pairs"]) and not report["running"]
+
+    await until(is_compared, guard_s=PATIENCE_S)
 
 
 def rows(file: Path) -> dict[str, dict[str, Sequence[Any]]]:

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from bt_runtime.testing import FakeClock
 from oracle.features.mcp_client.servers import ServerSettings
 from tests.oracle.features.mcp_client.conftest import call, listening
+from tests.support.waiting import until
 
 DISCOVERED = {
     "resultType": "complete",
@@ -56,12 +57,14 @@ def raw(**results):
     return app, headers
 
 
-async def until(is_so, clock=None):
-    async with asyncio.timeout(20):
-        while not is_so():
-            if clock is not None:
-                clock.advance(0.5)
-            await asyncio.sleep(0)
+async def until_tried_again(connection, clock):
+    """Wait until a connection has its tools; the time between two attempts passes on the held clock."""
+
+    def tools():
+        clock.advance(0.5)
+        return connection.tools()
+
+    await until(tools)
 
 
 def growing():
@@ -163,7 +166,7 @@ async def test_what_no_server_should_answer_is_an_error_of_the_call_and_the_next
         assert wrong.is_error
         assert len(wrong.text) < 500
         (connection,) = hub.connections
-        await until(connection.tools, clock)
+        await until_tried_again(connection, clock)
         assert (await call(hub, "raw.search")).text == "right"
 
 
@@ -243,7 +246,7 @@ async def test_a_server_that_is_down_is_found_when_it_comes(joined):
         assert hub.missing() == ["raw"]
         assert hub.tools() == []
         async with listening(app, port=port):
-            await until(connection.tools, clock)
+            await until_tried_again(connection, clock)
             assert (await call(hub, "raw.search")).text == "found"
 
 

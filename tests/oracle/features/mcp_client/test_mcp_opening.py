@@ -15,7 +15,7 @@ from oracle.server.api.app import build_app
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service
 from oracle.tools import ToolSetupError
-from tests.oracle.runs.storage.making import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[4]
 

@@ -1,6 +1,5 @@
 """Runs and their shadows over a real store; the model of the users and that of the shadows follow scripts."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -102,12 +101,3 @@ async def shadowed(
     async with managed(store, turns, follower_of=follow, **more) as it:
         ((shadows, metrics),) = made
         yield Shadowed(it, shadows, model, metrics)
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait until it holds."""
-    for _ in range(100_000):
-        if holds():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("it never held")

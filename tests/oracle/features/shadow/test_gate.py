@@ -7,8 +7,9 @@ import pytest
 from bt_runtime.testing import FakeClock
 from oracle.features.shadow.running import Gate
 from tests.acceptance.harness import answers, says
-from tests.oracle.features.shadow.conftest import shadowed, until
+from tests.oracle.features.shadow.conftest import shadowed
 from tests.oracle.runs.running import settle
+from tests.support.waiting import until
 
 HANGS = says("Half of it", hang=True)
 
@@ -44,8 +45,12 @@ async def test_a_pause_ends_by_itself(clock, gate):
     gate.pause(5)
     step = asyncio.create_task(gate.opened())
     await settle()
-    clock.advance(5)
+    clock.advance(4)
+    await settle()
+    assert not step.done()
+    clock.advance(1)
     await step
+    assert gate.is_open
 
 
 async def test_no_shadow_begins_while_a_query_is_under_way(store):

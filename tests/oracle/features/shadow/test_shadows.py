@@ -16,8 +16,9 @@ from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, numbered, says, text_of_request
 from tests.acceptance.requests import as_body
-from tests.oracle.features.shadow.conftest import shadowed, until, writing_tool
+from tests.oracle.features.shadow.conftest import shadowed, writing_tool
 from tests.oracle.runs.running import managed, settle, told
+from tests.support.waiting import until
 
 HANGS = says("Half of it", hang=True)
 

@@ -13,6 +13,7 @@ from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
 from tests.faults.service import service
+from tests.support.waiting import until
 
 PACE = Pace(turns=3, pieces=20, turn_s=0.4)
 SUMS = {
@@ -61,19 +62,16 @@ class User:
                 if answered.status_code == 429 and "tokens a day" in answered.text:
                     return str(answered.json()["detail"])
                 assert answered.status_code in (200, 503), answered.text
-            await self._rest()
+            await until(self._is_idle, guard_s=120)
 
-    async def _rest(self) -> None:
-        """Wait until nothing of the user is under way, so that one question is answered at a time."""
-        while True:
-            try:
-                path = f"{self._workers.address()}/api/runs?limit=200"
-                runs = (await self._client.get(path, headers=self._headers)).json()["runs"]
-                if all(run["status"] == "finished" for run in runs):
-                    return
-            except (httpx2.TransportError, KeyError):
-                pass
-            await asyncio.sleep(0.1)
+    async def _is_idle(self) -> bool:
+        """Whether all runs of the user have ended, so that one question is answered at a time."""
+        try:
+            path = f"{self._workers.address()}/api/runs?limit=200"
+            runs = (await self._client.get(path, headers=self._headers)).json()["runs"]
+        except (httpx2.TransportError, KeyError):
+            return False
+        return all(run["status"] == "finished" for run in runs)
 
 
 def token_of(name: str) -> str:

@@ -25,8 +25,9 @@ from oracle.core.metrics import Metrics
 from oracle.features.webhooks.sending import AGAIN, GIVE_UP_S, WebhookSender, is_public
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.webhooks import webhook
-from tests.oracle.runs.storage.making import DONE, END, begun, until
+from tests.oracle.runs.storage.making import DONE, END, begun
 from tests.support.stores import sqlite_url
+from tests.support.waiting import until
 
 KEY = b"k" * 24
 AT = 1_800_000_000.5

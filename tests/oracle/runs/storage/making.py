@@ -1,6 +1,5 @@
 """Short ways to what storage tests need again and again."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -53,10 +52,3 @@ async def heard(
         numbers += [chunk.n for chunk in batch]
         each(numbers[-1])
     return numbers
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Let the loop turn until it is so."""
-    async with asyncio.timeout(20):
-        while not is_so():  # noqa: ASYNC110  it is no task of this loop that makes it so
-            await asyncio.sleep(0.01)

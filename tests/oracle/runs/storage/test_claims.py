@@ -13,8 +13,9 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.claims import Presence, Sighting
 from oracle.runs.storage.records import Places
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, Hands, beats, begun, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, Hands, beats, begun, heard, new_run
 from tests.oracle.runs.storage.proxy import proxied
+from tests.support.waiting import until
 
 _END_HOLDERS = """
     SELECT pg_terminate_backend(pid) FROM pg_locks
@@ -37,9 +38,7 @@ async def beat_of(store: Store, worker: str) -> float | None:
 
 async def holds(store: Store) -> None:
     """Wait until the worker holds its lock, and has said so."""
-    async with asyncio.timeout(20):
-        while not store.claims.presence.has_lock:  # noqa: ASYNC110  it is no task of this loop that makes it so
-            await asyncio.sleep(0.01)
+    await until(lambda: store.claims.presence.has_lock)
     await store.claims.beat()
 
 
@@ -215,7 +214,5 @@ async def test_a_lock_is_taken_again_with_the_next_connection(postgresql_url: st
     async with proxied(postgresql_url) as (url, proxy), open_store(url, worker="one") as one:
         await holds(one)
         proxy.cut()
-        async with asyncio.timeout(20):
-            while one.claims.presence.has_lock:  # noqa: ASYNC110  the same
-                await asyncio.sleep(0.01)
+        await until(lambda: not one.claims.presence.has_lock)
         await holds(one)

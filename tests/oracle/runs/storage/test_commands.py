@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 from oracle.runs.storage import schema
 from oracle.runs.storage.records import RunCommand
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, begun, until
+from tests.oracle.runs.storage.making import DONE, END, begun
+from tests.support.waiting import until
 
 
 async def received(queue: "asyncio.Queue[RunCommand]") -> RunCommand:

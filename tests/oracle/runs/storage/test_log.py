@@ -14,7 +14,8 @@ from oracle.runs.storage.errors import StoreUnavailableError
 from oracle.runs.storage.log import LogWatch
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.tails import MOST_BYTES
-from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run
+from tests.support.waiting import until
 
 
 async def test_a_follower_gets_every_chunk_once_wherever_and_whenever_it_joins(store: Store) -> None:

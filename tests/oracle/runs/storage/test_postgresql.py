@@ -13,8 +13,9 @@ from oracle.runs.storage.postgresql import _ENTER_FENCE, _fence
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.user_settings import user_settings
-from tests.oracle.runs.storage.making import DONE, END, beats, begun, content, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, beats, begun, content, heard, new_run
 from tests.oracle.runs.storage.proxy import proxied
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long("waits for leases, notifications and the patience of a server")
 
@@ -34,8 +35,9 @@ async def test_workers_that_start_at_once_migrate_once(empty_postgresql_url: str
     async with AsyncExitStack() as stack:
         opening = [stack.enter_async_context(open_store(empty_postgresql_url, worker=f"worker-{n}")) for n in range(4)]
         stores = await asyncio.gather(*opening)
+        versions = select(text("version_num")).select_from(text("alembic_version"))
         for store in stores:
-            await store.ping()
+            assert len(await store.database.read(lambda connection: connection.scalars(versions).all())) == 1
 
 
 async def test_a_run_is_followed_live_on_another_worker(two: tuple[Store, Store]) -> None:

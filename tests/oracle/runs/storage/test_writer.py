@@ -19,7 +19,8 @@ from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.user_settings import user_settings
 from oracle.runs.storage.writer import CommitFigures
-from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run, until
+from tests.oracle.runs.storage.making import DONE, END, begun, content, heard, new_run
+from tests.support.waiting import until
 
 
 def count_events(connection: Connection) -> int:

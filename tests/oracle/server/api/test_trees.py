@@ -603,6 +603,7 @@ async def test_a_trial_ends_when_its_client_goes(library, monkeypatch, trial):
     body = {"name": "inner", "source": INNER, **({"of": "outer"} if trial == "verify" else {})}
     asking = asyncio.create_task(library.client.post(f"/api/trees/{trial}", json=body))
     await begun.wait()
+    assert not ended.is_set()
     asking.cancel()
     async with asyncio.timeout(10):
         await ended.wait()

@@ -10,9 +10,9 @@ from oracle.replay.histories import passes
 from oracle.replay.histories.repetition import RepeatedRun
 from oracle.server.api.history_replies import TICK_STREAM
 from oracle.testing import ScriptedCall, ScriptedTurn
-from tests.oracle.runs.storage.making import until
 from tests.oracle.server.api.conftest import HANGS, running_service
 from tests.oracle.server.api.streams import Streamed, read_stream
+from tests.support.waiting import until
 
 CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),), piece_chars=2)
 QUESTION = "Which files does the code have?"

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from oracle.core.logs import configure_logging
 from oracle.testing import ScriptedTurn
+from tests.support.waiting import until
 
 HI = {"role": "user", "content": "hi"}
 ODD = {"role": "assistant", "content": "\0"}
@@ -228,12 +229,6 @@ WITH_TOOLS = {
         "tools": [{"name": each["name"], "input_schema": each["parameters"]} for each in tools],
     },
 }
-
-
-async def until(is_so):
-    async with asyncio.timeout(10):
-        while not is_so():  # noqa: ASYNC110  a line in the log wakes nothing
-            await asyncio.sleep(0)
 
 
 async def test_what_is_too_much_is_refused_in_every_protocol_before_it_is_read(start):

@@ -243,8 +243,10 @@ async def test_a_connection_goes_on_after_an_answer_to_a_whole_body() -> None:
 
 async def test_a_lost_connection_is_reported_to_the_active_request_not_to_the_queued_one() -> None:
     begun, gone = asyncio.Event(), asyncio.Event()
+    calls = []
 
     async def waits(scope, receive, send):
+        calls.append(scope["path"])
         begun.set()
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -257,6 +259,7 @@ async def test_a_lost_connection_is_reported_to_the_active_request_not_to_the_qu
         writer.transport.abort()
         async with asyncio.timeout(10):
             await gone.wait()
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(

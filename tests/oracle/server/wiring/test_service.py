@@ -11,7 +11,7 @@ from oracle.runs.storage import schema
 from oracle.server.settings.fields import Settings
 from oracle.server.wiring.service import open_service, worker_name
 from tests.oracle.features.webhooks.test_sending import receiving
-from tests.oracle.runs.storage.making import until
+from tests.support.waiting import until
 
 
 def test_a_workers_name_fits_whatever_the_machine_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
