@@ -10,6 +10,7 @@ from bt_runtime.language.kind import NodeSettings, Value
 from bt_runtime.language.rule import Rule
 from bt_runtime.text import visible
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 
 Statuses = Mapping[str, str]
 """SUCCESS, FAILURE, RUNNING or INVALID by node path."""
@@ -46,9 +47,7 @@ class Label:
 def label_of(node: NodeDefinition, *, longest_detail: int = 80) -> Label:
     """The label of a node; a longer detail is cut and ends in `…`."""
     title = f"{node.name} = {node.kind}" if node.name else node.kind
-    detail = ", ".join(_settings(node.settings))
-    if len(detail) > longest_detail:
-        detail = detail[: longest_detail - 1] + "…"
+    detail = truncated(", ".join(_settings(node.settings)), longest_detail)
     return Label(visible(title), visible(detail), COMPOSITES.get(node.kind, ""))
 
 

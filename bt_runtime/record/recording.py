@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.record.status import FAILURE, INVALID, SUCCESS, Status
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
 """Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked but
@@ -152,8 +153,8 @@ def describe(error: BaseException) -> str:
         message = str(error)
     except Exception:  # noqa: BLE001  whatever a foreign `__str__` does
         message = "(its message cannot be shown)"
-    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…"
+    name = type(error).__name__
+    return truncated(f"{name}: {message}" if message else name, _LONGEST_ERROR)
 
 
 class Recording:

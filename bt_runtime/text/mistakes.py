@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from bt_runtime.text.data import dataclass
-from bt_runtime.text.phrases import counted, visible
+from bt_runtime.text.phrases import counted, truncated, visible
 
 MOST_MISTAKES = 100
 """How many mistakes are reported."""
@@ -169,20 +169,16 @@ def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | No
 def _format_one(mistake: Mistake, lines: Sequence[str]) -> str:
     place = mistake.place
     kind = "" if mistake.is_error else f"warning {mistake.code}: "
-    block = [f"{visible(place.file)}:{place.line}:{place.column}: {kind}{_clipped(mistake.message)}"]
+    message = truncated(visible(mistake.message), _LONGEST_MESSAGE)
+    block = [f"{visible(place.file)}:{place.line}:{place.column}: {kind}{message}"]
     if 1 <= place.line <= len(lines):
         text, caret = _window(lines[place.line - 1], column=place.column)
         gutter = f"{place.line:>5}"
         block.append(f"{gutter} | {text}".rstrip())
         block.append(f"{' ' * len(gutter)} | {' ' * caret}^")
     if mistake.hint:
-        block.append(f"hint: {_clipped(mistake.hint)}")
+        block.append(f"hint: {truncated(visible(mistake.hint), _LONGEST_MESSAGE)}")
     return "\n".join(block)
-
-
-def _clipped(text: str) -> str:
-    text = visible(text)
-    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
 
 def _window(line: str, *, column: int) -> tuple[str, int]:

@@ -141,10 +141,14 @@ def seconds(duration_s: float) -> str:
     return f"{duration_s * 1000:.0f} ms" if duration_s < 0.1 else f"{duration_s:.2f} s"
 
 
+def truncated(text: str, most: int) -> str:
+    """The text in at most `most` characters, 1 or more: a longer one is cut and ends in `…`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def clipped(text: str, most: int = MOST_SHOWN) -> str:
     """A text from any source, as it is quoted: on one line, escaped, cut with `…`."""
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    return visible(" ".join(cut.split()))
+    return visible(" ".join(truncated(text, most).split()))
 
 
 def value_of(value: object) -> str:  # noqa: PLR0911  a table of types
@@ -159,8 +163,7 @@ def value_of(value: object) -> str:  # noqa: PLR0911  a table of types
         case str():
             if len(value) <= MOST_SHOWN and value.isprintable() and '"' not in value and "\\" not in value:
                 return f'"{value}"'
-            cut = value if len(value) <= MOST_SHOWN else value[: MOST_SHOWN - 1] + "…"
-            return visible(json.dumps(cut, ensure_ascii=False))
+            return visible(json.dumps(truncated(value, MOST_SHOWN), ensure_ascii=False))
         case int():
             return f"{value:,}" if abs(value) < 10**15 else f"{value:.3g}" if abs(value) < 10**300 else "a huge number"
         case float():

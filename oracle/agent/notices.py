@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.core.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import AgentState, Repetition, ToolAction, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
@@ -32,8 +33,7 @@ class Notice:
 
 def quoted(text: str) -> str:
     """Text from a model or a tool as part of a sentence: one line of bounded length, without signals."""
-    flat = as_plain_text(" ".join(text.split()))
-    return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
+    return truncated(as_plain_text(" ".join(text.split())), _LONGEST_QUOTE)
 
 
 def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:

@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from bt_runtime.text.phrases import truncated
+
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _CONTROLS = [*map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\u2028", "\u2029", *_BIDI]
 _ESCAPES = {
@@ -25,8 +27,7 @@ def clean(text: str) -> str:
 
 def one_line(text: str, *, longest: int = 200) -> str:
     """The cleaned text on one line of at most `longest` characters."""
-    flat = clean(" ".join(text[: 4 * longest].split()))
-    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+    return truncated(clean(" ".join(text[: 4 * longest].split())), longest)
 
 
 def call_label(name: str, arguments: Mapping[str, Any]) -> str:

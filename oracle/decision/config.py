@@ -22,6 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from bt_runtime.text import did_you_mean
+from bt_runtime.text.phrases import truncated
 from oracle.core.errors import UserError
 
 _LONGEST_QUOTE = 80
@@ -116,8 +117,7 @@ def bounds(field: str) -> tuple[int, int]:
 
 
 def _quoted(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[: _LONGEST_QUOTE - 1]}…"
+    return truncated(repr(value), _LONGEST_QUOTE)
 
 
 def _explain(error: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.agent.gathering import Findings
 from oracle.core.encoding import held_frozen
 from oracle.core.search.query import STOP_WORDS, fold, stem, tokens
@@ -319,8 +320,7 @@ def searched(arguments: object) -> tuple[frozenset[str], str]:
     if not texts:
         return frozenset(), ""
     text = " ".join(" ".join(texts).split())
-    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
-    return words_of(text), shown
+    return words_of(text), truncated(text, _LONGEST_SHOWN)
 
 
 @lru_cache(maxsize=256)

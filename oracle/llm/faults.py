@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any, Final, Literal
 
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.core.chunks import ErrorType
 from oracle.llm.protocol import ModelFault, OneOfSeveral
 
@@ -225,5 +226,4 @@ def key_fault(problem: str, *, key: str = KEY) -> ModelFault:
 
 def quoted(text: str) -> str:
     """The provider's text on one line and bounded."""
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_QUOTED_CHARACTERS else line[: MAX_QUOTED_CHARACTERS - 1] + "…"
+    return truncated(" ".join(text.split()), MAX_QUOTED_CHARACTERS)

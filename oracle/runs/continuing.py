@@ -38,6 +38,7 @@ from bt_runtime import (
 from bt_runtime.library.named import read_sources
 from bt_runtime.text import iso
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.agent.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.agent.control.opening import OpenAgent
 from oracle.agent.conversations.protocol import Conversation
@@ -99,8 +100,8 @@ class NotContinuedError(InternalError):
         super().__init__(f"the run differs from its record at {where}: {expected} was recorded, and now it is {found}")
         self.tick = tick
         self.node = node
-        self.expected = _clipped(expected)
-        self.found = _clipped(found)
+        self.expected = truncated(expected, _LONGEST)
+        self.found = truncated(found, _LONGEST)
 
     @property
     def fault(self) -> ModelFault:
@@ -483,7 +484,3 @@ def difference(
 
 def _path(paths: Sequence[str], index: int | None) -> str:
     return "no node" if index is None or index >= len(paths) else paths[index]
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

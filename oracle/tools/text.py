@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.tools.errors import ToolError
 
 MAX_READ_BYTES = 16_000_000
@@ -55,8 +56,7 @@ def is_clean(text: str) -> bool:
 
 def shorten(text: str, *, limit: int = SNIPPET_CHARS) -> str:
     """The text on one line, cut to `limit` characters with an ellipsis."""
-    line = " ".join(text[: limit * 4].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return truncated(" ".join(text[: limit * 4].split()), limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from mcp import Client, MCPError, types
 from pydantic import TypeAdapter
 
 from bt_runtime import Clock
-from bt_runtime.text.phrases import clipped
+from bt_runtime.text.phrases import clipped, truncated
 from oracle.core.control_notes import neutralised
 from oracle.core.encoding import to_json
 from oracle.core.errors import OracleError
@@ -45,10 +45,8 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
     if not _NAME.fullmatch(tool.name):
         raise ValueError("its name is none: up to 96 letters, digits, '_', '-', '.' and '/'")
     said = _CONTROL.sub("", (tool.description or tool.title or "")[: 2 * LONGEST_DESCRIPTION])
-    description = neutralised(plain_description(said))
+    description = truncated(neutralised(plain_description(said)), LONGEST_DESCRIPTION)
     reads = tool.annotations is not None and tool.annotations.read_only_hint is True
-    if len(description) > LONGEST_DESCRIPTION:
-        description = description[: LONGEST_DESCRIPTION - 1] + "…"
     schema = dict(arguments_schema(tool.input_schema))
     return OfferedTool(name=tool.name, description=description, input_schema=schema, is_called_reading=reads)
 

@@ -15,6 +15,7 @@ from pydantic import Strict
 from bt_runtime import NodeDefinition, TreeDefinition
 from bt_runtime.text import closest, did_you_mean
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.core.chunks import Severity
 from oracle.features.scenarios.model import ONE, Flag, Json, Number, Record, Text, many, one_of, word_of
 from oracle.features.scenarios.played import Played
@@ -78,11 +79,11 @@ def pair_matches(stated: Json, got: tuple[str, Json]) -> bool:
 def shown(value: Json) -> str:
     """A value on one line, as a file would have it."""
     if isinstance(value, str):
-        return _clipped(value if value and "\n" not in value else repr(value))
+        return truncated(value if value and "\n" not in value else repr(value), _LONGEST)
     if isinstance(value, Mapping):
-        return _clipped("{" + ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) + "}")
+        return truncated("{" + ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) + "}", _LONGEST)
     if isinstance(value, list | tuple):
-        return _clipped("[" + ", ".join(map(shown, value)) + "]")
+        return truncated("[" + ", ".join(map(shown, value)) + "]", _LONGEST)
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -94,10 +95,6 @@ def as_item(each: tuple[str, Json]) -> Json:
     if isinstance(value, Mapping):
         value = dict(value)
     return {name: value} if value not in ("", {}) else name
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def text_matches(stated: Json, got: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from bt_runtime import Outcome, Registry, TreeDefinition
+from bt_runtime.text.phrases import truncated
 from oracle.agent.nodes.board import ANSWERS
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.core.chunks import ApprovalRequested, Chunk, Failed, QuestionAsked, SourceFound, SourceType, ToolReturned
@@ -92,8 +93,7 @@ def _check(run: RecordedRun, tree: TreeDefinition) -> None:
 
 def _name(run: RecordedRun) -> str:
     question = " ".join(str(run.record.input["question"]).split())
-    shown = question if len(question) <= _LONGEST_NAME else f"{question[: _LONGEST_NAME - 1]}…"
-    return f"{shown} ({run.record.id[:8]})"
+    return f"{truncated(question, _LONGEST_NAME)} ({run.record.id[:8]})"
 
 
 def _limits(recorded: Mapping[str, Any]) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ Rules over the data of the tick, in the words of the nodes' kinds; no tree and n
 from collections.abc import Sequence
 
 from bt_runtime import forced_path
-from bt_runtime.text.phrases import clipped, counted, listed, value_of
+from bt_runtime.text.phrases import clipped, counted, listed, truncated, value_of
 from oracle.agent.nodes.llm_turn import turn_sentence
 from oracle.replay.histories import naming
 from oracle.replay.histories.model import History, TickFacts, TurnFacts
@@ -24,8 +24,7 @@ def headline(history: History, tick: TickFacts) -> str:
     decided = _decided(history, tick)
     if decided not in parts:
         parts.append(decided)
-    text = " ".join(part for part in parts if part)
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+    return truncated(" ".join(part for part in parts if part), MOST_CHARACTERS)
 
 
 def _came_in(history: History, tick: TickFacts) -> list[str]:

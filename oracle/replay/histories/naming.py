@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from bt_runtime.text.phrases import clipped, joined, listed, value_of
+from bt_runtime.text.phrases import clipped, joined, listed, truncated, value_of
 from oracle.replay.histories.model import (
     DebugFacts,
     EvaluationFacts,
@@ -194,7 +194,7 @@ def shown_value(value: Any, longest: int) -> str:  # noqa: ANN401  of a blackboa
     else:
         cut = value[: longest + 1] if isinstance(value, str) else value
         text = json.dumps(cut, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text if len(text) <= longest else f"{text[: max(0, longest - 1)]}…"
+    return truncated(text, longest)
 
 
 def seam_words(history: History, seam: SeamFacts) -> str:

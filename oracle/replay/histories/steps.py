@@ -11,7 +11,7 @@ from dataclasses import field
 from itertools import zip_longest
 
 from bt_runtime.text.data import dataclass
-from bt_runtime.text.phrases import seconds
+from bt_runtime.text.phrases import seconds, truncated
 from oracle.replay.histories.model import (
     ClauseFacts,
     EvaluationFacts,
@@ -280,8 +280,7 @@ def innermost(evaluation: EvaluationFacts) -> list[ClauseFacts]:
 
 
 def _clipped(text: str) -> str:
-    line = re.sub(r"\s+", " ", text)
-    return line if len(line) <= _LONGEST_CLAUSE else f"{line[: _LONGEST_CLAUSE - 1]}…"
+    return truncated(re.sub(r"\s+", " ", text), _LONGEST_CLAUSE)
 
 
 def _error_sentence(visit: VisitFacts) -> str:

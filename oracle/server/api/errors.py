@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from bt_runtime import TreeFileError
+from bt_runtime.text.phrases import truncated
 from oracle.core.encoding import to_json
 from oracle.core.errors import OracleError, TreeAuthorError, UserError
 
@@ -111,8 +112,7 @@ def mistake(
 
 def bounded(value: object, *, most: int = _LONGEST_VALUE) -> str:
     """A text of at most `most` characters."""
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return truncated(str(value), most)
 
 
 def _shown(value: object) -> object:

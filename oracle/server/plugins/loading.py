@@ -12,6 +12,7 @@ from typing import Any
 from bt_runtime import Key, Kind, KindError, Registry
 from bt_runtime.language.registry import KindPlace
 from bt_runtime.text.data import dataclass
+from bt_runtime.text.phrases import truncated
 from oracle.classify.protocol import IntentClassifier
 from oracle.core.features import DEFAULT_FEATURES, features, installed_features
 from oracle.core.loading import imported
@@ -264,5 +265,4 @@ def _reason(error: BaseException) -> str:
         words = f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001  another package's exception may raise as well
         words = type(error).__name__
-    text = " ".join(words.split())
-    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"
+    return truncated(" ".join(words.split()), _LONGEST_REASON)

@@ -11,6 +11,7 @@ from dotenv.parser import parse_stream
 from pydantic import SecretStr, ValidationError
 
 from bt_runtime.text import closest
+from bt_runtime.text.phrases import truncated
 from oracle.core.errors import OperatorError
 from oracle.core.features import features
 from oracle.server.settings.fields import PREFIX, Settings, split_address, variable_of
@@ -128,7 +129,7 @@ def _would_leave(address: str, host: str, secrets: Sequence[str], file: str) -> 
 
 def _host(url: str) -> str:
     """Where an address leads, without the password that it may contain."""
-    return _shortened(split_address(url).netloc.rpartition("@")[2])
+    return truncated(split_address(url).netloc.rpartition("@")[2], _LONGEST_QUOTE)
 
 
 def _has_password(url: str) -> bool:
@@ -199,7 +200,8 @@ def _explain(error: Mapping[str, Any]) -> str:
     field = str(error["loc"][0])
     if SecretStr.__name__ in str(Settings.model_fields[field].annotation):
         return f"{variable_of(field)} is blank; give it a value, or unset it"
-    return f"{variable_of(field)} must be {_what_is_right(field)}, not {_shortened(repr(error['input']))}"
+    given = truncated(repr(error["input"]), _LONGEST_QUOTE)
+    return f"{variable_of(field)} must be {_what_is_right(field)}, not {given}"
 
 
 def _what_is_right(field: str) -> str:
@@ -215,7 +217,3 @@ def _what_is_right(field: str) -> str:
     if info.annotation is bool:
         return "1 or 0"
     return "a text" if info.annotation is str else "a path"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

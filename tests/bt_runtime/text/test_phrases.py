@@ -11,6 +11,7 @@ from bt_runtime.text.phrases import (
     listed,
     number,
     seconds,
+    truncated,
     value_of,
     values_line,
 )
@@ -37,6 +38,9 @@ JSON = st.recursive(
         (joined(["a"]), "a"),
         (joined(["a", "b", "c"]), "a, b and c"),
         (listed(["a", "b", "c", "d", "e"]), "a, b, c and 2 more"),
+        (truncated("abcd", 4), "abcd"),
+        (truncated("abcde", 4), "abc…"),
+        (truncated("ab", 1), "…"),
         (value_of("stuck"), '"stuck"'),
         (value_of(21324), "21,324"),
         (value_of(0.72), "0.72"),
