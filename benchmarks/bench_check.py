@@ -5,9 +5,9 @@ than 60 of them. Times are of the processor, because the editor's machine is not
 """
 
 import time
-from collections.abc import Callable
 
 import trees
+from benchmarks.parts import least_ms
 from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.analysis.files import warnings_of
 from oracle.agent.nodes import REGISTRY
@@ -45,16 +45,6 @@ def large_tree() -> str:
     return HEAD + "".join(BRANCH.format(number=number) for number in range(60)) + TAIL
 
 
-def milliseconds(work: Callable[[], object]) -> float:
-    """The least time of the processor over some rounds."""
-    found = []
-    for _ in range(ROUNDS):
-        before = time.process_time()
-        work()
-        found.append((time.process_time() - before) * 1000)
-    return min(found)
-
-
 def main() -> None:
     library = TreeLibrary([trees.FOLDER], registry=REGISTRY)
     text = large_tree()
@@ -62,8 +52,8 @@ def main() -> None:
     before = time.process_time()
     warnings_of(definition, registry=REGISTRY)
     first_ms = (time.process_time() - before) * 1000
-    reading_ms = milliseconds(lambda: library.read_text(text, file="large.yaml", name="large"))
-    judging_ms = milliseconds(lambda: warnings_of(definition, registry=REGISTRY))
+    reading_ms = least_ms(lambda: library.read_text(text, file="large.yaml", name="large"), rounds=ROUNDS)
+    judging_ms = least_ms(lambda: warnings_of(definition, registry=REGISTRY), rounds=ROUNDS)
     print(f"check of a tree with {len(definition.nodes())} nodes, least of {ROUNDS}")
     print(f"  reading it      {reading_ms:7.1f} ms   1.0")
     print(f"  judging it      {judging_ms:7.1f} ms {judging_ms / reading_ms:5.1f}   (aim: at most {AIM_MS} ms)")

@@ -9,10 +9,10 @@ for a check.
 """
 
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.parts import least_ms
 from bt_runtime import TreeLibrary
 from bt_runtime.analysis.files import check_text
 from bt_runtime.text.yaml_reader import read_yaml
@@ -59,16 +59,6 @@ def large_tree() -> str:
     return _HEAD + "".join(_BLOCK.format(number=number) for number in range(NODES // _PER_BLOCK))
 
 
-def least_ms(work: Callable[[], object]) -> float:
-    """The least processor time of some rounds: what else the machine does only adds."""
-    found = []
-    for _ in range(ROUNDS):
-        started = time.process_time()
-        work()
-        found.append((time.process_time() - started) * 1000)
-    return min(found)
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -83,7 +73,7 @@ def main() -> None:
         tree = report.files[0].tree
         nodes = len(tree.nodes()) if tree is not None else 0
         print(f"one change of a tree of {nodes} nodes, {len(text):,} characters (aim: {AIM_MS:.0f} ms)")
-        floor_ms = least_ms(lambda: read_yaml(text, file=str(file)))
+        floor_ms = least_ms(lambda: read_yaml(text, file=str(file)), rounds=ROUNDS)
         works: dict[str, Callable[[], object]] = {
             "its YAML alone": lambda: read_yaml(text, file=str(file)),
             "check": lambda: diagnose(desk, text, file),
@@ -93,7 +83,7 @@ def main() -> None:
             "all uses of a key": lambda: references(desk, text, file, **at),
         }
         for kind, work in works.items():
-            took_ms = least_ms(work)
+            took_ms = least_ms(work, rounds=ROUNDS)
             aim = f"   (aim: at most {AIMS_MS[kind]:.0f} ms)" if kind in AIMS_MS else ""
             print(f"  {kind:<24}{took_ms:7.1f} ms {took_ms / floor_ms:5.1f}{aim}")
 

@@ -6,13 +6,11 @@ them; explaining adds the trace, the words of each node, the facts and the headl
 """
 
 import asyncio
-import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.parts import oracle_over, quiet
+from benchmarks.parts import least_ms, oracle_over, quiet
 from bt_runtime import Outcome, ReloadingTrees, TickRecord, TreeDefinition, TreeLibrary, replay
 from oracle.agent.answering import Ask, Oracle
 from oracle.agent.conversations.memory import MemoryConversations
@@ -136,22 +134,13 @@ def explain(record: RunRecord, version: TreeVersion, events: list[LogEntry]) -> 
     assert explainer.history.end is not None
 
 
-def best_ms(action: Callable[[], None]) -> float:
-    found = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        action()
-        found.append((time.perf_counter() - start) * 1000)
-    return min(found)
-
-
 def main() -> None:
     quiet()
     record, tree, events = asyncio.run(recorded())
     version = TreeVersion(tree.sha, tree.name, tree.paths, tree.sources)
     ticks = sum(event.kind == "tick" for event in events)
-    plain_ms = best_ms(lambda: repeat(record, tree, events))
-    explained_ms = best_ms(lambda: explain(record, version, events))
+    plain_ms = least_ms(lambda: repeat(record, tree, events), rounds=REPEATS)
+    explained_ms = least_ms(lambda: explain(record, version, events), rounds=REPEATS)
     print(f"a run of {ticks} ticks on a tree of {len(tree.paths)} nodes, repeated: {plain_ms:.1f} ms")
     print(f"explained: {explained_ms:.1f} ms, {explained_ms / plain_ms:.1f} x (aim: at most {AIM:g})")
 

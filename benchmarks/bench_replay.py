@@ -8,12 +8,11 @@ that the recorded ticks took themselves. A version of a tree is read once in a p
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable
 from itertools import count
 from statistics import median
 
 from benchmarks.bench_turns import SCHEMA, InstantModel, read_file
-from benchmarks.parts import oracle_over, quiet
+from benchmarks.parts import least_ms, oracle_over, quiet
 from oracle.agent.answering import Ask
 from oracle.agent.nodes import REGISTRY
 from oracle.core.metrics import Metrics
@@ -50,16 +49,6 @@ async def recorded() -> tuple[RecordedRun, list[LogEntry]]:
             return await read_run(archive, record), list(await archive.events(record.id))
 
 
-def best_ms(action: Callable[[], object]) -> float:
-    """The least CPU time of some rounds, in ms."""
-    found = []
-    for _ in range(ROUNDS):
-        began_s = time.process_time()
-        action()
-        found.append((time.process_time() - began_s) * 1000)
-    return min(found)
-
-
 def main() -> None:
     quiet()
     run, events = asyncio.run(recorded())
@@ -68,8 +57,8 @@ def main() -> None:
     first_ms = (time.process_time() - began_s) * 1000
     ticks = len(run.ticks)
     live_ms = median(tick.took_ms for tick in run.ticks)
-    read_ms = best_ms(lambda: Record.fold(events))
-    repeat_ms = best_ms(lambda: repeat(run, registry=REGISTRY))
+    read_ms = least_ms(lambda: Record.fold(events), rounds=ROUNDS)
+    repeat_ms = least_ms(lambda: repeat(run, registry=REGISTRY), rounds=ROUNDS)
     print(f"a run of {TURNS} turns, {ticks} ticks, {len(events)} events: a live tick took {live_ms:.3f} ms")
     print(f"  reading its log: {read_ms:5.1f} ms, {read_ms / ticks:.3f} ms a tick")
     print(

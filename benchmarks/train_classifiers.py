@@ -20,8 +20,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from oracle.classify.response import response_features
-from oracle.classify.types import SIGNALS, Source
-from oracle.classify.weights import RESPONSE_WEIGHTS, Weights, chances, probabilities
+from oracle.classify.types import SIGNALS
+from oracle.classify.weights import RESPONSE_WEIGHTS, Weights, probabilities
 from oracle.domains.code import TYPES
 from oracle.domains.code.features import features
 from oracle.domains.code.reading import read
@@ -193,15 +193,6 @@ def cross_validated(rows: Sequence[Example], *, labels: Sequence[str], fit: Fit,
     for inside, out in _divided(len(rows), folds):
         weights = train([rows[at] for at in inside], labels=labels, fit=fit)
         judged += [Judged(at, rows[at][1], probabilities(weights, rows[at][0], labels)) for at in out]
-    return judged
-
-
-def cross_validated_sources(rows: Sequence[SourceExample], folds: int = FOLDS) -> list[tuple[int, dict[Source, float]]]:
-    """The place of every example, with the chances by weights that were trained on the other folds."""
-    judged = []
-    for inside, out in _divided(len(rows), folds):
-        weights = train_sources([rows[at] for at in inside])
-        judged += [(at, chances(weights, rows[at][0], SOURCES)) for at in out]
     return judged
 
 

@@ -62,9 +62,6 @@ class View:
     def has_called(self, tool: str, **arguments: object) -> bool:
         return any(call.tool == tool and dict(call.arguments) == arguments for call in self.made)
 
-    def calls_of_last_turn(self) -> tuple[Made, ...]:
-        return tuple(call for call in self.made if call.turn == self.turn - 1)
-
 
 def view_of(request: ModelRequest, question: Question) -> View:
     """Read a request.

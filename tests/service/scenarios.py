@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.llm.protocol import Usage
-from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import CODE_QUESTION, NEED_TURN, answers, calls, hangs, says, signal_xml
 from tests.support.provider import Disturbed, HttpError, Reply
 
@@ -63,7 +61,6 @@ class Scenario:
 OF_SIGNALS = {"stuck", "capability-gap", "delegation-recommended"}
 """Ends that 020 adds; the plain loop has them not."""
 PIECES = ("a" * 3_999, "b" * 500, "c" * 500)
-BUDGETED = ScriptedTurn(text="One.", tool_calls=(AUTH,), usage=Usage(input_tokens=40_000, output_tokens=112))
 
 SCENARIOS = (
     Scenario("completed", lambda: [answers("It is so.")], "completed", "It is so."),

@@ -31,7 +31,7 @@ import sys
 
 def hold(event, arguments):
     # A file is opened relative to its folder where it is shown, or read because the index has no word of the query. Who
-    # opens this one waits until the gate is opened.
+    # opens this one waits for a writer of the pipe, and there is none.
     if event == "open" and arguments[0] == {held!r}:
         open({gate!r}).close()
 
@@ -125,10 +125,6 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
         self.process._transport.close()  # type: ignore[attr-defined]  # its pipe, of which not all was read
-
-    def open_gate(self) -> None:
-        """Let the search that is held go on; fails if none is."""
-        os.close(os.open(self.gate, os.O_WRONLY | os.O_NONBLOCK))
 
 
 class Client:
