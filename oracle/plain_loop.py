@@ -43,7 +43,7 @@ class LoopControl:
         self._wake.set()
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  as `TreeControl.deliver`
-        """Take a value from outside: the limit that the user has reached is all that the loop heeds."""
+        """Take a value from outside; all but the limit that the user has reached are ignored."""
         if key == LIMIT_REACHED:
             self._run.state = self._run.state.after_limit(value)
 

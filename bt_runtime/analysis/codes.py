@@ -181,7 +181,7 @@ class SilenceComment:
 def silences_in(text: str, *, file: str, known: Collection[str]) -> tuple[SilenceComment, ...]:
     """The silences of a file that is valid YAML, in its order.
 
-    A comment that goes on as prose ("silence is golden") is none, unless it names a known code.
+    A comment that continues as prose ("silence is golden") does not count, unless it names a known code.
     """
     if _WORD not in text:
         return ()

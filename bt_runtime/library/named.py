@@ -177,7 +177,7 @@ def _read_sources(items: tuple[tuple[str, str], ...], name: str, registry: Regis
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The tree files of a folder, `*.yaml` and `*.yml`; one with a further dot in its name is none."""
+    """The tree files of a folder, `*.yaml` and `*.yml`; a name with another dot in it does not count."""
     return [
         path for path in folder.iterdir() if path.suffix in YAML_ENDINGS and "." not in path.stem and path.is_file()
     ]

@@ -107,7 +107,7 @@ class LostWork:
     Args:
         turns: by the keys of the outcomes that they will have.
         results: what the user was shown of tool calls without an outcome, by the ids of the calls.
-        sources: what those results have cited, likewise.
+        sources: what those results have cited, by the ids of the calls.
         intents: writing calls that were about to begin, and when, as ISO 8601.
         own_calls: the calls of the tree itself without an outcome, in order.
     """

@@ -10,7 +10,7 @@ Rules, all about the last line of the text:
 
 Whether a response ends with what the model is about to do, such as "Let me look into that.".
 
-Without a signal and without a tool call such a response looks like an answer, and is none. Rules, all about the last
+Without a signal and without a tool call such a response looks like an answer, but is not one. Rules, all about the last
 sentence of the text, which rather miss an announcement than take an answer for one:
 
 - It begins in the first person ("next I'll", "let me", "ich werde", "je vais", "voy a") and goes on with a verb of

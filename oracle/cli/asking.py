@@ -47,7 +47,7 @@ def read_question(given: str | None) -> str:
         UserError: it is invalid.
     """
     if given not in (None, "-"):
-        return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
+        return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), source="the question"))
     if given is None and sys.stdin.isatty():
         raise CommandError('there is no question; use: oracle ask "How does …?", or write it to standard input')
     return checked_question(_from_standard_input())
@@ -83,15 +83,15 @@ def _from_standard_input() -> str:
         raise CommandError(
             f"standard input has more than {_MOST_BYTES:,} bytes; a question may have at most 20,000 characters"
         )
-    return _as_text(data, whence="standard input").strip()
+    return _as_text(data, source="standard input").strip()
 
 
-def _as_text(data: bytes, *, whence: str) -> str:
+def _as_text(data: bytes, *, source: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CommandError(
-            f"{whence} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is invalid"
+            f"{source} is not UTF-8 text: byte {data[error.start]:#04x} at position {error.start + 1:,} is invalid"
         ) from None
 
 

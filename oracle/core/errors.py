@@ -8,7 +8,7 @@ OracleError
 │   ├── ConfigError             a limit is unknown or out of bounds
 │   ├── UnauthorizedError       no valid bearer token
 │   ├── BadTokenError           a token that names a user is not valid
-│   ├── NamingError             a chat backend names no user, or who is none names one
+│   ├── NamingError             a chat backend names no user, or another client names one
 │   ├── NotFoundError           what the user names is not there, or is another user's
 │   │   └── UnknownConversationError
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
@@ -39,7 +39,7 @@ OracleError
 │   ├── RefusedReceiverError    webhooks may not be sent to this host
 │   └── TreeFolderError         the folder of trees cannot be read or written
 ├── TreeAuthorError         the author of a tree or of a decision tree in Python
-│   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised
+│   ├── DecisionTreeError       a hook returned something that its protocol does not allow, or raised
 │   ├── TreeRefusedError        a text of a tree that would bring mistakes
 │   ├── RenameError             a name in a tree file cannot be changed
 │   ├── PlayError               a scenario cannot be played

@@ -212,7 +212,7 @@ def checked_schema(given: object, *, most_bytes: int = LARGEST_SCHEMA) -> dict[s
         most_bytes: the largest size of the schema as JSON.
 
     Raises:
-        ValueError: it is none, is too large, or its evaluation may take too many steps.
+        ValueError: it is not a JSON schema, is too large, or its evaluation may take too many steps.
     """
     try:
         data = to_json(given)

@@ -104,7 +104,7 @@ def detect_no_progress(actions: "Sequence[ToolAction | Mapping[str, Any] | str]"
             or its JSON text. Fields may be missing. Text is a signature, `tool({...})`. Only the last nine count.
 
     Raises:
-        TypeError: one is none of these.
+        TypeError: one has another type.
     """
     return find_repetition(actions) is not None
 
@@ -133,7 +133,7 @@ def as_action(action: "ToolAction | Mapping[str, Any] | str") -> ToolAction:
     Text is a signature, as skills may keep actions: a call whose result is unknown.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: it has another type.
     """
     if isinstance(action, ToolAction):
         return action

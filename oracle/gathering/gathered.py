@@ -218,7 +218,7 @@ class Gathered(Findings):
 
     @property
     def dry_wordings(self) -> int:
-        """How many different searches have brought nothing since something new was found; the same again is none."""
+        """How many different searches have found nothing since something new was found; repeated ones count once."""
         at = max((n for n, each in enumerate(self.tried, 1) if each.brought == "new"), default=0)
         before = {each.words for each in self.tried[:at]}
         dry = {each.words for each in self.tried[at:] if each.is_search and each.brought in ("known", "nothing")}

@@ -147,7 +147,7 @@ def rebuild_query(
         definition: the tree that it runs, or another one.
         registry: the kinds that the tree was read with.
         sources: what was found before each tick, by its number; read when the tick is repeated.
-        stops: rules that ended the run before a tick, by its number; likewise.
+        stops: rules that ended the run before a tick, by its number; read when the tick is repeated.
         trace: watches the tree.
     """
     clock = StillClock(opened.start_s)

@@ -147,7 +147,7 @@ class Continuation:
             entries: the whole log of the run.
 
         Returns:
-            `None` if it is none of those that can go on, and is to be ended from its log: the log names no versions
+            `None` if it cannot go on, and must be ended from its log: the log names no versions
             of packages, no tree drives it, it shadows another run, or workers have gone on with it too often.
 
         Raises:

@@ -26,7 +26,7 @@ def arguments_schema(given: object) -> Mapping[str, Any]:
     """The schema of a tool's arguments as plain JSON data.
 
     Raises:
-        ValueError: it is none that a model's provider takes.
+        ValueError: a model's provider would refuse it.
     """
     whole = {"type": "object", "properties": {}, **given} if isinstance(given, Mapping) else given
     schema = checked_schema(whole)

@@ -265,7 +265,7 @@ async def open_service(url: str) -> AsyncIterator[ServedSource]:
     """The runs of a service; its token is that of the environment.
 
     Raises:
-        CommandError: the address is none.
+        CommandError: `url` is not the address of a service.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password or parts.query:
@@ -286,7 +286,7 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
     """Says what went wrong on the way.
 
     Raises:
-        CommandError: the service cannot be reached, or what answers is none.
+        CommandError: the service cannot be reached, or what answers is not a service of ours.
     """
     try:
         yield
@@ -362,7 +362,7 @@ def _listed(body: Mapping[str, Any]) -> ListedRun:
     """A run of a list.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a run.
     """
     named = {
         "id": body["run_id"],

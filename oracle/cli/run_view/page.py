@@ -174,7 +174,7 @@ def _operations(history: History) -> Iterator[tuple[int, str]]:
 
 
 def _people(history: History) -> Iterator[tuple[int, str]]:
-    """What people were asked and what they have decided, likewise."""
+    """What people were asked and what they have decided: the next tick, and words."""
     for asked in history.interrupts:
         yield asked.tick, f"asked: {safe(asked_line(asked.interrupt))}"
     for made in history.decisions:

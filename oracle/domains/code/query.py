@@ -40,7 +40,7 @@ def classify_query(
         text: the user's message; any text, also empty or very long (of which only the beginning and the end are read).
         previous: the classification of the previous query of the conversation; a bare follow-up ("and the other
             one?", "yes, please") inherits its type and what it needs.
-        shares: the share of each type, if something else than the rules has weighed them.
+        shares: the share of each type, if something other than the rules has weighed them.
 
     Returns:
         The classification. Text without words is `conversational`.

@@ -92,7 +92,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     """What a file is.
 
     Raises:
-        FileError: it is none of those that are taken (415), or beyond a bound (422; 413 for its bytes).
+        FileError: its kind is not accepted (415), or it is beyond a bound (422; 413 for its bytes).
     """
     if not data:
         raise FileError(f"{name!r} is empty")

@@ -96,7 +96,7 @@ async def debugger_of(parts: Parts, _: Annotated[Caller, Depends(operator_of)]) 
     """The debugger, for operators.
 
     Raises:
-        UserError: the caller is none.
+        UserError: the caller is not an operator.
         DebugRefusedError: live debugging is off.
     """
     if parts.runs.debugger is None:

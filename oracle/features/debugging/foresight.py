@@ -10,7 +10,7 @@ Rules:
   one is built when the run goes on.
 - A node that asks for work is let begin: its work starts after the tick, and the run is held before that, with all
   values of the tick.
-- Where the copy does anything else than the run did, it is built again once. If it still does, or it cannot be built,
+- Where the copy differs from what the run did, it is built again once. If it still does, or it cannot be built,
   nothing more is foreseen for the run, and breakpoints are hit after their tick.
 """
 

@@ -166,7 +166,7 @@ def editing_desk(settings: Settings, library: TreeLibrary | None = None) -> Desk
         library: the trees; `None`: those of the settings.
 
     Raises:
-        SettingsError: the operator's folder of trees is none.
+        SettingsError: the operator's folder of trees is not a folder.
     """
     tools: ToolRegistry | None = None
     with suppress(ToolSetupError, SettingsError):  # they are reported where the tools are made

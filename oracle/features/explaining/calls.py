@@ -45,7 +45,7 @@ class ExplainedRow(BaseModel):
 
 
 class ExplainedChange(BaseModel):
-    """Situations in which the text does something else than the present file."""
+    """Situations in which the text behaves differently from the present file."""
 
     ids: list[str]
     when: str

@@ -17,7 +17,7 @@ _BEFORE: Final = {"tools": "the model was offered"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Situations in which the new tree does something else than the old one, and the same in each.
+    """Situations in which the new tree differs from the old one, and in the same way.
 
     Args:
         old: as the old tree had it; `None`: it could not come about.

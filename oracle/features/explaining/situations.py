@@ -1,7 +1,7 @@
 """The situations that are played: what model, tools, people and the user do, and under what name a row has it.
 
 A situation is a list of moves of the model, one a request; the last one repeats. It counts only if it comes about: one
-in which a person refuses is none of a tree that asks nobody.
+in which a person refuses does not, if the tree asks nobody.
 """
 
 import json

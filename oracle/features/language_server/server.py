@@ -56,7 +56,7 @@ class _RefusedError(JsonRpcException):
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Whether a record of the protocol is about something else than a refused request."""
+    """Whether a record of the protocol is about something other than a refused request."""
     return not (record.exc_info and isinstance(record.exc_info[1], _RefusedError))
 
 

@@ -43,7 +43,7 @@ def offered_tool(tool: types.Tool) -> OfferedTool:
         ValueError: it cannot be offered.
     """
     if not _NAME.fullmatch(tool.name):
-        raise ValueError("its name is none: up to 96 letters, digits, '_', '-', '.' and '/'")
+        raise ValueError("its name is not allowed: up to 96 letters, digits, '_', '-', '.' and '/'")
     said = _CONTROL.sub("", (tool.description or tool.title or "")[: 2 * LONGEST_DESCRIPTION])
     description = truncated(neutralised(plain_description(said)), LONGEST_DESCRIPTION)
     reads = tool.annotations is not None and tool.annotations.read_only_hint is True
@@ -90,7 +90,7 @@ _ANSWER: Final[TypeAdapter[Any]] = TypeAdapter(dict[str, Any])
 _MOST_PARTS: Final = 1_000  # of a result
 _LONGEST_PROBLEM: Final = 300
 _REFUSED: Final = "mcp_tool.refused"
-_CHANGED: Final = "it says something else than was approved"
+_CHANGED: Final = "it differs from what was approved"
 
 
 class Connection:
@@ -205,7 +205,7 @@ class Connection:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The tools that say something else than was approved."""
+        """The tools that differ from what was approved."""
         pins = self._pins.of(self.name)
         listed = pins if self._listed is None else self._listed
         return tuple(sorted(name for name, pin in pins.items() if pin.changed and name in listed))

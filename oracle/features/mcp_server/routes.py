@@ -66,7 +66,7 @@ class _Answered(Response):
         manager = imported("mcp.server.streamable_http_manager:StreamableHTTPSessionManager")(
             self._server, stateless=True, max_request_body_size=MOST_BODY_BYTES
         )
-        # What surrounds a header's value is none of it (RFC 9110, 5.5), and the parser keeps what is behind it.
+        # White space around a header's value is not part of it (RFC 9110, 5.5); the parser keeps what is behind it.
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
 
         async def again() -> Message:

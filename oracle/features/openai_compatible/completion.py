@@ -6,7 +6,7 @@ Servers of this format differ in what the format leaves open:
   A piece that cannot continue a call begins another one.
 - Arguments may be no JSON, or a JSON object in place of its text.
 - Thinking is `reasoning_content` or `reasoning`. It is shown, and sent back only where a server has asked for it.
-- Usage may be missing, or come with each chunk; then the last one counts. A count of 0 or of billions is none.
+- Usage may be missing, or come with each chunk; then the last one counts. A count of 0 or of billions is ignored.
 - `finish_reason` may be missing; then the end of the stream (`[DONE]`) tells a whole answer from one that broke off.
 
 Calls that a model writes as text stay text. Invalid data raises `ValueError` and no other exception.

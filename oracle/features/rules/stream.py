@@ -8,7 +8,7 @@ records the events are:
 3. what the user got: notifications, approvals, and the sentence that gives the reason for the end;
 4. what began: turns and tools, in the order of their calls.
 
-The end is the last event: what happens behind `Done` is none.
+The end is the last event: what happens after `Done` is not an event.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

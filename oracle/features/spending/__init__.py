@@ -1,4 +1,4 @@
-"""Limits of what users spend in a day or in a query, and trees that heed them."""
+"""Limits of what users spend in a day or in a query, and trees that react to them."""
 
 from oracle.core.features import Feature, Setting
 

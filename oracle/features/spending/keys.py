@@ -30,4 +30,4 @@ KINDS: Final = (
         deliverable=True,
     ),
 )
-"""The kind, and the keys, by which trees heed what is spent."""
+"""The kind, and the keys, by which trees react to what is spent."""

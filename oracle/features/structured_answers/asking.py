@@ -22,7 +22,7 @@ async def read(
         parts: of the service.
 
     Raises:
-        UserError: it is none of these, the schema is wrong, or the embedded model would have to answer.
+        UserError: it has another form, the schema is wrong, or the embedded model would have to answer.
     """
     match given:
         case {"type": "text"}:

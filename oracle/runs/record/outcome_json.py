@@ -64,7 +64,7 @@ def decode_outcome(data: bytes | str) -> Outcome:
     """The outcome that `encode_outcome` has encoded.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not an encoded outcome.
     """
     fields = from_json(data)
     kind = fields.pop("kind")

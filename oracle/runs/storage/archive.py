@@ -74,7 +74,7 @@ class Archive:
     async def runs(
         self, *, tree: str, limit: int | None = None, since: float | None = None, with_forgotten: bool = False
     ) -> list[RunRecord]:
-        """The finished runs of a tree whose texts are still there, newest first; shadows of others are none of them.
+        """The finished runs of a tree whose texts are still there, newest first; shadow runs are left out.
 
         Args:
             tree: the name under which they were asked for.

@@ -211,7 +211,7 @@ class StoredConversations:
             had_tool_errors: the same.
 
         Returns:
-            `None` if the user has no such conversation, or if the run is none of it.
+            `None` if the user has no such conversation, or if the run is not part of it.
 
         Raises:
             StoreUnavailableError: the database cannot be written at present.

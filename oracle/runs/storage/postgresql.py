@@ -40,7 +40,7 @@ HOLD_LOCK = f"SELECT pg_try_advisory_lock({_LOCK_KEY})"
 _FREE_LOCKS = f"""
     SELECT name FROM unnest(%s::text[]) AS name WHERE pg_try_advisory_xact_lock_shared({_LOCK_KEY % "name"})
 """  # noqa: S608  constants
-# The timeout of a transaction that is idle is none of one that waits for the rest of a COPY.
+# The timeout of idle transactions does not end one that waits for the rest of a COPY.
 _BREAK_FENCE = f"""
     SELECT pg_terminate_backend(pid) FROM pg_locks
     WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND pid <> pg_backend_pid()

@@ -40,7 +40,7 @@ class RunFilter:
         version: the beginning of the digest of its tree.
         user_id: whose run it is.
         since: when it began at the earliest, in seconds since the epoch.
-        until: when it began at the latest, likewise.
+        until: when it began at the latest, in seconds since the epoch.
         slow_s: how long it took at least, in seconds; for a run that is under way, until now.
         with_errors: only runs in which a node has raised an exception.
         text: words that are all in the question, in any order, ignoring case; or the beginning of the run's id.

@@ -50,7 +50,7 @@ async def operator_of(caller: Annotated[Caller, Depends(caller_of)]) -> Caller:
     """The user who sent the request, if an operator.
 
     Raises:
-        UserError: it is none.
+        UserError: it is not an operator.
     """
     if not caller.is_operator:
         raise UserError("Only operators may do this; ORACLE_OPERATORS names them.", status=403)

@@ -10,7 +10,7 @@ async def fork(parts: ServiceParts, user_id: str, context_id: str, *, before_run
     """Begin a conversation with the messages that another one had before a run; `None`: with all that it has.
 
     Raises:
-        UnknownConversationError: the user has no such conversation, or the run is none of it.
+        UnknownConversationError: the user has no such conversation, or the run is not part of it.
     """
     opened = None if before_run is None else await read_opened(parts.store.log, before_run)
     forked = await parts.store.conversations.fork(

@@ -135,9 +135,9 @@ class IssuerTokens:
             raise BadTokenError("it is no JSON Web Token") from None
         header, url = read["header"], read["payload"].get("iss")
         if not isinstance(url, str) or url not in self._issuers:
-            raise BadTokenError("its issuer ('iss') is none that this service knows (ORACLE_OIDC_ISSUERS)")
+            raise BadTokenError("its issuer ('iss') is not known to this service (ORACLE_OIDC_ISSUERS)")
         if header.get("alg") not in ALGORITHMS:
-            raise BadTokenError(f"its algorithm is none of {', '.join(ALGORITHMS)}")
+            raise BadTokenError(f"its algorithm is not one of {', '.join(ALGORITHMS)}")
         kid = header.get("kid")
         if not isinstance(kid, str) or not kid:
             raise BadTokenError("it does not say which key has signed it ('kid')")

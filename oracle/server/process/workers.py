@@ -14,7 +14,7 @@ Rules:
 - The parent ends with the exit code of a worker that ended by itself before it listened, if no other is left; before
   any has listened, also with that of one that was killed.
 - Another pipe, which nobody writes to, says when to stop: it ends when the parent is asked to stop, or dies. Workers
-  heed no signal: a terminal and some service managers send it to all processes, and it would come twice from the
+  react to no signal: a terminal and some service managers send it to all processes, and it would come twice from the
   parent's. What has not ended after `stop_s` is killed. On Linux the kernel kills the workers of a parent that died, so
   that the port is free for the next one even if a worker hangs.
 - Exit codes are those of a single process: 0 when asked to stop, 128 and the signal's number when asked twice.
@@ -170,7 +170,7 @@ class WorkerProcesses:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, _heed_not)  # not ignored: what a tool starts would inherit that
+                signal.signal(number, _do_nothing)  # not ignored: what a tool starts would inherit that
 
     def _look(self) -> None:
         """Wait up to `_LOOK_S` for what the workers say; note who has died, and kill who hangs or ends too late."""
@@ -229,5 +229,5 @@ class WorkerProcesses:
             os.close(stop)
 
 
-def _heed_not(number: int, frame: FrameType | None) -> None:
+def _do_nothing(number: int, frame: FrameType | None) -> None:
     """Wait for what the parent says."""

@@ -442,7 +442,7 @@ class Settings(_Listed):
 
 
 def split_address(text: str) -> SplitResult:
-    """The parts of an address; empty where it is none."""
+    """The parts of an address; empty if the text is not one."""
     try:
         return urlsplit(text)
     except ValueError:

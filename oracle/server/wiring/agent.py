@@ -279,7 +279,7 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         tools: what `action` can call; `None`: those of the settings, if they can be used.
 
     Raises:
-        SettingsError: the operator's folder is none.
+        SettingsError: the operator's folder of trees is not a folder.
     """
     plugins, domain = plugins_of(settings), domain_of(settings)
     folders = [*domain.trees, *plugins.trees, trees.FOLDER]
@@ -303,7 +303,7 @@ def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
     """The trees of `tree_library`, which follow their files; no link may lead out of the operator's folder.
 
     Raises:
-        SettingsError: the operator's folder is none.
+        SettingsError: the operator's folder of trees is not a folder.
     """
     return ReloadingTrees(tree_library(settings, tools), closed=[settings.trees_folder])
 

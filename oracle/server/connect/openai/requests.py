@@ -196,7 +196,7 @@ def text_of(content: object, *place: str | int, fields: Mapping[str, str], left_
         left_out: the kinds of parts that are passed over.
 
     Raises:
-        UserError: it is none, or has a part of another kind.
+        UserError: it is neither, or has a part of another kind.
     """
     if isinstance(content, str):
         return content

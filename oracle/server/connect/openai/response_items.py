@@ -73,7 +73,7 @@ class Portions(Answer):
 
     @property
     def waiting(self) -> list[Interrupt]:
-        """What waits for the client: what only other people may answer is none of it."""
+        """What waits for the client: what only other people may answer is left out."""
         return [each for each in self.pending if each.answerers == "user"]
 
     def after(self, interrupt_id: str) -> int:

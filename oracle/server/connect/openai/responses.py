@@ -110,8 +110,8 @@ async def _going_on(given: list[GivenItem], parts: ServiceParts, caller: Caller)
         The run, and the first chunk of the response that goes on with it.
 
     Raises:
-        UserError: something of it was not asked, or something else is to be answered, too.
-        AnswerError: the answer is none that is possible, or is not waited for any more.
+        UserError: some of it was not asked for, or something else must be answered too.
+        AnswerError: the answer is not possible, or no longer waited for.
         StoreUnavailableError: it could not be kept.
     """
     try:

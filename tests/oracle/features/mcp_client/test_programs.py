@@ -113,7 +113,7 @@ async def test_a_tool_that_changed_is_taken_out_until_it_is_approved(joined, pin
         assert {tool.name for tool in hub.known()} == {"renaming.notes", "renaming.other_0", "renaming.other_1"}
         assert hub.missing() == ["renaming.notes"]
         (state,) = hub.states()
-        assert (state.is_connected, state.left_out) == (True, {"notes": "it says something else than was approved"})
+        assert (state.is_connected, state.left_out) == (True, {"notes": "it differs from what was approved"})
         assert pins.approve("renaming", "notes")
         (notes,) = [tool for tool in hub.tools() if tool.name == "renaming.notes"]
         assert notes.description.endswith("Reads notes, 1.")
