@@ -1,7 +1,7 @@
 """What a tree does, in plain sentences: a row for each situation that it can meet, and which rows an edit changes.
 
-`situations` lists what can happen, `acting` plays it on the real control, `telling` says what came of it, and `table`
-has the rows of a tree and the difference of two.
+`situations` lists what can happen, `acting` and `staging` play it on the real control, `steps` and `telling` say what
+came of it, `table` has the rows of a tree, and `changes` the difference of two.
 """
 
 from oracle.core.features import Feature

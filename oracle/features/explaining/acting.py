@@ -5,29 +5,17 @@ What the model says can be told apart from what the tree says: its final words b
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from bt_runtime import Registry, TickRecord, TreeDefinition
-from bt_runtime.language.kind import CALLS_HOST
+from bt_runtime import TickRecord
 from bt_runtime.text.data import dataclass
 from oracle.agent.tool_calls import OWN_CALL
 from oracle.core.chunks import Interrupt, ToolCalled
 from oracle.features.explaining.situations import Situation, answers_to
-from oracle.features.scenarios.model import (
-    DEFAULT_QUESTION,
-    Earlier,
-    PersonDecides,
-    Scenario,
-    SignalLine,
-    ToolScript,
-    Turn,
-)
-from oracle.features.scenarios.played import Played
-from oracle.features.scenarios.playing import EndlessError, Player
+from oracle.features.scenarios.model import PersonDecides, SignalLine, Turn
 from oracle.features.scenarios.stage import shipped_tools
-from oracle.features.verifier.properties import policies_of
 from oracle.llm.protocol import ModelFault, ModelRequest, ToolDefinition, Usage
 from oracle.llm.scripted import ScriptedCall
 
@@ -37,29 +25,13 @@ EDITED: Final = "edited "
 """How a text begins that a person has put in place of the model's."""
 LIMITS: Final[Mapping[str, int]] = {"max_iterations": 50, "token_budget": 200_000, "timeout_seconds": 600}
 """The user's, as high as they can be: what stops earlier is the tree."""
-PATIENCE_S: Final = 3.0
-"""Real seconds after which a query counts as endless."""
 _MOST_EVENTS: Final = 5_000
 """So much is kept of what happens in a query."""
 _SLOW_S: Final = 90.0
+_SAME: Final = {"reason": "there is more to read"}
+_ENOUGH: Final = SignalLine(type="context_sufficient", confidence=0.9)
+_ANNOUNCEMENT: Final = f"{ON_THE_WAY}1. I will read the next file now."
 _DOWN: Final = ModelFault("provider_overloaded", "The provider is down.")
-_EARLIER: Final = Earlier(question="Where is the retry?", answer="In src/retry.py.")
-
-
-@dataclass(frozen=True, slots=True)
-class Performance:
-    """What happened in a situation.
-
-    Args:
-        played: `None`: it never ended.
-        seen: in order: chunks, outcomes, tick records, the number of each request, the name of each tool that began.
-        writing: the names of the tools that write.
-    """
-
-    situation: Situation
-    played: Played | None
-    seen: Sequence[object]
-    writing: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -144,18 +116,22 @@ class Actor:
         return next(iter(writing if writes else [tool for tool in usable if tool not in writing]), None)
 
 
-def _said(signal: str = "", *, text: str = FINAL, **more: Any) -> Callable[[Actor, ModelRequest], Turn]:  # noqa: ANN401
-    """A move: words, with the number of the turn, and a signal."""
+def _said(
+    signal: str = "",
+    *,
+    text: str = FINAL,
+    exactly: str = "",
+    confidence: float = 0.9,
+    fields: Mapping[str, str] | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[Actor, ModelRequest], Turn]:
+    """A move: words, with the number of the turn, and a signal; `more` is of the `Turn`."""
 
     def move(actor: Actor, _: ModelRequest) -> Turn:
-        said = actor.situation.said or f"{text}{actor.made}."
-        if signal == "need_turn" and "same" not in more:
-            line = SignalLine(type=signal, fields={"reason": f"part {actor.made}"})
-        else:
-            line = SignalLine(type=signal, confidence=more.get("confidence", 0.9))
-        given = {name: value for name, value in more.items() if name not in ("same", "confidence")}
-        return Turn(text=more.get("exactly", said), signal=line if signal else None,
-                    **{name: value for name, value in given.items() if name != "exactly"})  # fmt: skip
+        said = exactly or actor.situation.said or f"{text}{actor.made}."
+        given = fields or ({"reason": f"part {actor.made}"} if signal == "need_turn" else {})
+        line = SignalLine(type=signal, fields=given, confidence=confidence) if signal else None
+        return Turn(text=said, signal=line, **more)
 
     return move
 
@@ -176,13 +152,17 @@ MOVES: Final[Mapping[str, Callable[[Actor, ModelRequest], Turn]]] = {
     "delegation": _said("delegation_recommended"),
     "capability": _said("need_capability", text=ON_THE_WAY),
     "need": _said("need_turn", text=ON_THE_WAY),
-    "need_same": _said("need_turn", exactly=f"{ON_THE_WAY}there is more to read in the same file.", same=True),
-    "announce": _said(exactly=f"{ON_THE_WAY}I will read the next file now."),
+    "lacks_withheld": _said("need_capability", text=ON_THE_WAY, fields={"capability": "web search"}),
+    "need_same": _said("need_turn", exactly=f"{ON_THE_WAY}there is more to read in the same file.", fields=_SAME),
+    "announce": _said(exactly=_ANNOUNCEMENT),
+    "unsure_at_work": _said("context_sufficient", exactly=_ANNOUNCEMENT, confidence=0.1),
     "stuck": _said("stuck", text=ON_THE_WAY),
+    "suggests": _said("stuck", text=ON_THE_WAY, fields={"suggestions": "reading the tests"}),
     "empty": lambda _, __: Turn(),
     "cut": _said(text=ON_THE_WAY, stop_reason="max_tokens"),
     "refusal": lambda _, __: Turn(stop_reason="refusal"),
     "read": lambda actor, request: actor.call(request, writes=False),
+    "read_enough": lambda actor, request: replace(actor.call(request, writes=False), signal=_ENOUGH),
     "same": lambda actor, request: actor.call(request, writes=False, again=True),
     "write": lambda actor, request: actor.call(request, writes=True),
     "write_or_read": lambda actor, request: actor.call(request, writes=None),
@@ -199,8 +179,7 @@ MOVES: Final[Mapping[str, Callable[[Actor, ModelRequest], Turn]]] = {
 
 def _costly(turn: Turn, share: float) -> Turn:
     tokens = int(share * LIMITS["token_budget"])
-    return Turn(text=turn.text, signal=turn.signal, calls=turn.calls,
-                usage=Usage(input_tokens=tokens - 10, output_tokens=10))  # fmt: skip
+    return replace(turn, usage=Usage(input_tokens=tokens - 10, output_tokens=10))
 
 
 def _edited(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -215,73 +194,3 @@ def _arguments(schema: Mapping[str, Any], number: int) -> dict[str, Any]:
     needed: Sequence[str] = schema.get("required") or tuple(properties)[:1]
     found = {name: answers_to(properties.get(name) or {"type": "string"})[0] for name in needed}
     return {name: f"part{number}" if value == "an answer" else value for name, value in found.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class OneTree:
-    """Where a tree is found that need not have a file."""
-
-    tree: TreeDefinition
-    registry: Registry
-
-    def names(self) -> tuple[str, ...]:
-        """Its name."""
-        return (self.tree.name,)
-
-    def load(self, name: str) -> TreeDefinition:  # noqa: ARG002  there is one
-        """The tree."""
-        return self.tree
-
-    def is_internal(self, name: str) -> bool:  # noqa: ARG002
-        """Only whole trees are played."""
-        return False
-
-
-class Stage:
-    """Plays situations on one tree.
-
-    Args:
-        tree: a whole tree, without parameters that it needs.
-        registry: the kinds that it was read with.
-    """
-
-    def __init__(self, tree: TreeDefinition, registry: Registry) -> None:
-        self.tree = tree
-        self._player = Player(OneTree(tree, registry), patience_s=PATIENCE_S)
-        self.domain = self._player.domain
-        self._asked = tuple(each.tool for each in policies_of(tree))
-        shipped = shipped_tools()
-        named = {each for each in self._asked if not set(each) & set("*?[")}
-        self._own = {str(getattr(node.settings, "call", "")) for node in tree.nodes() if node.has(CALLS_HOST)}
-        self._tools = {name for name, tool in shipped.items() if not tool.is_server_side} | self._own | named
-        self._writing = {name for name, tool in shipped.items() if tool.writes} | (named - shipped.keys())
-
-    def play(self, situation: Situation) -> Performance | None:
-        """Play a situation; `None` if it does not come about.
-
-        Raises:
-            UserError, PlayError: the tree cannot be played.
-        """
-        actor = Actor(situation, self._asked, frozenset(self._writing))
-        try:
-            played = self._player.play(self._scenario(situation), actor)
-        except EndlessError:
-            played = None
-        if situation.needs and actor.happened.isdisjoint(situation.needs):
-            return None
-        return Performance(situation, played, actor.seen, frozenset(self._writing))
-
-    def _scenario(self, situation: Situation) -> Scenario:
-        def script(name: str) -> ToolScript:
-            answers = (situation.own,) if name in self._own and situation.own else situation.tools
-            return ToolScript(answers=answers, writes=name in self._writing)
-
-        return Scenario(
-            name=situation.id,
-            tree=self.tree.name,
-            question=situation.question or DEFAULT_QUESTION,
-            limits=LIMITS,
-            history=(_EARLIER,) if situation.is_second else (),
-            tools={name: script(name) for name in self._tools},
-            events=situation.events,
-        )

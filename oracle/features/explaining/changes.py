@@ -1,17 +1,19 @@
 """Which rows an edit changes."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from bt_runtime import Monitor, Registry, TreeDefinition
+from bt_runtime import Monitor, NodeDefinition, Registry, TreeDefinition
 from bt_runtime.text.data import dataclass
 from oracle.cli.tree_compare import Differences
 from oracle.core.logs import quiet
-from oracle.features.explaining.table import MOST_UNREACHED, Case, Row, Table, monitors_of, table_of
+from oracle.features.explaining.steps import TOLD
+from oracle.features.explaining.table import MOST_UNREACHED, Case, Row, Table, course_of, monitors_of, table_of
+from oracle.features.explaining.telling import Told
 from oracle.features.explaining.writing import in_cell, named
 
 _MOST_RULES: Final = 3
+_MOST_PARTS: Final = 2
 _BEFORE: Final = {"tools": "the model was offered"}
 
 
@@ -20,13 +22,15 @@ class Change:
     """Situations in which the new tree differs from the old one, and in the same way.
 
     Args:
-        old: as the old tree had it; `None`: it could not come about.
+        old: as the old tree had it; `None`: it could not come about. `told` is of the shortest one.
         new: the same of the new tree.
-        rules: the names of the new tree's rules that speak of what differs.
+        in_short: what differs, as `was not written, now written`.
+        rules: the names of the new tree's rules that are in another state because of the difference.
     """
 
     old: Row | None
     new: Row | None
+    in_short: str
     rules: tuple[str, ...]
 
     @property
@@ -35,18 +39,6 @@ class Change:
         row = self.new or self.old
         assert row is not None  # noqa: S101  one of the two
         return row
-
-    @property
-    def in_short(self) -> str:
-        """The figures that differ, as `was not written, now written`."""
-        if self.old is None:
-            return "could not come about before"
-        if self.new is None:
-            return "cannot come about any more"
-        before, now = self.old.told.facts, self.new.told.facts
-        differing = [name for name in now if before[name] != now[name] and (name != "tools" or self.row.cases[0].tools)]
-        found = [f"{_BEFORE.get(name, 'was')} {before[name] or 'nothing'}, now {now[name]}" for name in differing]
-        return "; ".join(found) or "goes another way"
 
     def to_json(self) -> dict[str, Any]:
         """The change as a JSON object."""
@@ -61,37 +53,68 @@ class Change:
 
 
 def changes_of(old: Table, new: Table) -> tuple[Change, ...]:
-    """The situations with another outcome, those with the same difference together, but those that were not played."""
+    """The situations with another outcome, the shortest first, but those that were not played."""
     before, now = _by_id(old), _by_id(new)
-    found: dict[object, tuple[list[Case], list[Case]]] = {}
-    for name in dict.fromkeys((*now, *before)):
-        if name in old.left_out or name in new.left_out:
-            continue
-        one, other = before.get(name), now.get(name)
-        outcomes = (one and (one.told.outcome, one.tools), other and (other.told.outcome, other.tools))
-        if outcomes[0] != outcomes[1]:
-            cases = found.setdefault(outcomes, ([], []))
-            cases[0].extend([one] if one else [])
-            cases[1].extend([other] if other else [])
     monitors = monitors_of(new.tree)
-    return tuple(Change(_row(olds), _row(news), _speaking(monitors, olds, news)) for olds, news in found.values())
-
-
-def _speaking(monitors: Sequence[Monitor], olds: Sequence[Case], news: Sequence[Case]) -> tuple[str, ...]:
-    """The names of the rules that are about an event that only one of two plays has."""
-    sides = [cases[0].events if cases else () for cases in (olds, news)]
-    events = {repr(event): event for side in sides for event in side}
-    before, now = (Counter(map(repr, side)) for side in sides)
-    differing = [events[name] for name in (before - now) + (now - before)]
-    return tuple(each.rule.name for each in monitors if any(map(each.concerns, differing)))
+    found: dict[tuple[str, tuple[str, ...], object], tuple[list[Case], list[Case]]] = {}
+    for name in dict.fromkeys((*now, *before)):
+        one, other = before.get(name), now.get(name)
+        if name in old.left_out or name in new.left_out or _outcome(one) == _outcome(other):
+            continue
+        in_short, rules = _in_short(one, other), _speaking(monitors, one, other)
+        alike = other and (other.broken if one else _outcome(other))
+        olds, news = found.setdefault((in_short, rules, alike), ([], []))
+        olds += [one] if one else []
+        news += [other] if other else []
+    return tuple(
+        Change(_row(olds), _row(news), in_short, rules) for (in_short, rules, _), (olds, news) in found.items()
+    )
 
 
 def _by_id(table: Table) -> Mapping[str, Case]:
-    return {case.situation.id: case for case in table.cases}
+    return {case.situation.id: case for case in sorted(table.cases, key=lambda case: len(case.told.steps))}
+
+
+def _outcome(case: Case | None) -> object:
+    return None if case is None else (case.told.outcome, case.tools)
 
 
 def _row(cases: list[Case]) -> Row | None:
     return Row(tuple(cases)) if cases else None
+
+
+def _in_short(one: Case | None, other: Case | None) -> str:
+    """The figures that differ; where none does, the steps and what the user sees that only one of the two has."""
+    if one is None or other is None:
+        return "could not come about before" if one is None else "cannot come about any more"
+    before, now = one.told, other.told
+    names = [name for name in now.facts if before.facts[name] != now.facts[name] and (name != "tools" or other.tools)]
+    if names:
+        found = [
+            f"{_BEFORE.get(name, 'was')} {before.facts[name] or 'nothing'}, now {now.facts[name]}" for name in names
+        ]
+        return "; ".join(found)
+    sides = _parts(before), _parts(now)
+    gone, come = ([each for each in side if each not in than] for side, than in (sides, sides[::-1]))
+    found = [f"no longer {_some(gone)}"] if gone else []
+    return "; ".join([*found, *([f"now {_some(come)}"] if come else [])]) or "goes another way"
+
+
+def _parts(told: Told) -> Sequence[str]:
+    """What the tree does and the user sees, each once; what the model is told apart from its turn."""
+    parts = (each for step in told.steps for each in step.replace(TOLD, f"\n{TOLD}").split("\n"))
+    return tuple(dict.fromkeys((*map(str.strip, parts), *told.shown)))
+
+
+def _some(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
+
+
+def _speaking(monitors: Sequence[Monitor], one: Case | None, other: Case | None) -> tuple[str, ...]:
+    """The names of the rules that the two plays lead through different states; of one play, of those that it breaks."""
+    if one is None or other is None:
+        return other.broken if other else ()
+    return tuple(each.rule.name for each in monitors if course_of(each, one.events) != course_of(each, other.events))
 
 
 def differences(old: TreeDefinition, new: TreeDefinition, registry: Registry) -> Differences:
@@ -102,9 +125,9 @@ def differences(old: TreeDefinition, new: TreeDefinition, registry: Registry) ->
     return Differences(
         ids=tuple(name for change in found for name in change.row.ids),
         text="\n".join(
-            [*_text(found, len({case.situation.id for table in tables for case in table.cases})), *_lost(*tables)]
+            [*_text(found, len({case.situation.id for table in tables for case in table.cases})), *nodes_of(*tables)]
         ),
-        markdown="\n".join([*_markdown(found), *_lost(*tables)]),
+        markdown="\n".join([*_markdown(found), *nodes_of(*tables)]),
         data=[change.to_json() for change in found],
     )
 
@@ -138,12 +161,34 @@ def _markdown(changes: tuple[Change, ...]) -> Iterator[str]:
         yield "| " + " | ".join(map(in_cell, cells)) + " |"
 
 
-def _lost(old: Table, new: Table) -> Iterator[str]:
-    """The nodes that a situation has reached and none reaches any more."""
-    reached = frozenset[str]().union(*(case.told.visited for case in old.cases))
-    if lost := [named(node) for node in new.unreached if node.path in reached]:
-        yield ""
-        yield f"No situation reaches any more: {', '.join(lost[:MOST_UNREACHED])}."
+def nodes_of(old: Table, new: Table) -> Iterator[str]:
+    """The edited nodes and how many situations reach them, and the nodes that none reaches any more."""
+    known = set(_prints(old.tree.root).values())
+    prints = _prints(new.tree.root)
+    edited = [
+        node for node in new.tree.nodes() if prints[node.path] not in known and known.issuperset(_below(node, prints))
+    ]
+    if edited:
+        each = [f"{named(node)} in {_reaching(new, node)}" for node in edited[:MOST_UNREACHED]]
+        yield f"\nEdited nodes, and how many situations reach them: {', '.join(each)}."
+    if lost := [node for node in new.unreached if _reaching(old, node)]:
+        yield f"\nNo situation reaches any more: {', '.join(map(named, lost[:MOST_UNREACHED]))}."
+
+
+def _prints(root: NodeDefinition) -> Mapping[str, str]:
+    """A text for each path; equal ones mean that the nodes and those below them are the same."""
+    found: dict[str, str] = {}
+    for node in reversed(list(root.walk())):
+        found[node.path] = repr((node.kind, node.name, node.settings, list(_below(node, found))))
+    return found
+
+
+def _below(node: NodeDefinition, prints: Mapping[str, str]) -> Iterator[str]:
+    return (prints[child.path] for nodes in node.children.values() for child in nodes)
+
+
+def _reaching(table: Table, node: NodeDefinition) -> int:
+    return sum(node.path in case.told.visited for case in table.cases)
 
 
 def _rules(change: Change) -> str:

@@ -31,10 +31,11 @@ _LONGEST: Final = 40
 
 FOUND: Final = ToolAnswer(sources=(("code", "src/retry.py"),))
 FAILED: Final = "The tool failed."
+"""How the errors of tools begin."""
 _RESULTS: Final[Mapping[str, ToolAnswer]] = {
     "found": FOUND,
     "empty": ToolAnswer(empty=True),
-    "fails": ToolAnswer(error=FAILED),
+    **{name: ToolAnswer(error=f"{FAILED} {name}") for name in ("fails", "fails_otherwise", "fails_again")},
     "hangs": ToolAnswer(hang=True),
 }
 _ACTION: Final = QUESTIONS["action"]
@@ -58,6 +59,7 @@ class Situation:
         events: from outside.
         said: what the model says in place of its words.
         is_second: the question is the second of its conversation.
+        is_minor: where a page has no room for all rows, it has others.
         needs: moves, or `tool`, `own`, `asked`, `late`, `question`, `cancelled`; one must come about.
     """
 
@@ -73,6 +75,7 @@ class Situation:
     events: tuple[OutsideEvent, ...] = ()
     said: str = ""
     is_second: bool = False
+    is_minor: bool = False
     needs: tuple[str, ...] = ()
 
 
@@ -89,7 +92,7 @@ def situations(tree: TreeDefinition, reads: Reads, domain: Domain) -> Iterator[S
 def fixed_situations() -> tuple[Situation, ...]:
     """Those that do not depend on the tree, from `situations.json`.
 
-    There `tools` and `own` are `found`, `empty`, `fails` or `hangs`; `asks` is a type of question, and `cancel` the
+    There `tools` and `own` are names of `_RESULTS`; `asks` is a type of question, and `cancel` the
     kind and the value of a `Moment`.
     """
     return tuple(map(_read, json.loads(_FILE.read_text(encoding="utf-8"))))

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from bt_runtime import Event, Monitor, Monitors, NodeDefinition, Registry, TreeDefinition
+from bt_runtime.rules.monitors import State
 from bt_runtime.text.data import dataclass
 from bt_runtime.text.phrases import joined
 from oracle.core.errors import UserError
-from oracle.features.explaining.acting import Performance, Stage
 from oracle.features.explaining.situations import SUBJECTS, Situation, situations
+from oracle.features.explaining.staging import Performance, Stage
 from oracle.features.explaining.telling import Told, own_words_of, told_of
 from oracle.features.rules.recorded import events_of
+from oracle.features.scenarios.playing import EndlessError
 from oracle.features.verifier.reads import reads_of
 
 MOST_ROWS: Final = 40
@@ -105,7 +107,13 @@ class Table:
         found: dict[tuple[str, str, str], list[Case]] = {}
         for case in self.cases:
             found.setdefault(case.told.outcome, []).append(case)
-        return tuple(Row(tuple(cases)) for cases in sorted(found.values(), key=lambda each: each[0].told.steps))
+        return tuple(Row(tuple(cases)) for cases in sorted(found.values(), key=lambda each: len(each[0].told.steps)))
+
+    @property
+    def page(self) -> tuple[Row, ...]:
+        """The rows for which a page has room: of minor situations alone, only if they fit."""
+        kept = sorted(self.rows, key=lambda row: all(case.situation.is_minor for case in row.cases))[:MOST_ROWS]
+        return tuple(row for row in self.rows if row in kept)
 
     @property
     def offered(self) -> str:
@@ -150,10 +158,11 @@ def table_of(tree: TreeDefinition, registry: Registry, *, seconds: float = DEFAU
     cases: list[Case] = []
     left_out: list[str] = []
     for situation in situations(tree, reads_of(tree), stage.domain):
-        if time.monotonic() > until_s:
+        try:
+            performance = stage.play(situation, until_s=until_s)
+        except EndlessError:
             left_out.append(situation.id)
             continue
-        performance = stage.play(situation)
         if performance is not None:
             cases.append(_case(performance, tree, words, monitors))
     visited = frozenset[str]().union(*(case.told.visited for case in cases))
@@ -162,19 +171,20 @@ def table_of(tree: TreeDefinition, registry: Registry, *, seconds: float = DEFAU
 
 def _case(performance: Performance, tree: TreeDefinition, words: Sequence[str], monitors: Sequence[Monitor]) -> Case:
     told = told_of(performance, tree, words)
-    if performance.played is None:
-        return Case(performance.situation, told)
     events = tuple(each.event for each in events_of(performance.played.facts, tree.paths))
-    broken = tuple(each.rule.name for each in monitors if _is_broken(each, events))
+    broken = tuple(
+        each.rule.name for each in monitors if each.verdict(course_of(each, events)[-1], ended=True) == "violated"
+    )
     return Case(performance.situation, told, events, broken)
 
 
-def _is_broken(monitor: Monitor, events: Sequence[Event]) -> bool:
-    state = monitor.start
+def course_of(monitor: Monitor, events: Sequence[Event]) -> list[State]:
+    """The states through which the events lead a rule."""
+    course = [monitor.start]
     for event in events:
-        if event.type in monitor.types:
-            state = monitor.step(state, event)
-    return monitor.verdict(state, ended=True) == "violated"
+        state = monitor.step(course[-1], event) if event.type in monitor.types else course[-1]
+        course += [state] if state != course[-1] else []
+    return course
 
 
 def monitors_of(tree: TreeDefinition) -> Sequence[Monitor]:

@@ -5,14 +5,14 @@ from pathlib import PurePath
 
 from bt_runtime import NodeDefinition
 from bt_runtime.text.phrases import counted
-from oracle.features.explaining.table import MOST_ROWS, MOST_UNREACHED, Row, Table
+from oracle.features.explaining.table import MOST_UNREACHED, Row, Table
 
 
 def as_text(table: Table) -> str:
     """A sentence for each row."""
     lines = [f"{table.tree.name}: {table.tree.description}".rstrip(": ")]
     lines += [_offer(table)] if table.offered else []
-    lines += [f"- When {sentence_of(row)}" for row in table.rows[:MOST_ROWS]]
+    lines += [f"- When {sentence_of(row)}" for row in table.page]
     return "\n".join([*lines, *_rest(table)])
 
 
@@ -24,7 +24,7 @@ def as_markdown(table: Table) -> str:
         "| when | the tree does | the user sees | it ends as |",
         "|---|---|---|---|",
     ]
-    for row in table.rows[:MOST_ROWS]:
+    for row in table.page:
         told = row.told
         lines.append("| " + " | ".join(map(in_cell, (row.when, told.does, told.sees, told.ends))) + " |")
     return "\n".join([*lines, "", *_rest(table)])
@@ -48,8 +48,7 @@ def in_cell(text: str) -> str:
 
 
 def _rest(table: Table) -> Iterator[str]:
-    more = len(table.rows) - MOST_ROWS
-    if more > 0:
+    if more := len(table.rows) - len(table.page):
         yield f"{more} further rows are left out; `--format json` has all."
     if any("by the floor" in row.told.ends for row in table.rows):
         yield "By the floor: limits that hold for every tree ended it, before any guard; a tree need not have one."

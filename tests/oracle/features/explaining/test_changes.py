@@ -7,7 +7,7 @@ import pytest
 from oracle.agent.nodes import REGISTRY
 from oracle.cli import main
 from oracle.core.logs import quiet
-from oracle.features.explaining.changes import changes_of
+from oracle.features.explaining.changes import changes_of, nodes_of
 from oracle.features.explaining.table import Table, table_of
 from tests.oracle.features.explaining.test_explaining import ASKING, STEP, read
 
@@ -60,8 +60,11 @@ def test_compare_prints_the_rows_and_exits_by_those_that_are_allowed(tmp_path, c
     files = ("compare", "a/kept_note.yaml", "kept_note.yaml", "--runs", "0")
     code, printed = run(capsys, *files)
     assert (code, printed.err) == (0, "")
-    assert "- When a person refuses or refuses and the model calls again and again: was not written" in printed.out
-    assert "rows: refused, refused-again; rules: writes_are_approved (BROKEN)\n" in printed.out
+    assert (
+        "- When a person refuses or refuses and the model calls again and again; nobody decides in time:" in printed.out
+    )
+    assert ": was not written, now written\n" in printed.out
+    assert "rows: refused, expired, refused-again; rules: writes_are_approved (BROKEN)\n" in printed.out
     code, printed = run(capsys, *files, "--format", "markdown", "--allow", "refused")
     assert code == 1
     assert "not allowed to change: " in printed.err
@@ -76,6 +79,34 @@ def test_compare_prints_the_rows_and_exits_by_those_that_are_allowed(tmp_path, c
     (tmp_path / "kept_note.yaml").write_text(STEP.replace("selector:", "selector:\n        - set: { hint: \"''\" }"))
     code, printed = run(capsys, *files)
     assert "\nNo situation reaches any more: approve (kept_note.yaml:9), say (kept_note.yaml:12).\n" in printed.out
+
+
+def changed(tmp_path, text, edited):
+    """What the edit of a text changes: in short, by the ids of the situations; and what is said of the nodes."""
+    with quiet():
+        tables = [table_of(read(tmp_path, each), REGISTRY) for each in (text, edited)]
+    return {name: change.in_short for change in changes_of(*tables) for name in change.row.ids}, list(nodes_of(*tables))
+
+
+@pytest.mark.long("plays all situations of two trees")
+def test_where_no_figure_differs_the_parts_are_named_that_only_one_tree_has(tmp_path):
+    edited = ASKING.replace("- llm_turn", "- llm_turn: { hint: Be brief. }\n            - notify: Nearly done.")
+    found, nodes = changed(tmp_path, ASKING, edited)
+    assert found["answers"] == found["tool"] == "now told “Be brief.”, the notice “Nearly done.”"
+    assert found["down"] == "now told “Be brief.”"
+    assert nodes[0].startswith("\nEdited nodes, and how many situations reach them: llm_turn (my.yaml:11) in ")
+
+
+@pytest.mark.long("plays all situations of two trees")
+def test_what_was_moved_or_removed_is_named_by_the_node_above_it_even_if_no_situation_differs(tmp_path):
+    swapped = changed(tmp_path, ASKING, ASKING.replace("cancelled, turn_budget: 5", "turn_budget: 5, cancelled"))
+    assert swapped[0] == {}
+    assert swapped[1][0].startswith("\nEdited nodes, and how many situations reach them: loop (my.yaml:6) in ")
+    branch = '                - sequence: [condition: signal == "need_turn", grant_turn]\n'
+    found, nodes = changed(tmp_path, ASKING, ASKING.replace(branch, ""))
+    assert found["need-turn-always"] == "was 5 turns, now 1 turn; was max_iterations, now completed"
+    assert found["need-turn"] == "cannot come about any more"
+    assert nodes[0].startswith("\nEdited nodes, and how many situations reach them: selector (my.yaml:12) in ")
 
 
 @pytest.mark.long("plays all situations of a tree")

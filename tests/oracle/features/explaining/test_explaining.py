@@ -6,10 +6,11 @@ from bt_runtime import TreeLibrary
 from oracle.agent.nodes import REGISTRY
 from oracle.core.errors import UserError
 from oracle.core.logs import quiet
-from oracle.features.explaining.acting import Stage
-from oracle.features.explaining.situations import answers_to, situations
-from oracle.features.explaining.table import table_of
-from oracle.features.explaining.telling import compressed, own_words_of, told_of
+from oracle.features.explaining.situations import Situation, answers_to, situations
+from oracle.features.explaining.staging import Stage
+from oracle.features.explaining.steps import compressed
+from oracle.features.explaining.table import MOST_ROWS, Case, Table, table_of
+from oracle.features.explaining.telling import Told, own_words_of, told_of
 from oracle.features.explaining.writing import as_markdown, as_text
 from oracle.features.verifier.reads import reads_of
 from trees import FOLDER
@@ -158,6 +159,33 @@ root:
     assert does.endswith("turn without a system prompt")
 
 
+def test_a_turn_that_is_offered_further_tools_says_so(tmp_path):
+    text = ASKING.replace("grant_turn]", "offer_all_reading_tools, grant_turn]")
+    assert told(tmp_path, text, "need-turn")["need-turn"].does == "turn → turn with web_search too"
+
+
+def test_failures_of_several_kinds_are_played(tmp_path):
+    found = told(
+        tmp_path, ASKING, "tools-fail", "tools-fail-otherwise", "tools-dry", "unsure-at-work", "lacks-withheld"
+    )
+    ends = {name: (each.facts["turns"], each.ends) for name, each in found.items()}
+    assert ends == {
+        "unsure-at-work": ("1 turn", "completed"),
+        "tools-fail": ("3 turns", "no_progress"),
+        "tools-fail-otherwise": ("3 turns", "error_limit"),
+        "tools-dry": ("5 turns", "max_iterations, by the floor and not by the tree"),
+    }
+
+
+def test_a_page_has_no_room_for_minor_situations_where_there_are_many_rows(tmp_path):
+    tree = read(tmp_path, ASKING)
+    outcomes = [Told(str(at), ("turn",) * at, "", (), "", {}, None, frozenset()) for at in range(MOST_ROWS + 1)]
+    cases = [Case(Situation(str(at), "", is_minor=at == 3), each) for at, each in enumerate(outcomes)]
+    table = Table(tree, tuple(cases), ())
+    assert [row.ids[0] for row in table.page] == [str(at) for at in range(MOST_ROWS + 1) if at != 3]
+    assert len(Table(tree, tuple(cases[:-1]), ()).page) == MOST_ROWS
+
+
 @pytest.mark.long("plays all situations of a tree")
 def test_a_table_joins_what_has_the_same_outcome_and_names_what_was_never_reached(tmp_path):
     text = ASKING.replace(
@@ -167,7 +195,8 @@ def test_a_table_joins_what_has_the_same_outcome_and_names_what_was_never_reache
         table = table_of(read(tmp_path, text), REGISTRY)
     by_id = {name: row for row in table.rows for name in row.ids}
     assert by_id["answers"] is by_id["no-signal"]
-    assert [row.told.steps for row in table.rows] == sorted(row.told.steps for row in table.rows)
+    lengths = [len(row.told.steps) for row in table.rows]
+    assert lengths == sorted(lengths)
     assert [node.kind for node in table.unreached] == ["say"]
     assert table.left_out == ()
     assert table.offered.endswith(
