@@ -25,8 +25,8 @@ from oracle.core.encoding import to_json
 from oracle.features.scenarios.files import read_scenario_file
 from oracle.features.scenarios.playing import Player
 from oracle.runs.record.ticks import encode_tick, plain_tick
-from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import NewRun
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.store import Store, open_store
 
 AIM_SHARE = 0.2

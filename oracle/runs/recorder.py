@@ -53,7 +53,7 @@ from oracle.runs.record.record import Record
 from oracle.runs.record.ticks import is_kept_apart
 from oracle.runs.storage.commit import Work
 from oracle.runs.storage.errors import RunLostError, StorageError, StoreUnavailableError
-from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.run_log import RunLog
 from signals import SignalRecord
 
 log = structlog.get_logger(__name__)

@@ -41,8 +41,8 @@ from oracle.runs.live import run_end
 from oracle.runs.record.events import append_chunk
 from oracle.runs.record.reading import read_on
 from oracle.runs.record.record import Record
-from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import RunRecord
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.store import Store
 
 log = structlog.get_logger(__name__)

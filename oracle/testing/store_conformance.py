@@ -27,7 +27,7 @@ _END = RunEnd("completed", "Hello.", turns=1, tokens_used=12, tokens_estimated=F
 
 
 class LogWriter(Protocol):
-    """The writing end of one run's log, as `oracle.runs.storage.log.RunLog` is."""
+    """The writing end of one run's log, as `oracle.runs.storage.run_log.RunLog` is."""
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
         """Append an event that is no chunk; never waits."""

@@ -18,8 +18,8 @@ from oracle.core.encoding import from_json, to_json
 from oracle.runs.record.debug import Debugged
 from oracle.runs.record.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.runs.record.ticks import decode_tick, encode_tick
-from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import EventKind, LogEntry
+from oracle.runs.storage.run_log import RunLog
 from oracle.tools import Tool, placing_words
 from signals import SignalRecord
 

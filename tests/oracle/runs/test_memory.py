@@ -15,7 +15,7 @@ from oracle.llm.protocol import ModelFault
 from oracle.runs.live import LiveRun
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.storage.errors import ConversationBusyError
-from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.store import Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.harness import answers, harness, says

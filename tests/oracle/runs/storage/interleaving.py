@@ -23,8 +23,8 @@ from oracle.runs.storage.claims import Presence, RunClaims, worker_lock
 from oracle.runs.storage.commit import Committer, Entry, TickEntry, WorkEntry
 from oracle.runs.storage.database import Database, read_url
 from oracle.runs.storage.errors import StorageError
-from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import Places, RunRecord
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.runs import RunTable
 from oracle.runs.storage.setup import prepare
 from oracle.runs.storage.tails import Tail, Tails

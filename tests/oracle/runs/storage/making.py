@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from oracle.runs.storage.log import RunLog
 from oracle.runs.storage.records import NewRun, RunEnd
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.store import Store
 
 

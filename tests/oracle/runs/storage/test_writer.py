@@ -15,7 +15,7 @@ from sqlalchemy import Connection, func, insert, select, text, update
 
 from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunBrokenError, RunLostError, StoreUnavailableError
-from oracle.runs.storage.log import RunLog
+from oracle.runs.storage.run_log import RunLog
 from oracle.runs.storage.store import Store, open_store
 from oracle.runs.storage.user_settings import user_settings
 from oracle.runs.storage.writer import CommitFigures
