@@ -6,6 +6,42 @@ import pytest
 
 from oracle.tools import ToolRegistry, project_tools, vault_tools
 
+REPORT = """'''Report mistakes of a tree file like a compiler.'''
+
+def report_mistakes(file):
+    ...
+"""
+RETRY = """def backoff_delays(attempts):
+    for attempt in range(attempts):
+        yield 2**attempt
+"""
+CLIENT = """export async function fetchInvoice(id: string) {
+  return request(`/invoices/${id}`)
+}
+"""
+MIDDLEWARE = """
+'''Checks who calls.'''
+class AuthMiddleware:
+    def __call__(self, request):
+        return self.check_token(request)
+    def check_token(self, request):
+        if not request.token:
+            raise PermissionError("no token")
+"""
+FILES = {
+    "service/auth/middleware.py": MIDDLEWARE,
+    "service/auth/sessions.py": "def refresh_session(session):\n    session.expires = later()\n",
+    "service/http/retry.py": RETRY,
+    "service/http/client.ts": CLIENT,
+    "service/tree/reader.py": "def read(text):\n    mistakes = collect(text)\n    return mistakes\n",
+    "service/tree/report.py": REPORT,
+    "service/street.py": "profile = 'street: restricted'\n",
+    "tests/test_middleware.py": "def test_check_token():\n    assert check_token(request)\n",
+    "README.md": "# The service\n\nAuth is done in the middleware.\n",
+    "data/tokens.json": '{"token": "token token token check_token"}\n',
+    "Dockerfile": "FROM python\nRUN pip install .\n",
+}
+
 
 class Clock:
     """A time that moves a minute at each look."""
@@ -34,6 +70,14 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return file
 
     return put
+
+
+@pytest.fixture
+def root(tmp_path: Path, write: Callable[..., Path]) -> Path:
+    """A small project."""
+    for path, text in FILES.items():
+        write(f"project/{path}", text)
+    return tmp_path / "project"
 
 
 @pytest.fixture
