@@ -158,7 +158,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         return self._run(self.request())
 
     async def _run(self, request: TurnRequest) -> TurnOutcome:
-        outcome = await run_turn(self.agent, step=self.request_key, **request)
+        outcome = await run_turn(self.agent, request, step=self.request_key)
         return await with_encoding(self.agent, outcome)
 
     def request(self) -> TurnRequest:
@@ -169,13 +169,13 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         last = self.agent.turn.outcome
         is_lost = last is not None and last.is_lost and not last.is_broken
         goes_on = self.settings.visible and is_lost and self.agent.turn.fault is None
-        return {
-            "visible": self.settings.visible,
-            "tools": tools,
-            "hint": "" if goes_on else self._instructions(),  # which the lost turn had
-            "model": self.settings.model,
-            "retries": not self._has_stand_in,
-        }
+        return TurnRequest(
+            visible=self.settings.visible,
+            tools=tools,
+            hint="" if goes_on else self._instructions(),  # which the lost turn had
+            model=self.settings.model,
+            retries=not self._has_stand_in,
+        )
 
     @cached_property
     def _has_stand_in(self) -> bool:

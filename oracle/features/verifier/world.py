@@ -386,11 +386,11 @@ class World:
     def _turn(self, request: Request, reply: Reply, *, interrupted: bool = False) -> Any:  # noqa: ANN401
         node: Any = request.node
         rules, self.agent.rules = self.agent.rules, None  # they saw the turn when it began
-        turn = OpenTurn(self.agent, **node.request())
+        turn = OpenTurn(self.agent, node.request())
         self.agent.rules = rules
         try:
             script = self.scripted(reply)
-            turn.progress.reader = reader_of("".join(script.text))
+            turn.response.reader = reader_of("".join(script.text))
             turn.play(events_of(script, ends=not (interrupted or reply.is_fault)))
         finally:
             turn.release()
