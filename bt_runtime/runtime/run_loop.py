@@ -24,9 +24,9 @@ from bt_runtime.text.data import dataclass
 log = structlog.get_logger(__name__)
 
 _LONGEST_HOLD_S = 0.002
-"""After so long in ticks without a wait between them, the event loop runs its other tasks."""
+"""After this long in ticks without a wait between them, the event loop runs its other tasks."""
 _YIELD_EVERY = 50
-"""And after so many of them: a clock that is not the machine's may stand still meanwhile."""
+"""And after this many of them: a clock that is not the machine's may stand still meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,7 @@ _LEAST = 400
 
 
 def fitted(results: Sequence[CallResult], *, characters: int) -> tuple[CallResult, ...]:
-    """The results with the longest ones cut, so that together they have about so many characters.
+    """The results with the longest ones cut, so that together they have about `characters` characters.
 
     A cut result says so, and how to get the rest of it.
     """

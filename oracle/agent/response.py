@@ -49,7 +49,7 @@ class Response:
 
     Args:
         output: shows it to the user.
-        reserve: grows the turn's part of the budget for so many characters; returns how many it covers now.
+        reserve: grows the turn's part of the budget for this many characters; returns how many it covers now.
         characters_reserved: how many it covered at the beginning.
         input_tokens: those of the request, estimated.
         is_taken: whether a call before this turn has the id.

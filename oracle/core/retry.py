@@ -30,7 +30,7 @@ class Retry:
     chance: Callable[[], float] = random.random
 
     def wait_s(self, failures: int) -> float:
-        """How long to wait after so many failures in a row (1, 2, 3, …)."""
+        """How long to wait after this many failures in a row (1, 2, 3, …)."""
         longest_s = min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, _MOST_DOUBLINGS))
         return longest_s * (1 - _JITTER * self.chance())
 

@@ -1,12 +1,12 @@
 """Text that the model has said before, and a response that begins with it.
 
-It is about a response that says again what the answer has already, or goes round within itself. Rules:
+It is about a response that says again what the answer has already, or repeats itself. Rules:
 
 - Words are compared without case, in runs of four, each run once; lists, tables and code share words with what stands
   before them, but few runs.
 - A text repeats an earlier one if three quarters of its runs stand there, and half of those of its last 40 words: one
   that quotes and then goes on does not repeat. A text with few different runs repeats only what it is word by word.
-- A text goes round if it ends with one passage of several words over and over.
+- A text repeats itself if it ends with one passage of several words over and over.
 """
 
 from oracle.core.search.query import fold, tokens
@@ -15,7 +15,7 @@ MOST_REPEATED_TURNS = 2
 """Consecutive responses that repeat; the first is followed by a note to the model."""
 
 LOOP_CHARS = 2048
-"""How much of the same passage makes a response that goes round."""
+"""Characters of the same passage from which a response counts as repeating itself."""
 
 _LONGEST = 20_000
 """Characters of a text that are compared, counted from its end."""

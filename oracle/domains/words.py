@@ -145,7 +145,7 @@ class WordClassifier:
         return min(_SHARPNESS, key=loss)
 
     def _scores(self, features: Iterable[str], *, without: str | None = None) -> dict[str, float]:
-        """How much speaks for each type, as a logarithm; `without`: an example of it with these words counts not."""
+        """The evidence for each type, as a logarithm; `without`: leave out an example with these words."""
         known = [each for each in features if each in self._known]
         return {
             query_type: sum(math.log(counts[each] - (query_type == without) + _UNSEEN) for each in known)

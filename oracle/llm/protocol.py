@@ -52,7 +52,7 @@ class ToolDefinition:
 
 
 Offer = tuple[int, int, tuple[str, ...]]
-"""The tools that the model may call behind so many messages, and so many blocks of the note behind those, by name."""
+"""A number of messages, one of blocks of the note after them, and the tools that may be called from there, by name."""
 
 
 @held_frozen

@@ -43,7 +43,7 @@ class TextJoiner:
     Args:
         pending_since_s: since when the oldest entry of the run has been waiting for its commit; `None`: none waits.
         now: monotonic seconds, the clock of `pending_since_s`.
-        call_later: calls a function after so many seconds; `None`: the running event loop's.
+        call_later: calls a function after a number of seconds; `None`: the running event loop's.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ class RunMeter(Protocol):
     """Counts what one run spends."""
 
     def counting(self, step: str, outcome: TurnOutcome) -> Work:
-        """What is written in the commit of a turn, so that each turn counts once whatever becomes of its process."""
+        """What is written in the commit of a turn, so that each turn counts once, even if its process dies."""
         ...
 
     async def changed(self) -> Mapping[str, Any]:

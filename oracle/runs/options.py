@@ -22,7 +22,7 @@ class RunOptions:
         drain_s: how long runs may go on when the service is stopping.
         abort_s: how long a run may take to end on request, before its task is cancelled; and again after that.
         heartbeat_s: between two heartbeats.
-        silent_s: a worker whose heartbeat has not changed for so long loses its runs.
+        silent_s: a worker whose heartbeat has not changed for this long loses its runs.
         look_s: between two looks for workers that have died, and for runs that wait.
         most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
             much while it can.

@@ -26,7 +26,7 @@ _REGEX_BYTES = 200_000
 _DFA_BYTES = 1_000_000
 _MOST_PARTS = 6
 FEW = 8
-"""Of so many matching lines each is shown with the lines around it, as far as `LINES_FOUND_CHARS` allow."""
+"""Up to this many matching lines are each shown with the lines around it, as far as `LINES_FOUND_CHARS` allow."""
 Texts = Iterable[tuple[str, Decoded]]
 
 

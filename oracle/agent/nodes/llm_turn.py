@@ -27,7 +27,7 @@ from oracle.llm.protocol import ModelFault
 async def with_encoding(run: AgentRun, outcome: TurnOutcome) -> TurnOutcome:
     """The outcome with how the encoder reads it, where the fallback may ask for that.
 
-    The encoder is asked only where no other classifier of responses stands in: such a one decides by itself. A
+    The encoder is asked only where the host has no classifier of responses of its own, which would decide alone. A
     turn that is halted meanwhile has ended all the same, and stays as it is.
     """
     if outcome.is_side or not outcome.is_unclear or run.equipment.intents is not None:

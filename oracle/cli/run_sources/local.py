@@ -166,7 +166,7 @@ def _local_operator() -> "Answerer":
 
 
 def _silence(quiet_s: float) -> str:
-    """What a run under way says whose worker has not been heard of for so long; empty if it probably lives."""
+    """The problem of a run whose worker was last heard of this long ago; empty if the worker probably lives."""
     if quiet_s < _SILENT_S:
         return ""
     last = f"the last heartbeat of its service was {quiet_s:,.0f} s ago"

@@ -135,7 +135,7 @@ class Attachments(Part):
         return await self._database.read(lambda connection: {row.id: row.data for row in connection.execute(query)})
 
     async def drop(self, user_id: str, attachment_id: str) -> bool:
-        """Delete a file that waits for its question; returns whether there was such a one.
+        """Delete a file that waits for its question; returns whether there was one.
 
         Raises:
             StoreUnavailableError: the database cannot be written at present.

@@ -87,7 +87,7 @@ HEADS = DATA / "heads.json"
 EXEMPLARS = DATA / "exemplars.json"
 """Labelled texts, from which the heads for any other model are made when it is loaded."""
 MOST_TOKENS = 96
-"""Of a longer text the first and the last half of so many are read."""
+"""Of a longer text the first half and the last half of this number are read."""
 _MOST_CHARACTERS = 4_000
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

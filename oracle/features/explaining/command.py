@@ -20,7 +20,7 @@ from oracle.server.wiring.agent import tree_library
     help="The format of the table.",
 )  # fmt: skip
 @click.option(
-    "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after so much time."
+    "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after this time."
 )
 def explain(*, name: str, format_: Literal["text", "markdown", "json"], seconds: float) -> None:
     """Say what a tree does in each situation.

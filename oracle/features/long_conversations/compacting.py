@@ -180,7 +180,7 @@ class Compact(LlmTurn):
 
 
 def summarize(run: AgentRun, text: str, *, kept_tokens: int) -> Summary:
-    """Begin the transcript anew with a summary, and the newest exchanges that have at most so many tokens.
+    """Begin the transcript anew with a summary, and the newest exchanges, in at most `kept_tokens` tokens.
 
     Nothing of it may have been sent as a part of the answer.
 

@@ -234,7 +234,7 @@ class Shadows:
             self._is_working = False
 
     def _has_room(self, tokens: int) -> bool:
-        """Whether a shadow that may need so many tokens fits into the hour."""
+        """Whether a shadow that may need this many tokens fits into the hour."""
         while self._spent and self._spent[0][0] <= self._clock.now() - HOUR_S:
             self._spent.popleft()
         most = self._tokens_per_hour

@@ -132,7 +132,7 @@ class Exporting:
 
     Args:
         traces: makes the spans.
-        counts: what became of the spans so far.
+        counts: the spans so far, by outcome.
         provider: for spans of a host's own.
     """
 

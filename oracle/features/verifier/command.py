@@ -47,7 +47,7 @@ _OPTIONS: Final = {"states": "--states", "time": "--seconds", "MB": "--megabytes
     help="Stop after this much CPU time.",
 )
 @click.option(
-    "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at so many MB."
+    "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at this many MB."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(

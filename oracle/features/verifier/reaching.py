@@ -26,7 +26,7 @@ from oracle.features.verifier.stories import where
 from oracle.features.verifier.world import Saved, World
 
 SHARE: Final = 4
-"""The search plays one event for so many states that the exploration may have: by default it takes a few seconds."""
+"""The exploration's bound of states, divided by the events that the search plays; it takes a few seconds by default."""
 
 
 class PlainOptions(Options):

@@ -1,6 +1,6 @@
 """Histories as JSON: the form of exports, of what the HTTP API returns, and of what is kept beside a log.
 
-Why the nodes of a run decided so is computed once, when a run that has ended is first looked at. What comes of it is
+Why the nodes of a run decided so is computed once, when a run that has ended is first looked at. The result is
 kept without its row, which is renewed, and without its system prompts, which the store has once for all runs.
 """
 

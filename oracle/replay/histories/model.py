@@ -533,8 +533,8 @@ class InterruptFacts:
 
     Args:
         tick: the one that asked, or the next.
-        interrupt: as it stood when this was read; `DecisionFacts` say what has become of it since. Of a run that has
-            ended none is pending.
+        interrupt: as it stood when this was read; `DecisionFacts` say how it was decided since. No interrupt of a
+            run that has ended is pending.
     """
 
     tick: int

@@ -108,7 +108,7 @@ class Pass:
                 return ()
 
     async def page(self, after: int, *, limit: int, max_bytes: int) -> tuple[list[ExplainedTick], bool]:
-        """The ticks after that number, up to so many and so many bytes; one at least, if it has come.
+        """The ticks after that number, within both bounds; at least one, if it is there.
 
         Returns:
             The ticks, and whether there may be more at once.

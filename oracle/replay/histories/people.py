@@ -44,7 +44,7 @@ def seam_facts(event: Resumed, *, tick: int, at_s: float) -> SeamFacts:
 
 
 def take_decision(history: History, decision: DecisionFacts) -> None:
-    """Add what has become of an interrupt, and show it so where it was asked."""
+    """Add the decision about an interrupt, and show it where it was asked."""
     history.decisions.append(decision)
     for at, asked in enumerate(history.interrupts):
         if asked.interrupt.id == decision.interrupt.id:

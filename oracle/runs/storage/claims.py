@@ -354,7 +354,7 @@ def _claim(*, worker: str, at: float) -> Update:
 
 
 def _within_bound(per_user: int) -> Select[Any]:
-    """The runs that wait, without those whose user has so many running, or earlier ones that wait."""
+    """The runs that wait, without those of users whose running and earlier waiting runs fill the bound."""
     order = (case((_RUNNING, 0), else_=1), _run.c.turn, _run.c.n)
     place = func.row_number().over(partition_by=_run.c.user_id, order_by=order).label("place")
     active = select(_run.c.id, place).where((_RUNNING | _QUEUED) & _IS_ASKED).subquery()

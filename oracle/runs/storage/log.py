@@ -38,7 +38,7 @@ class LogWatch:
         return self._tail.commits
 
     async def wait(self, commits: int) -> None:
-        """Wait until there have been more than so many.
+        """Wait until there have been more wakes than `commits`.
 
         Raises:
             StoreUnavailableError: the store is closed.

@@ -87,7 +87,7 @@ class Retention:
         """Delete events and texts of finished runs, never of running ones.
 
         Args:
-            older_than_s: of runs that ended more than so many seconds ago; `None`: no limit.
+            older_than_s: only of runs that ended more than this many seconds ago; `None`: no limit.
             most_bytes: of the oldest runs, until no more than this is in use; `None`: no limit.
 
         Raises:
@@ -111,7 +111,7 @@ class Retention:
         A run that is being followed in this process keeps its texts for now.
 
         Args:
-            older_than_s: of runs that ended more than so many seconds ago.
+            older_than_s: only of runs that ended more than this many seconds ago.
             new_reducer: makes what reduces the events of one run.
 
         Raises:

@@ -261,7 +261,7 @@ class RunLog:
         self._release_tail()
 
     def committed(self, entries: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
-        """Note that so many more events and works are durable, these chunks among them (called by the writer)."""
+        """Note that more events and works are durable, these chunks among them (called by the writer)."""
         self._pending -= entries
         self._pending_since_s = taken_s
         if chunks:

@@ -3,7 +3,7 @@
 Rules:
 
 - Figures are decided by indexes alone; rows are read of a page only.
-- A text is looked for in so many runs at a time. A page may therefore be short, or empty, and not be the last one.
+- A text is looked for in a limited number of runs at a time. A page that is short or empty may not be the last one.
 - Of very many runs only the newest are counted.
 """
 

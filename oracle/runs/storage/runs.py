@@ -228,7 +228,7 @@ class RunTable:
         return (await self.page(RunFilter(user_id=user_id, context_id=context_id), limit=limit, before=before)).runs
 
     async def page(self, wanted: RunFilter, *, limit: int, before: str | None = None) -> RunPage:
-        """The newest of some runs, newest first; so many at most.
+        """The newest of some runs, newest first.
 
         Args:
             wanted: what a run must be to be listed.
@@ -287,7 +287,7 @@ class RunTable:
         await self.writer.write(lambda connection: connection.execute(change).close())
 
     async def extend_deadline(self, run_id: str, *, by_s: float) -> None:
-        """Move the deadline of a running query: it stood still for so long.
+        """Move the deadline of a running query by the time for which it stood still.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.

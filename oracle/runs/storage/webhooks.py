@@ -25,7 +25,7 @@ from oracle.runs.storage.schema import EncodedJson, Json, index_where, metadata
 from oracle.runs.storage.writer import Writer
 
 CLAIM_S: Final = 60.0
-"""After so many seconds a claimed message is due again."""
+"""After this many seconds a claimed message is due again."""
 KEPT_S: Final = 30 * 86_400.0
 """How long a message is kept that was given up, or whose address is no setting any more; at least."""
 _LONGEST_PROBLEM = 500

@@ -49,7 +49,7 @@ _LAST_TRIES = 2  # once the store is being closed
 _LAST_WAIT_S = 10.0  # for the thread to end
 _LOOK_S = 1.0  # how often a caller that waits checks the health of the store
 _MOST_ENTRIES = 10_000  # in one transaction
-_KILL_AFTER = "ORACLE_KILL_AFTER_COMMIT"  # for tests of crashes: after so many commits of events the process is killed
+_KILL_AFTER = "ORACLE_KILL_AFTER_COMMIT"  # tests of crashes: the process is killed after this many commits of events
 
 
 @dataclass(frozen=True, slots=True)

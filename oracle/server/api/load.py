@@ -35,7 +35,7 @@ _MOST_USERS: Final = 10_000
 _SLOT: Final = struct.Struct("=8sdd")
 _SLOTS: Final = 16_384
 _TRIED: Final = 8
-"""The slots that a user may have; so many users must meet in them before one is forgotten."""
+"""The slots that a user may have: a user is forgotten only if more users than this meet in them."""
 
 
 class Bucket(NamedTuple):

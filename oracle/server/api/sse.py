@@ -40,7 +40,7 @@ class StreamTiming:
     """Times of a stream.
 
     Args:
-        heartbeat_s: after so long without a chunk a comment goes out, so that proxies keep the connection.
+        heartbeat_s: after this long without a chunk a comment is sent, so that proxies keep the connection.
         send_timeout_s: how long a client may leave what was sent unread.
         patience_s: how long the store may be out of order before streams of unfinished runs end.
         return_s: the same where other workers may share the store, for clients that take streams up again: another one

@@ -45,7 +45,7 @@ _RETRY: Final = Retry(first_s=1.0, longest_s=30.0)
 _PACE_S: Final = 1.0
 _START_S: Final = 30.0
 _SILENT_S: Final = 15.0
-"""A worker that is silent for so long hangs; others have had its runs for ten seconds by then."""
+"""A worker that is silent for this long hangs; others have had its runs for ten seconds by then."""
 _LOOK_S: Final = 0.5
 _PR_SET_PDEATHSIG: Final = 1  # <linux/prctl.h>
 
@@ -85,14 +85,14 @@ class _Process:
 
 
 class WorkerProcesses:
-    """The workers of one parent, and what becomes of them.
+    """The workers of one parent, from their start to their end.
 
     Args:
         count: how many there are to be.
         listener: bound; the parent never listens.
         work: serves until the worker has to stop, in a process of its own; returns the exit code.
         stop_s: how long workers may take to end when they are asked to stop.
-        silent_s: a worker that has listened and is silent for so long is killed.
+        silent_s: a worker that has listened and is silent for this long is killed.
         retry: the waits after workers that ended before they listened.
     """
 

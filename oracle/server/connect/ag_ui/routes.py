@@ -225,7 +225,7 @@ async def run_agent(
 
 @router.get("/threads/{thread_id:path}")
 async def read_thread(thread_id: str, parts: Parts, caller: CallerNow) -> Response:
-    """The whole thread, run by run, and then what comes of the last one."""
+    """The whole thread, run by run, and then the events of the last one as they come."""
     run = with_texts(await _latest(thread_id, parts, caller))
     messages = await _messages(run, parts)
     ids = [each for each in dict.fromkeys(message.run_id for message in messages) if each != run.id]
