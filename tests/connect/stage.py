@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import openai
 
 from tests.faults.proxy import Proxy
 from tests.service.provider import Desk
@@ -95,6 +96,13 @@ class Stage:
             base_url=self.url, headers=known | headers, timeout=PATIENCE_S, trust_env=False, verify=False
         ) as client:
             yield client
+
+    @asynccontextmanager
+    async def openai_client(self, *, key: str = token("alice"), **options: Any) -> AsyncIterator[openai.AsyncOpenAI]:
+        """OpenAI's SDK, with the settings that it has by itself."""
+        http = httpx2.AsyncClient(trust_env=False, verify=False, timeout=PATIENCE_S)
+        async with openai.AsyncOpenAI(base_url=f"{self.url}/v1", api_key=key, http_client=http, **options) as made:
+            yield made
 
     async def chunks(self, run_id: str, *, user: str = "alice") -> list[dict[str, Any]]:
         """The run as the native stream has it, to its end."""

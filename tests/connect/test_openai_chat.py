@@ -4,12 +4,10 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import openai
 import pytest
 
@@ -37,14 +35,6 @@ LOOKS = ScriptedTurn(
 FAILS = Disturbed(ScriptedTurn(text=("It begins ", "here ")), "error_event", error_type="invalid_request_error")
 
 
-@asynccontextmanager
-async def client(stage: Stage, *, key: str = token("alice"), **options: Any) -> AsyncIterator[openai.AsyncOpenAI]:
-    """The SDK, with the settings that it has by itself."""
-    http = httpx2.AsyncClient(trust_env=False, verify=False, timeout=PATIENCE_S)
-    async with openai.AsyncOpenAI(base_url=f"{stage.url}/v1", api_key=key, http_client=http, **options) as made:
-        yield made
-
-
 def run_of(completion_id: str) -> str:
     return completion_id.removeprefix("chatcmpl-")
 
@@ -60,7 +50,7 @@ async def check_usage(stage: Stage, run_id: str, usage: Any) -> None:
 
 async def test_a_stream_has_the_native_answer_and_its_usage(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         stream = await sdk.chat.completions.create(
             model="oracle", messages=ASKED, stream=True, stream_options={"include_usage": True}
         )
@@ -83,7 +73,7 @@ async def test_a_stream_has_the_native_answer_and_its_usage(stage: Stage) -> Non
 async def test_the_helper_of_the_sdk_puts_a_stream_together(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
     async with (
-        client(stage) as sdk,
+        stage.openai_client() as sdk,
         sdk.chat.completions.stream(model="oracle", messages=ASKED, stream_options={"include_usage": True}) as stream,
     ):
         completion = await stream.get_final_completion()
@@ -93,7 +83,7 @@ async def test_the_helper_of_the_sdk_puts_a_stream_together(stage: Stage) -> Non
 
 async def test_a_whole_answer_is_the_native_one(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         completion = await sdk.chat.completions.create(model="oracle", messages=ASKED)
     run_id = run_of(completion.id)
     [choice] = completion.choices
@@ -116,7 +106,7 @@ async def test_the_page_about_chats_works_as_it_is_written(stage: Stage) -> None
 
 async def test_the_models_are_the_trees_and_what_may_be_named_under_them(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text="I am the other one."))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         names = [model.id async for model in sdk.models.list()]
         assert names[0] == "oracle"
         assert f"oracle/{MODEL}" in names
@@ -176,7 +166,7 @@ REFUSED: dict[str, tuple[Refused, type[openai.APIStatusError], str | None, str |
 @pytest.mark.parametrize("name", REFUSED)
 async def test_what_is_refused_is_raised_as_the_sdks_own_error(stage: Stage, name: str) -> None:
     ask, kind, code, param = REFUSED[name]
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         with pytest.raises(kind) as raised:
             await ask(sdk)
     assert (raised.value.code, raised.value.param) == (code, param)
@@ -186,7 +176,7 @@ async def test_what_is_refused_is_raised_as_the_sdks_own_error(stage: Stage, nam
 
 
 async def test_a_wrong_key_is_an_authentication_error(stage: Stage) -> None:
-    async with client(stage, key="wrong") as sdk:
+    async with stage.openai_client(key="wrong") as sdk:
         with pytest.raises(openai.AuthenticationError) as raised:
             await sdk.models.list()
     assert raised.value.code == "invalid_api_key"
@@ -194,7 +184,7 @@ async def test_a_wrong_key_is_an_authentication_error(stage: Stage) -> None:
 
 async def test_a_run_that_fails_before_its_answer_is_an_internal_error_and_asked_once(stage: Stage) -> None:
     stage.desk.play(HttpError("authentication_error", "invalid x-api-key"))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         with pytest.raises(openai.InternalServerError) as raised:
             await sdk.chat.completions.create(model="oracle", messages=ASKED)
     assert raised.value.code == "provider_auth"
@@ -204,7 +194,7 @@ async def test_a_run_that_fails_before_its_answer_is_an_internal_error_and_asked
 async def test_an_error_in_mid_stream_is_raised_after_the_text_before_it(stage: Stage) -> None:
     stage.desk.play(FAILS)
     said: list[str] = []
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         stream = await sdk.chat.completions.create(model="oracle", messages=ASKED, stream=True)
 
         async def read() -> None:
@@ -218,7 +208,7 @@ async def test_an_error_in_mid_stream_is_raised_after_the_text_before_it(stage: 
 
 
 async def test_too_many_requests_are_a_rate_limit_error_and_the_sdk_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
-    async with staged(tmp_path, ORACLE_REQUESTS_PER_MINUTE="6") as stage, client(stage) as sdk:
+    async with staged(tmp_path, ORACLE_REQUESTS_PER_MINUTE="6") as stage, stage.openai_client() as sdk:
         impatient = sdk.with_options(max_retries=0)
         found = await asyncio.gather(*(impatient.models.list() for _ in range(70)), return_exceptions=True)
         refused = [each for each in found if isinstance(each, openai.RateLimitError)]
@@ -231,7 +221,7 @@ async def test_too_many_requests_are_a_rate_limit_error_and_the_sdk_waits_as_lon
 async def test_a_connection_that_is_cut_before_the_first_byte_makes_one_run(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("It begins ", "in login.py."), delay_s=0.5))
     before = len(await stage.runs())
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         asking = asyncio.create_task(sdk.chat.completions.create(model="oracle", messages=ASKED))
         await stage.desk.wait_request()
         stage.proxy.cut()
@@ -246,7 +236,7 @@ async def test_a_connection_that_is_cut_before_the_first_byte_makes_one_run(stag
 async def test_an_answer_whose_worker_is_killed_is_whole(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("It begins ", "here "), hang=True), ScriptedTurn(text="and ends."))
     before = len(await stage.runs())
-    async with client(stage, max_retries=8) as sdk:
+    async with stage.openai_client(max_retries=8) as sdk:
         asking = asyncio.create_task(sdk.chat.completions.create(model="oracle", messages=ASKED))
         await stage.desk.wait_request()
         await stage.kill()
@@ -270,7 +260,7 @@ async def test_streams_whose_worker_is_killed_raise_and_their_native_answers_are
     )
     streaming = await node.start("openai_chat.mjs", *given, "stream", _json(body={"messages": asked("In Node?")}))
     assert streaming.stdout is not None
-    async with client(stage) as sdk, asyncio.timeout(PATIENCE_S):
+    async with stage.openai_client() as sdk, asyncio.timeout(PATIENCE_S):
         stream = aiter(await sdk.chat.completions.create(model="oracle", messages=ASKED, stream=True))
         chunks, in_node = [await anext(stream)], [json.loads(await streaming.stdout.readline())]
         while not chunks[-1].choices[0].delta.content:
@@ -300,7 +290,7 @@ async def test_streams_whose_worker_is_killed_raise_and_their_native_answers_are
 
 async def test_a_stream_that_is_dropped_cancels_nothing(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("It begins ", "here "), delay_s=0.3))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         stream = await sdk.chat.completions.create(model="oracle", messages=ASKED, stream=True)
         first = await anext(aiter(stream))
         await stream.close()

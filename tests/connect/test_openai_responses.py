@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-import httpx2
 import openai
 import pytest
 from openai.types.responses import Response, ResponseStreamEvent
@@ -41,14 +39,6 @@ WEATHER: Any = {
     "strict": False,
 }
 FORECAST = ScriptedTurn(tool_calls=(ScriptedCall("get_weather", {"location": "SF"}),))
-
-
-@asynccontextmanager
-async def client(stage: Stage, *, key: str = token("alice"), **options: Any) -> AsyncIterator[openai.AsyncOpenAI]:
-    """The SDK, with the settings that it has by itself."""
-    http = httpx2.AsyncClient(trust_env=False, verify=False, timeout=PATIENCE_S)
-    async with openai.AsyncOpenAI(base_url=f"{stage.url}/v1", api_key=key, http_client=http, **options) as made:
-        yield made
 
 
 async def give_trees(stage: Stage) -> None:
@@ -95,7 +85,7 @@ def rest_of(events: bytes, after: int) -> bytes:
 
 async def test_a_whole_response_is_the_native_answer(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         response = await sdk.responses.create(model="oracle", input=QUESTION, metadata={"team": "a"})
         await check(stage, response)
         assert response.status == "completed"
@@ -108,7 +98,7 @@ async def test_a_whole_response_is_the_native_answer(stage: Stage) -> None:
 
 async def test_each_event_of_a_stream_is_one_of_theirs(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         stream = await sdk.responses.create(model="oracle", input=QUESTION, stream=True)
         events = [event async for event in stream]
         for event in events:
@@ -123,7 +113,7 @@ async def test_each_event_of_a_stream_is_one_of_theirs(stage: Stage) -> None:
 
 async def test_the_helper_of_the_sdk_puts_a_stream_together(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk, sdk.responses.stream(model="oracle", input=QUESTION) as stream:
+    async with stage.openai_client() as sdk, sdk.responses.stream(model="oracle", input=QUESTION) as stream:
         text = "".join([event.delta async for event in stream if event.type == "response.output_text.delta"])
         response = await stream.get_final_response()
     await check(stage, response)
@@ -132,7 +122,7 @@ async def test_the_helper_of_the_sdk_puts_a_stream_together(stage: Stage) -> Non
 
 async def test_the_helper_goes_on_with_a_response_behind_a_number(stage: Stage) -> None:
     stage.desk.play(LOOKS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         response = await sdk.responses.create(model="oracle", input=QUESTION, background=True)
         async with sdk.responses.stream(response_id=response.id, starting_after=5) as stream:
             numbers = [event.sequence_number async for event in stream]
@@ -142,7 +132,7 @@ async def test_the_helper_goes_on_with_a_response_behind_a_number(stage: Stage) 
 
 async def test_a_conversation_goes_on_by_the_id_of_a_response(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text="Alice, then."), ScriptedTurn(text="Alice."))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         first = await sdk.responses.create(model="oracle", input="My name is Alice.")
         second = await sdk.responses.create(model="oracle", input="What is it?", previous_response_id=first.id)
     assert second.previous_response_id == first.id
@@ -153,7 +143,7 @@ async def test_a_conversation_goes_on_by_the_id_of_a_response(stage: Stage) -> N
 
 async def test_a_response_in_the_background_is_read_along_stopped_and_deleted(stage: Stage) -> None:
     stage.desk.play(HANGS)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         begun = await sdk.responses.create(model="oracle", input=QUESTION, background=True)
         assert begun.status in ("queued", "in_progress")
         stream = await sdk.responses.retrieve(begun.id, stream=True)
@@ -175,7 +165,7 @@ async def test_a_response_in_the_background_is_read_along_stopped_and_deleted(st
 @pytest.mark.usefixtures("on_both_databases")
 async def test_the_bytes_after_a_killed_worker_are_the_rest_of_an_undisturbed_reading(stage: Stage) -> None:
     stage.desk.play(LOOKS, HANGS, ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         begun = await sdk.responses.create(model="oracle", input=QUESTION, background=True)
     async with stage.client() as http:
         seen = b""
@@ -199,7 +189,7 @@ async def test_the_bytes_after_a_killed_worker_are_the_rest_of_an_undisturbed_re
 async def test_an_approval_is_given_and_the_same_run_goes_on(stage: Stage) -> None:
     await give_trees(stage)
     stage.desk.play(WRITES, DONE)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         asking = await sdk.responses.create(model="approval", input="hello")
         [asked] = [item for item in asking.output if item.type == "mcp_approval_request"]
         assert (asked.name, json.loads(asked.arguments)) == ("vault_write", {"path": "response.md", "body": "A"})
@@ -225,7 +215,7 @@ async def test_an_approval_is_given_and_the_same_run_goes_on(stage: Stage) -> No
 async def test_a_refused_call_is_not_made(stage: Stage) -> None:
     await give_trees(stage)
     stage.desk.play(WRITES, ScriptedTurn(text="Not written."))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         asking = await sdk.responses.create(model="approval", input="hello")
         [asked] = [item for item in asking.output if item.type == "mcp_approval_request"]
         response = await sdk.responses.create(
@@ -248,7 +238,7 @@ async def test_a_refused_call_is_not_made(stage: Stage) -> None:
 @pytest.mark.parametrize("sends", ["the id of the response", "all items"])
 async def test_a_function_of_the_client_is_run_by_it(stage: Stage, sends: str) -> None:
     stage.desk.play(FORECAST, ScriptedTurn(text="There is fog.", usage=USAGE))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         asking = await sdk.responses.create(model="oracle", input="How is the weather?", tools=[WEATHER])
         [call] = asking.output
         assert call.type == "function_call"
@@ -268,7 +258,7 @@ async def test_a_function_of_the_client_is_run_by_it(stage: Stage, sends: str) -
 
 async def test_a_run_that_fails_is_a_failed_response(stage: Stage) -> None:
     stage.desk.play(HttpError("authentication_error", "invalid x-api-key"))
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         response = await sdk.responses.create(model="oracle", input=QUESTION)
     assert response.status == "failed"
     assert response.error is not None
@@ -321,7 +311,7 @@ REFUSED: dict[str, tuple[Refused, type[openai.APIStatusError], str | None]] = {
 @pytest.mark.parametrize("name", REFUSED)
 async def test_what_is_refused_is_raised_as_the_sdks_own_error(stage: Stage, name: str) -> None:
     ask, kind, param = REFUSED[name]
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         with pytest.raises(kind) as raised:
             await ask(sdk)
     assert raised.value.param == param
@@ -331,9 +321,9 @@ async def test_what_is_refused_is_raised_as_the_sdks_own_error(stage: Stage, nam
 
 async def test_another_users_response_does_not_exist(stage: Stage) -> None:
     stage.desk.play(ANSWER)
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         response = await sdk.responses.create(model="oracle", input=QUESTION)
-    async with client(stage, key=token("bob")) as sdk:
+    async with stage.openai_client(key=token("bob")) as sdk:
         for call in (sdk.responses.retrieve, sdk.responses.cancel, sdk.responses.delete):
             with pytest.raises(openai.NotFoundError):
                 await call(response.id)
@@ -344,7 +334,7 @@ async def test_another_users_response_does_not_exist(stage: Stage) -> None:
 async def test_a_connection_that_is_cut_before_the_first_byte_makes_one_run(stage: Stage) -> None:
     stage.desk.play(ScriptedTurn(text=("It begins ", "in login.py."), delay_s=0.5))
     before = len(await stage.runs())
-    async with client(stage) as sdk:
+    async with stage.openai_client() as sdk:
         asking = asyncio.create_task(sdk.responses.create(model="oracle", input=QUESTION))
         await stage.desk.wait_request()
         stage.proxy.cut()

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,6 +10,8 @@ from tempfile import mkdtemp
 from typing import Self
 
 import pytest
+
+from tests.support.stores import free_port
 
 _BINARIES = "/usr/lib/postgresql"
 _FAST = "fsync=off\nfull_page_writes=off\nmax_connections=60\nwal_keep_size=64MB\n"
@@ -28,7 +29,7 @@ class Cluster:
         self._folder = folder
         self._binaries = binaries
         self.data = folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
 
     @property
     def url(self) -> str:
@@ -139,9 +140,3 @@ def _found() -> Path:
     if not found:
         pytest.skip(f"there is no PostgreSQL in {_BINARIES} to start a cluster with")
     return found[-1]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -110,7 +110,7 @@ def _started() -> Iterator[str]:
     as_other = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []  # it refuses to run as root
     if as_other:
         shutil.chown(folder, "postgres")
-    data, port = folder / "data", _free_port()
+    data, port = folder / "data", free_port()
     options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
     control = [*as_other, str(bin_dir / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
     try:
@@ -141,7 +141,8 @@ def _run(command: list[str]) -> None:
         raise NoServerError(f"no server answers at {DEFAULT}, and none could be started: {error}") from None
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

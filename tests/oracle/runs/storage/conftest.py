@@ -59,3 +59,10 @@ async def timed_sqlite(sqlite_url: str, clock: Hands) -> AsyncIterator[Store]:
     """As `timed`, on SQLite alone."""
     async with open_store(sqlite_url, worker="worker-1", now=clock) as opened:
         yield opened
+
+
+@pytest.fixture
+async def two(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
+    """Two workers on one database."""
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
+        yield one, other

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
@@ -21,13 +20,6 @@ _END_HOLDERS = """
     SELECT pg_terminate_backend(pid) FROM pg_locks
     WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
-
-
-@pytest.fixture
-async def two(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
-    """Two workers on one database."""
-    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
-        yield one, other
 
 
 async def beat_of(store: Store, worker: str) -> float | None:

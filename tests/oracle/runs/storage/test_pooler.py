@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from oracle.runs.storage import listener, postgresql
 from oracle.runs.storage.records import RunCommand
 from oracle.runs.storage.store import Store, open_store
 from tests.oracle.runs.storage.making import DONE, END, begun, content, heard
+from tests.support.stores import free_port
 
 pytestmark = pytest.mark.long("looks once a second for what no notification brings")
 
@@ -35,11 +35,6 @@ ignore_startup_parameters = extra_float_digits
 """
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 @pytest.fixture
 def pooled_url(postgresql_url: str) -> Iterator[str]:
     """The address of a PgBouncer in front of the server."""
@@ -47,7 +42,7 @@ def pooled_url(postgresql_url: str) -> Iterator[str]:
     if program is None:
         pytest.skip("pgbouncer is not installed")
     server = make_url(postgresql_url)
-    at = _free_port()
+    at = free_port()
     known = {"database": server.database, "host": server.host or "127.0.0.1", "port": server.port or 5432}
     known |= {"user": server.username or "postgres", "at": at}
     known["password"] = f" password='{server.password}'" if server.password else ""

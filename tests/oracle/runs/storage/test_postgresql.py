@@ -1,7 +1,7 @@
 """Several workers on one PostgreSQL database, and a server that comes and goes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import psycopg
@@ -18,13 +18,6 @@ from tests.oracle.runs.storage.proxy import proxied
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.long("waits for leases, notifications and the patience of a server")
-
-
-@pytest.fixture
-async def two(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
-    """Two workers on one database."""
-    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
-        yield one, other
 
 
 async def pid_of_writer(store: Store) -> int:
