@@ -106,7 +106,7 @@ class SegmentCondition:
             )
         if self.previous_errors is not None:
             met = "met tool errors" if situation.previous_errors else "met no tool errors"
-            yield Inclusion(situation.previous_errors is self.previous_errors, f"the previous query {met}")
+            yield Inclusion(situation.previous_errors is self.previous_errors, f"the previous question {met}")
         if self.roomy is not None:
             size = "roomy" if situation.is_roomy else "small"
             yield Inclusion(situation.is_roomy is self.roomy, f"the model's context window is {size}")

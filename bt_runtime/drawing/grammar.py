@@ -240,7 +240,7 @@ def _rule(registry: Registry, keys: Collection[str]) -> Part:
         "text": PartWord.field("The sentence for people.", Part(form={"type": "string", "minLength": 1})),
         "after": PartWord.field("The rule holds for what comes after the first of these events.", event, order=2),
         "enforce": PartWord.field(
-            "What happens when it is broken while a query runs: `refuse`, `stop` or `notify`.", enforced, order=2
+            "What happens when it is broken during a run: `refuse`, `stop` or `notify`.", enforced, order=2
         ),
     }
     pair = Part({name: PartWord.field("An event.", event) for name in ("first", "then")}, required=("first", "then"))

@@ -167,7 +167,7 @@ class Closer:
         if run.output.is_done:
             return
         explain_stop(run)
-        run.output.close_calls("Not run: the query has ended.")
+        run.output.close_calls("Not run: work on this question has ended.")
         try:
             await self._save(run, asked_at=asked_at)
         except Exception as error:  # noqa: BLE001  told to the user, and logged

@@ -13,7 +13,7 @@ from oracle.core.encoding import held_frozen
 from oracle.decision import AgentState
 
 Strength = Literal["reminder", "hint", "near_limit", "enough", "ending", "last_turn"]
-"""The subject of a note, the weakest first; `ending` means that another failure or repetition ends the query."""
+"""The subject of a note, the weakest first; `ending` means that another failure or repetition ends the run."""
 _RANK: Final = {strength: rank for rank, strength in enumerate(get_args(Strength))}
 
 TOOL_ERROR: Final = (
@@ -27,7 +27,7 @@ EMPTY_TURN: Final = (
 )
 REPEATED_TEXT: Final = (
     "Your last response only repeated what stands above, and the user does not see a repetition. Write what is "
-    "missing; if nothing is, end with one short closing sentence. Another repetition ends the query."
+    "missing; if nothing is, end with one short closing sentence. Another repetition ends the run."
 )
 WRITTEN_CALL: Final = (
     "You wrote a tool call as text: nothing was run, and the user does not see it. Call the tool itself if it is "

@@ -206,7 +206,7 @@ class Output:
     def finish(self, done: Done) -> None:
         """The last chunk; a second one is not sent."""
         if not self.is_done:
-            self.close_calls("Not run: the query has ended.")
+            self.close_calls("Not run: work on this question has ended.")
             if self.pending:
                 self.withdraw(tuple(self.pending))
             self._send(done)

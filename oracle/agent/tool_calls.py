@@ -22,7 +22,7 @@ NOT_RUN = "Not run: "
 """The prefix of the result of a call that was not run."""
 OWN_CALL = "tree_"
 """The prefix of the ids of the tree's own calls."""
-CANCELLED = "Cancelled: the query was stopped before this call had ended."
+CANCELLED = "Cancelled: the run was stopped before this call had ended."
 
 
 async def run_tool_calls(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcome:

@@ -128,7 +128,7 @@ log = structlog.get_logger(__name__)
 
 _STEP_MS = 100
 _LONGEST_BATCH_MS = 400
-_INSTEAD = "tree files are looked at before each query; /proc/sys/fs/inotify has the limits"
+_INSTEAD = "tree files are looked at before each question; /proc/sys/fs/inotify has the limits"
 _NEVER_MS = 3_600_000  # how long a wait for changes lasts before it is begun again
 
 

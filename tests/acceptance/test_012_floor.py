@@ -160,7 +160,7 @@ async def test_a_tool_of_the_tree_that_ignores_its_cancellation_does_not_hold_up
         took_s = time.perf_counter() - before
         release.set()
     assert answered.reason == "user_cancelled"
-    assert answered.results[0].tool_result == "Cancelled: the query was stopped before this call had ended."
+    assert answered.results[0].tool_result == "Cancelled: the run was stopped before this call had ended."
     assert took_s < 0.1 * slowness()
 
 

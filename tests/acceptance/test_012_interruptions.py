@@ -29,7 +29,7 @@ from tests.acceptance.harness import (
 
 TIME_MESSAGE = "Time limit reached (10/10 s). Saving partial response."
 TIME_SENTENCE = "Stopped: time limit reached (10 s)."
-CANCELLED = "Cancelled: the query was stopped before this call had ended."
+CANCELLED = "Cancelled: the run was stopped before this call had ended."
 
 
 async def never(_arguments: Mapping[str, Any]) -> ToolResult:

@@ -241,7 +241,7 @@ def test_every_segment_is_reported_with_the_reason_for_its_use():
     assert reasons["actions"] == (True, "second query type is 'action'")
     assert reasons["research"] == (False, "query type is 'code', not 'research'")
     assert reasons["summarization"] == (True, "history of 25,000 tokens is over 20,000")
-    assert reasons["error-recovery"] == (False, "the previous query met no tool errors")
+    assert reasons["error-recovery"] == (False, "the previous question met no tool errors")
 
 
 def test_the_tools_are_listed_in_the_given_order_with_names_and_arguments():

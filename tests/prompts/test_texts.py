@@ -81,7 +81,7 @@ def test_every_prompt_has_one_signal_for_an_offer_to_do_more_and_for_a_task_that
     )
     part = prompt.partition("2. `partial_answer`: ")[2].partition("\n")[0]
     assert "(if it is far too large for one: 6)" in part
-    assert "6. `delegation_recommended`: the task is far larger than this query's budget" in prompt
+    assert "6. `delegation_recommended`: the task is far larger than this question's budget" in prompt
 
 
 def test_a_change_of_source_code_is_proposed_and_asks_for_no_capability():

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OURS_S = 0.1
 """From a cancel or a limit to `done`, of our own making; the middle of several, since a busy machine adds its own."""
-CANCELLED = "Cancelled: the query was stopped before this call had ended."
+CANCELLED = "Cancelled: the run was stopped before this call had ended."
 TIME_MESSAGE = "Time limit reached (10/10 s). Saving partial response."
 TIME_SENTENCE = "Stopped: time limit reached (10 s)."
 HOLDS = [calls("search_code", query="zzhold", limit=limit) for limit in range(1, 6)]

@@ -66,8 +66,8 @@ def _report(tree: TreeDefinition, judging: Judge, count: int) -> str:
     lines += [f"Note: {one_line(f'{what}: {why}', longest=400)}" for what, why in judging.problems.items()]
     broken = sum(1 for judgment in judging.judgments if judgment.violated)
     rules = f"{len(judging.judgments)} rule{'s' if len(judging.judgments) != 1 else ''}"
-    queries = f"{count} recorded run{'s' if count != 1 else ''} of {tree.name!r}"
-    lines.append(f"{queries}, {rules}: {f'{broken} broken' if broken else 'none broken'}")
+    runs = f"{count} recorded run{'s' if count != 1 else ''} of {tree.name!r}"
+    lines.append(f"{runs}, {rules}: {f'{broken} broken' if broken else 'none broken'}")
     return "\n".join(lines)
 
 
@@ -78,7 +78,7 @@ def _judged(judgment: Judgment) -> list[str]:
         "undecided, because the record is gone": judgment.undecided,
         "calls refused": judgment.refused,
     }
-    words = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no queries"
+    words = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no runs"
     lines = [f"{judgment.rule.name}: {words}"]
     if judgment.violated:
         lines.append(f"  {one_line(judgment.rule.text, longest=500)}")

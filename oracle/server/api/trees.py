@@ -70,7 +70,7 @@ async def list_trees(parts: Parts, caller: CallerNow) -> Response:
     )
 
 
-@router.post("/compare", summary="Replay queries", response_model=TreeComparison, responses=refusals(404, 409))
+@router.post("/compare", summary="Replay runs", response_model=TreeComparison, responses=refusals(404, 409))
 async def compare_trees(request: Request, body: TreeReplay, parts: Parts, caller: OperatorNow) -> Response:
     """Replay the latest recorded queries on the present trees, and with a text in place.
 

@@ -350,7 +350,7 @@ def test_calls_beyond_the_limit_of_a_turn_are_neither_run_nor_asked_about(tmp_pa
 def test_a_cancel_answers_what_has_not_run(tmp_path):
     more = "events: [cancel: { at_s: 3 }]\ntools: { search_code: Found. }\n"
     played = writes(tmp_path, "[{ approve: once, after_s: 9 }]", [SEARCH, CALL], more=more)
-    assert results(played) == ["Found.", "Cancelled: the query was stopped before this call had ended."]
+    assert results(played) == ["Found.", "Cancelled: the run was stopped before this call had ended."]
     assert [chunk.interrupt.status for chunk in of(played, Answered)] == ["withdrawn"]
 
 

@@ -151,7 +151,7 @@ describe("stateOf", () => {
     ["a call without a result", [], "running"],
     ["a call with a result", [result("a")], "done"],
     ["a call that failed", [result("a", "no such file", true)], "error"],
-    ["a call that was refused", [result("a", "Not run: the query has ended.", true)], "not-run"],
+    ["a call that was refused", [result("a", "Not run: work on this question has ended.", true)], "not-run"],
   ])("%s", (_, results, state) => {
     const [part] = addChunks(NO_ANSWER, numbered(call("a"), ...results)).parts;
     expect(part?.kind === "call" && stateOf(part)).toBe(state);
