@@ -31,5 +31,7 @@ def demo(*, port: int, no_open: bool) -> int:
         if name.startswith(("ORACLE_", "ANTHROPIC_")):
             del os.environ[name]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the service has a handler of its own
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # the terminal is closed; under nohup it is ignored
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="oracle-demo-") as folder:
         return int(imported("oracle.features.demo.serving:serve")(Path(folder), port=port, opens=not no_open))

@@ -54,7 +54,7 @@ def get(url, body=None):
         return json.load(response)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=str)
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
 def test_the_demo_shows_ten_runs_answers_offline_and_leaves_nothing(how, tmp_path):
     with started(tmp_path, ORACLE_LLM="anthropic", ORACLE_MODLE="x", ANTHROPIC_API_KEY="k") as (process, url):
         listed = get(f"{url}/api/runs?limit=50")["runs"]
