@@ -188,9 +188,9 @@ def _checked_model(name: str | None, settings: Settings) -> str | None:
     if not name.strip():
         raise CommandError("--model needs the name of a model, not an empty text")
     if not uses_provider(settings):
+        ways = f"ORACLE_MODEL={name}" if "/" in name else "ANTHROPIC_API_KEY (and ORACLE_LLM=anthropic or auto)"
         raise CommandError(
-            f"--model {name!r} needs the provider, but the embedded model answers; "
-            "set ANTHROPIC_API_KEY (and ORACLE_LLM=anthropic or auto), or leave --model out"
+            f"--model {name!r} needs its provider, but the embedded model answers; set {ways}, or leave --model out"
         )
     if not settings.allows_model(name):
         known = ", ".join(dict.fromkeys((settings.model, *settings.models)))

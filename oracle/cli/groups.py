@@ -16,8 +16,8 @@ class SuggestingGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The command named by the first argument; an unknown one is a `click.UsageError`."""
         known = self.list_commands(ctx)
-        hint = did_you_mean(args[0], known)
-        if hint and args[0] not in known:
+        if args[0] not in known and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], known) or f"there are {', '.join(known)}"
             ctx.fail(f"No such command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
 

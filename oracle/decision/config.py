@@ -124,5 +124,5 @@ def _explain(error: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     if error["type"] != "extra_forbidden":
         return str(error["msg"])
     field = str(error["loc"][0])
-    hint = did_you_mean(field, AgentConfig.model_fields) or f"fields are {', '.join(AgentConfig.model_fields)}"
+    hint = did_you_mean(field, AgentConfig.model_fields) or f"there are {', '.join(AgentConfig.model_fields)}"
     return f"there is no limit {field!r}; {hint}"

@@ -292,7 +292,10 @@ async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         refused = ServiceLostError if isinstance(error, httpx2.TransportError) else CommandError
-        raise refused(f"the service at {client.base_url} cannot be read: {one_line(str(error))}") from None
+        problem = f"the service at {client.base_url} cannot be read: {one_line(str(error))}"
+        if isinstance(error, httpx2.ConnectError):
+            problem += "; start one with `oracle serve`, or name another with --url"
+        raise refused(problem) from None
     except (ValueError, KeyError) as error:
         problem = f"{type(error).__name__}: {one_line(str(error))}"
         raise CommandError(f"the answer is not from an Oracle service ({problem}); check --url") from None

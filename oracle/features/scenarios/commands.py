@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bt_runtime import TreeFileError, TreeLibrary
+from bt_runtime.text.phrases import listed
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.output_file import OUTPUT, write_new_file
@@ -52,7 +53,8 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
             raise CommandError(f"there is no file or folder {str(path)!r}")
     files = list(scenario_files(paths or map(shortest, folders_beside(library.folders))))
     if not files:
-        raise CommandError("there are no scenario files; see docs/testing.md")
+        where = listed([str(path) for path in paths]) if paths else "the folders of trees"
+        raise CommandError(f"there are no scenario files in {where}; see docs/testing.md")
     suite = Suite(library)
     with ProgressLine() as progress:
         results = list(_played(suite, files, progress, update=update, is_silent=as_json))

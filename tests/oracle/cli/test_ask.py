@@ -92,7 +92,14 @@ def test_an_argument_that_is_not_utf_8_is_refused(oracle):
         (["--vault", "none"], "--vault or ORACLE_VAULT_DIR"),
         (["--vault", "a-file"], "--vault or ORACLE_VAULT_DIR"),
         (["--project", "a-file"], "--project or ORACLE_PROJECT_DIR"),
-        (["--model", "claude-haiku-5-5"], "needs the provider, but the embedded model answers"),
+        (
+            ["--model", "claude-haiku-5-5"],
+            "needs its provider, but the embedded model answers; set ANTHROPIC_API_KEY (and",
+        ),
+        (
+            ["--model", "ollama/qwen3:8b"],
+            "the embedded model answers; set ORACLE_MODEL=ollama/qwen3:8b, or leave --model",
+        ),
         (["--model", ""], "--model needs the name of a model"),
     ],
 )

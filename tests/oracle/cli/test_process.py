@@ -235,7 +235,7 @@ def test_without_a_command_the_help_is_shown(oracle):
 def test_an_unknown_command_is_reported(oracle):
     ran = oracle("aks")
     assert ran.code == 2
-    assert "No such command 'aks'" in ran.err
+    assert "No such command 'aks'; there are ask, serve, pending, runs, trees, features, plugins, " in ran.err
 
 
 def test_the_entry_is_the_console_script():

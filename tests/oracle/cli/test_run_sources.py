@@ -211,7 +211,7 @@ async def test_an_address_that_is_none_is_refused_without_its_password(url):
 async def test_a_service_that_cannot_be_reached_or_is_another_one_says_so(start, monkeypatch):  # noqa: F811
     monkeypatch.setenv("ORACLE_TOKEN", "a-token-0123456789")
     async with open_service("http://127.0.0.1:9") as source:
-        with pytest.raises(CommandError, match="cannot be read") as refused:
+        with pytest.raises(CommandError, match=r"cannot be read: .*; start one with `oracle serve`") as refused:
             await source.list(RunFilter(), limit=1)
     assert "a-token" not in str(refused.value)
     service = await start()

@@ -52,6 +52,12 @@ def test_a_failure_is_shown_with_its_line_and_what_happened(oracle, trees):
     assert lines[-1] == "1 scenario: 0 passed, 1 failed"
 
 
+def test_folders_without_scenarios_are_named(oracle, trees):
+    ran = oracle("trees", "test", "my-trees")
+    assert ran.code == 1
+    assert ran.err == "Error: there are no scenario files in my-trees; see docs/testing.md\n"
+
+
 def test_the_trees_beside_a_file_are_the_ones_that_are_tested(oracle, trees):
     own = (FOLDER / "follow_signal.yaml").read_text().replace("    - stop: completed\n", "    - stop: stuck\n")
     (trees / "follow_signal.yaml").write_text(own)

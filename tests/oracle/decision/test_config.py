@@ -72,7 +72,7 @@ def test_decision_03_camel_case_is_read_and_snake_case_written(camel: str) -> No
 def test_decision_03_unknown_fields_are_an_error_with_the_nearest_name() -> None:
     with pytest.raises(ConfigError, match="there is no limit 'max_iteration'; did you mean 'max_iterations'"):
         AgentConfig().with_limits({"max_iteration": 3})
-    with pytest.raises(ConfigError, match="there is no limit 'colour'; fields are max_iterations, soft_warning"):
+    with pytest.raises(ConfigError, match="there is no limit 'colour'; there are max_iterations, soft_warning"):
         AgentConfig().with_limits({"colour": 3})
 
 
