@@ -142,7 +142,7 @@ _EMPTY_SEARCHES = "Searches that found nothing."
 _STRATEGIES = "Strategies of the fallback that were tried, in order."
 _SINCE_STRATEGY = "Tool calls run since the last strategy of the fallback."
 _PENDING_CALLS = "Tool calls of the last turn without a result: maps with `tool` and `arguments`."
-_REFUSALS = "Tool calls of the model that a person refused or nobody approved in time, repeated ones too."
+_REFUSED_BY_PEOPLE = "Tool calls of the model that a person refused or nobody approved in time, repeated ones too."
 _PENDING_WRITES = "Names of the tools in `pending_calls` that write."
 _TIME_LIMIT = "The time limit of the run in seconds."
 _SECONDS_LEFT = "Whole seconds left, as of the agent's last step."
@@ -263,7 +263,7 @@ AGENT_KEYS: tuple[Key, ...] = (
     replace(_one_of(get_args(FaultKind), "model_fault", _MODEL_FAULT, _fault_kind), on_demand=True),
     AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
     AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
-    replace(_count("refusals", _REFUSALS, lambda run: run.part(People.of).refused), on_demand=True),
+    replace(_count("refused_by_people", _REFUSED_BY_PEOPLE, lambda run: run.part(People.of).refused), on_demand=True),
     AgentKey("time_limit", "float", 0.0, _TIME_LIMIT, least=0, read=lambda run: run.state.time_limit_s, on_demand=True),
     AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
     Key(ANSWERS, "map", None, _ANSWERS, read_only=True, deliverable=True),

@@ -15,7 +15,7 @@ LAGGING: Mapping[str, None] = dict.fromkeys(
         *("turn_left", "sources", "tools_tried", "turn_limit", "groups_tried", "groups_found", "dry_turns"),
         *("refused_calls", "untried_tools", "failed_tools", "empty_searches", "may_be_supplied"),
         *("repetitions", "errors_in_a_row", "calls_since_strategy"),
-        *("pending_calls", "pending_writes", "refusals", "seconds_left", "time_limit"),
+        *("pending_calls", "pending_writes", "refused_by_people", "seconds_left", "time_limit"),
     )
 )
 """Keys that another node than the one that has changed them may publish."""

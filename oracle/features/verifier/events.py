@@ -59,7 +59,7 @@ INTENTS: Final[dict[str, str]] = {
 
 _OVERLOADED = ModelFault("provider_overloaded", "The language model is overloaded. Please try again.")
 _CONFIDENT: Final = 0.9
-_ABOUT_CALLS: Final = frozenset({"tools_tried", "pending_calls", "pending_writes", "refusals"})
+_ABOUT_CALLS: Final = frozenset({"tools_tried", "pending_calls", "pending_writes", "refused_by_people"})
 """Keys by which a tree tells calls of different tools apart."""
 
 

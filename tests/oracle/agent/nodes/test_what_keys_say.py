@@ -64,11 +64,11 @@ def test_a_call_that_a_person_refuses_is_neither_tried_nor_an_error(tmp_path, de
     assert played.tool_runs == ()
 
 
-def test_refusals_counts_the_calls_of_the_model_that_were_not_approved(tmp_path):
+def test_refused_by_people_counts_the_calls_of_the_model_that_were_not_approved(tmp_path):
     write, other = "vault_write: { path: a.md, body: One. }", "vault_write: { path: b.md, body: One. }"
-    seen = "run_tools: { approve: [vault_write] }, set: { seen: 'seen + [refusals]' }"
+    seen = "run_tools: { approve: [vault_write] }, set: { seen: 'seen + [refused_by_people]' }"
     asks = "force_success: { approve: { message: May it?, child: { set: { text: \"'done'\" } } } }"
-    nodes = f"force_success: {{ offer_tools: [vault_write] }}, {asks}, set: {{ seen: '[refusals]' }}"
+    nodes = f"force_success: {{ offer_tools: [vault_write] }}, {asks}, set: {{ seen: '[refused_by_people]' }}"
     played = play(
         tmp_path,
         f"{nodes}{''.join(f', llm_turn, {seen}' for _ in range(3))}, llm_turn: {{ tools: false }}, stop: completed",

@@ -298,7 +298,9 @@ def test_a_rule_that_asks_for_approvals_is_proven_where_a_person_is_asked(policy
 
 @pytest.mark.parametrize(("most", "verdict"), [(2, "refuted"), (3, "proven")])
 def test_a_rule_about_how_often_people_refuse_counts_the_turns_in_which_they_can(most, verdict):
-    tree = APPROVED.replace("{ tool: vault_write, where: WHERE }", f"{{ key: refusals, where: value > {most} }}")
+    tree = APPROVED.replace(
+        "{ tool: vault_write, where: WHERE }", f"{{ key: refused_by_people, where: value > {most} }}"
+    )
     assert verified(tree.replace("POLICY", "vault_write"), turns=3).result("rule write_once").verdict == verdict
 
 
