@@ -69,6 +69,17 @@ _CODE_SIGNS: dict[str, re.Pattern[str]] = {
 }
 
 
+_MARKS: dict[str, tuple[str, ...]] = {
+    "trace": ("Traceback", "line ", "(", "exit ", "segfault", "SIG", "panicked", "goroutine", "core dumped", ":"),
+    "call": ("(",),
+    "snake": ("_",),
+    "source_path": (".", "/", "file"),
+    "flag": ("--",),
+    "route": ("/",),
+}
+"""By sign: a text without any of these has none of its kind of code, and most texts need no search by its pattern."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextSegment:
     """A sentence or clause.
@@ -175,6 +186,8 @@ def _set_code_apart(text: str, is_public: Callable[[str], bool], signs: set[str]
     is_shouted = letters > 0 and sum(map(str.isupper, text)) > 0.7 * letters
     for sign, pattern in _CODE_SIGNS.items():
         if is_shouted and sign in {"error_name", "camel"}:
+            continue
+        if sign in _MARKS and not any(mark in text for mark in _MARKS[sign]):
             continue
         text = _set_apart(text, pattern, sign, IDENTIFIER, signs, identifiers, is_public)
     return text

@@ -6,11 +6,11 @@ command to a first but not to a question.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from bt_runtime.text.data import dataclass
 from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Text, TextSegment, take_apart, word_set
 from oracle.domains.code.lexicon.lookup import (
-    Lexicon,
     Match,
     load_courtesies,
     load_heads,
@@ -167,7 +167,7 @@ def read(text: str) -> MessageReading:
 
 def _sentence(segment: TextSegment) -> Sentence:
     lexicon = load_lexicon()
-    tokens = _known_tokens(segment.tokens, lexicon)
+    tokens = _known_tokens(segment.tokens)
     matches = tuple(lexicon.matches(tokens))
     skip = _courtesy_length(tokens)
     question = _question(tokens, skip)
@@ -198,21 +198,28 @@ def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequ
     return len(tokens)
 
 
-def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+@cache
+def _beginnings() -> frozenset[str]:
+    """The words of what may begin a sentence: commands, courtesies, questions."""
+    return frozenset().union(*(each().words for each in (load_heads, load_courtesies, load_question_words)))
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    return _beginnings() | load_lexicon().words | _PLACEHOLDERS | {COMMA}
+
+
+def _known_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     """Split compounds that are not a known word as a whole, and correct misspellings."""
-    heads, courtesies, asks = load_heads(), load_courtesies(), load_question_words()
+    lexicon, heads, words = load_lexicon(), load_heads(), _known_words()
     known: list[str] = []
     for token in tokens:
-        if (
-            token in _PLACEHOLDERS
-            or token == COMMA
-            or any(words.knows(token) for words in (lexicon, heads, courtesies, asks))
-        ):
+        if token in words:
             known.append(token)
             continue
         parts = [word for part in _split(token) if part for word in lexicon.words_inside(part)]
         for part in parts:
-            is_known = any(words.knows(part) for words in (heads, courtesies, asks))
+            is_known = part in _beginnings()
             corrected = part if is_known else lexicon.corrected(part)
             if corrected == part and not is_known:
                 verb = heads.corrected(part)

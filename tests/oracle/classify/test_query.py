@@ -95,6 +95,35 @@ def test_a_name_of_our_own_is_a_piece_of_code(name):
     assert read(f"Is {name} any good?").text.signs
 
 
+@pytest.mark.parametrize(
+    ("sign", "text"),
+    [
+        ("trace", "Traceback (most recent"),
+        ("trace", "    at app.run (main.js)"),
+        ("trace", "it is line 12"),
+        ("trace", "exit status 1"),
+        ("trace", "a segfault"),
+        ("trace", "SIGKILL"),
+        ("trace", "panicked at"),
+        ("trace", "goroutine 7"),
+        ("trace", "core dumped"),
+        ("trace", "main.rs:12"),
+        ("call", "connect(retries)"),
+        ("snake", "max_retries"),
+        ("snake", "__init__"),
+        ("source_path", "server.py"),
+        ("source_path", "src/server"),
+        ("source_path", "the Dockerfile"),
+        ("source_path", ".env"),
+        ("flag", "--verbose"),
+        ("route", "GET /health"),
+        ("route", "/v1/runs"),
+    ],
+)
+def test_each_form_of_code_has_its_sign(sign, text):
+    assert sign in read(f"look\n{text}\nwhy").text.signs
+
+
 def needs(text):
     return set(classify_query(text).sources)
 

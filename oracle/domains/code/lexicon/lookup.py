@@ -42,6 +42,8 @@ class Lexicon:
     phrases: dict[str, frozenset[str]] = field(default_factory=dict)
     prefixes: dict[str, frozenset[str]] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
+    sizes: dict[str, list[int]] = field(default_factory=dict)
+    """The lengths of the prefixes by their first letters, longest first."""
     longest_by_first: dict[str, int] = field(default_factory=dict)
     deletions: dict[str, str] = field(default_factory=dict)
     unspaced: re.Pattern[str] | None = None
@@ -64,11 +66,13 @@ class Lexicon:
         self.longest_by_first[first] = max(len(tokens), self.longest_by_first.get(first, 1))
 
     def close(self) -> None:
-        """Index misspellings; to be called once, after the last `add`."""
+        """Index prefixes and misspellings; to be called once, after the last `add`."""
         for word in sorted(self.words):
             if len(word) >= MIN_FUZZY_CHARS and word.isalpha():
                 for shorter in _deletions(word):
                     self.deletions.setdefault(shorter, word)
+        for size, start in sorted({(len(prefix), prefix[:MIN_PREFIX_CHARS]) for prefix in self.prefixes}, reverse=True):
+            self.sizes.setdefault(start, []).append(size)
         inside = sorted((word for word in self.words if is_unspaced(word)), key=lambda word: (-len(word), word))
         self.unspaced = re.compile("|".join(map(re.escape, inside))) if inside else None
 
@@ -78,10 +82,6 @@ class Lexicon:
             return [token]
         found = self.unspaced.findall(token)
         return [*found, rest] if (rest := self.unspaced.sub("", token)) else found
-
-    def knows(self, token: str) -> bool:
-        """Whether a token occurs in any phrase as it is."""
-        return token in self.words
 
     def is_product(self, word: str) -> bool:
         """Whether a folded word is the name of a public product."""
@@ -132,7 +132,7 @@ class Lexicon:
         return None
 
     def _prefix(self, phrase: str) -> frozenset[str] | None:
-        for size in range(min(len(phrase), 40), MIN_PREFIX_CHARS - 1, -1):
+        for size in self.sizes.get(phrase[:MIN_PREFIX_CHARS], ()):
             tags = self.prefixes.get(phrase[:size])
             if tags is not None:
                 return tags
@@ -141,7 +141,7 @@ class Lexicon:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is written in a script without spaces, or folded Korean."""
-    return any(char >= _FIRST_UNSPACED for char in word)
+    return not word.isascii() and any(char >= _FIRST_UNSPACED for char in word)
 
 
 def _deletions(word: str) -> list[str]:
