@@ -166,6 +166,11 @@ class TreeDefinition:
         return sizes
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its nodes; shared by all runs."""
+        return frozenset(node.kind for node in self.root.walk())
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names of the blackboard keys; shared by all runs."""
         return frozenset(self.keys)

@@ -291,7 +291,11 @@ def _readers_of(changed: tuple[bool, ...]) -> Readers:
 
 def demanded(definition: TreeDefinition) -> Readers:
     """The keys that are published because the files of the tree name them."""
-    texts = definition.texts.values()
+    return _demanded_in(tuple(definition.texts.values()))
+
+
+@lru_cache(maxsize=64)
+def _demanded_in(texts: tuple[str, ...]) -> Readers:
     return tuple(reader for reader in _ON_DEMAND if any(reader[0] in text for text in texts))
 
 

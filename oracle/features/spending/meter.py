@@ -25,7 +25,7 @@ from oracle.core.errors import OperatorError, UserError
 from oracle.core.features import features
 from oracle.core.loading import imported
 from oracle.decision import AgentConfig
-from oracle.features.spending.guard import SpendBudgetSettings
+from oracle.features.spending.guard import SpendBudget, SpendBudgetSettings
 from oracle.features.spending.keys import QUERY_COST, SPEND_STATE, STATES
 from oracle.features.spending.limits import NANO, Limit, Limits, Plan, PlanFields, Span, Unit, read_limits
 from oracle.features.spending.table import Spent, adding, digest, setting_of, spent
@@ -262,6 +262,8 @@ def _asks_for_cost(tree: TreeDefinition) -> bool:
 
 
 def _limits_money(tree: TreeDefinition) -> bool:
+    if SpendBudget.kind.name not in tree.kinds:
+        return False
     return any(isinstance(each.settings, SpendBudgetSettings) and each.settings.money for each in tree.nodes())
 
 
