@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, fields, is_dataclass
 from typing import Any, TypeVar, dataclass_transform
 
 import orjson
@@ -27,7 +27,7 @@ _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def to_json(value: Any) -> bytes:  # noqa: ANN401  JSON data
-    """`value` as compact UTF-8 JSON.
+    """`value` as compact UTF-8 JSON; of a dataclass an object with its fields.
 
     A lone surrogate (a model or a tool may bring one) becomes U+FFFD, character by character, so that texts that were
     equal when joined stay equal. Numbers that JSON cannot express become `null`.
@@ -74,4 +74,6 @@ def _readable(digits: str) -> int | None:
 def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
         return dict(value)
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
     raise TypeError(f"a {type(value).__name__} is no JSON data")

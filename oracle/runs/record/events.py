@@ -441,7 +441,7 @@ _DECODERS: Final[Mapping[str, Callable[[bytes], LogEvent]]] = {
 """Of the kinds that refer to no other event."""
 _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
     Opened: Opened.to_json,
-    TurnRequested: lambda event: to_json(asdict(event.request)),
+    TurnRequested: lambda event: to_json(event.request),
     ChunkSent: lambda event: write_chunk(event.chunk),
     TurnFinished: lambda event: encode_outcome(event.outcome),
     ToolFinished: lambda event: encode_outcome(event.outcome),
@@ -450,9 +450,9 @@ _ENCODERS: Final[Mapping[type[LogEvent], Callable[[Any], bytes]]] = {
     SignalRead: lambda event: to_json(event.signal.to_json()),
     RuleBroken: lambda event: to_json(event.breach.to_json()),
     Debugged: Debugged.to_json,
-    Intended: lambda event: to_json(asdict(event)),
+    Intended: to_json,
     Resumed: lambda event: to_json(asdict(event)),
-    RunEnded: lambda event: to_json(asdict(event)),
+    RunEnded: to_json,
 }
 
 

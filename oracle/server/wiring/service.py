@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -123,7 +123,7 @@ async def _store(settings: Settings, metrics: Metrics) -> AsyncIterator[Store]:
     opening = open_store(
         settings.database_address,
         worker=worker_name(),
-        observe=lambda figures: metrics.commit(**asdict(figures)),
+        observe=lambda each: metrics.commit(events=each.events, queue_s=each.queue_s, commit_s=each.commit_s),
         webhook_urls=getattr(settings, "webhook_urls", ()),
     )
     async with opening as store:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bt_runtime.text.data import dataclass
 from oracle.core.encoding import from_json, scrub, to_json
 
 any_text = st.text(st.characters(codec=None, categories=None))
@@ -44,6 +45,17 @@ def test_what_a_model_may_write_as_arguments_is_written_again(text):
 def test_numbers_that_json_cannot_say_are_null_also_beside_large_ones():
     assert from_json(to_json([1e999, float("nan"), 10**30, "NaN"])) == [None, None, 1e30, "NaN"]
     assert from_json(to_json([10**308, -(10**400), "9" * 400])) == [None, None, "9" * 400]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    name: str
+    words: tuple[str, ...]
+
+
+@given(any_text)
+def test_a_dataclass_is_an_object_of_its_fields_whatever_its_texts_hold(text):
+    assert to_json(Named(text, ("a", text))) == to_json({"name": text, "words": ["a", text]})
 
 
 def test_what_is_no_json_data_is_refused():
