@@ -171,16 +171,12 @@ class Committer:
             Exception: nothing was written, or the outcome is not known (the next call asks for it).
         """
         self._dialect.check()
-        with self._database.write_engine.connect() as connection:
-            try:
-                if self._doubt is not None and self._doubt[2] is not entries:
-                    self._doubt = None  # the store is being closed, and their callers have got an error
-                if self._doubt is not None and (group := self._resolve(connection, *self._doubt[:2])) is not None:
-                    return group
-                return self._commit(connection, entries, one_by_one=one_by_one)
-            except Exception:
-                self._dialect.discard(connection)
-                raise
+        with self._database.writing() as connection:
+            if self._doubt is not None and self._doubt[2] is not entries:
+                self._doubt = None  # the store is being closed, and their callers have got an error
+            if self._doubt is not None and (group := self._resolve(connection, *self._doubt[:2])) is not None:
+                return group
+            return self._commit(connection, entries, one_by_one=one_by_one)
 
     def _commit(self, connection: Connection, entries: Sequence[Entry], *, one_by_one: bool) -> Group:
         group = Group()

@@ -312,7 +312,7 @@ async def test_a_full_disk_is_waited_out(file_store: Store) -> None:
     log = await begun(store)
 
     def set_pages(number: int) -> None:
-        with store.database.write_engine.connect() as connection:
+        with store.database.writing() as connection:
             connection.exec_driver_sql(f"PRAGMA max_page_count={number}")
 
     set_pages(1)  # means: no more than there are
