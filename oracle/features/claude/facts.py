@@ -1,8 +1,7 @@
 """What the provider documents about each Claude model, and how a request asks it to think.
 
-Sources (platform.claude.com): "Thinking", "Extended thinking", "Effort", "Mid-conversation system messages", "Prompt
-caching" (minimum lengths), "Models overview" (output limits), "Errors" (prefill), "Preserved thinking" and "What's new"
-of each model.
+Sources (platform.claude.com): "Thinking", "Extended thinking", "Effort", "Mid-conversation system messages", "Models
+overview" (output limits), "Preserved thinking" and "What's new" of each model.
 
 How to ask for thinking differs by generation, and the wrong parameter is a 400. As the provider documents it
 (platform.claude.com, "Troubleshooting thinking" and "Prefix checks on thinking blocks"):
@@ -27,7 +26,6 @@ from oracle.llm.protocol import MIN_THINKING_TOKENS
 Version = tuple[int, int]
 
 _NAME = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?![\d.])")
-_ALL_EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _ANY_THINKING = frozenset({"enabled", "adaptive", "disabled", "between_tools"})
 _ALWAYS_THINKING = frozenset({"fable", "mythos"})
 
@@ -39,42 +37,33 @@ class ModelFacts:
     Args:
         thinking: the accepted values of `thinking.type`.
         thinks_unasked: whether the model thinks when `thinking` is left out.
-        efforts: the accepted values of `output_config.effort`; empty if there are none.
-        forced_tools: whether `tool_choice` may be `any` or `tool` while the model does not think.
-        prefill: whether the last message may be the assistant's.
         binds_thinking: whether a thinking block is valid only after the same system prompt, tools and messages
             ("Preserved thinking").
-        keeps_thinking: whether thinking of earlier turns stays in the context after the next user message.
         max_output_tokens: the largest accepted `max_tokens`.
-        least_cached_tokens: shorter prefixes are not cached; no error reports it.
         system_messages: whether a conversation may have system messages after its beginning.
     """
 
     thinking: frozenset[str]
     thinks_unasked: bool
-    efforts: tuple[str, ...]
-    forced_tools: bool
-    prefill: bool
     binds_thinking: bool
-    keeps_thinking: bool
     max_output_tokens: int
-    least_cached_tokens: int
     system_messages: bool
 
 
 UNKNOWN = ModelFacts(
     thinking=_ANY_THINKING,
     thinks_unasked=False,
-    efforts=_ALL_EFFORTS,
-    forced_tools=True,
-    prefill=False,
     binds_thinking=True,
-    keeps_thinking=True,
     max_output_tokens=128_000,
-    least_cached_tokens=1024,
     system_messages=False,
 )
 """The facts for a name without a version: the strictest rules that do not depend on one."""
+
+
+def family_and_version(model: str) -> tuple[str, Version] | None:
+    """`("opus", (4, 7))`; `None` if the name contains no version."""
+    found = _NAME.search(model)
+    return None if found is None else (found[1], (int(found[2]), int(found[3] or 0)))
 
 
 def model_facts(model: str) -> ModelFacts:
@@ -86,20 +75,15 @@ def model_facts(model: str) -> ModelFacts:
     Returns:
         `UNKNOWN` if the name contains no version.
     """
-    found = _NAME.search(model)
-    if found is None:
+    named = family_and_version(model)
+    if named is None:
         return UNKNOWN
-    family, version = found[1], (int(found[2]), int(found[3] or 0))
+    family, version = named
     return ModelFacts(
         thinking=_thinking(family, version),
         thinks_unasked=version >= (5, 0),
-        efforts=_efforts(family, version),
-        forced_tools=version <= (5, 0),
-        prefill=version < (4, 6),
         binds_thinking=version > (5, 0),
-        keeps_thinking=version >= ((4, 5) if family == "opus" else (4, 6)),
         max_output_tokens=128_000 if version >= (5, 0) or (family == "opus" and version >= (4, 6)) else 64_000,
-        least_cached_tokens=_least_cached(family, version),
         system_messages=version > (5, 0) or (version >= (4, 8) and family not in ("sonnet", "haiku")),
     )
 
@@ -115,24 +99,6 @@ def _thinking(family: str, version: Version) -> frozenset[str]:
     if family == "sonnet" and version > (5, 0):
         return frozenset({"adaptive", "between_tools"})
     return frozenset({"adaptive", "disabled"})
-
-
-def _efforts(family: str, version: Version) -> tuple[str, ...]:
-    """Source: "Effort", the levels: Opus 4.5 introduced it, 4.6 added `max`, Opus 4.7 added `xhigh`."""
-    if version < (4, 6):
-        return _ALL_EFFORTS[:3] if family == "opus" and version == (4, 5) else ()
-    return (*_ALL_EFFORTS[:3], "max") if version < (4, 7) else _ALL_EFFORTS
-
-
-def _least_cached(family: str, version: Version) -> int:
-    """Source: "Prompt caching", cache limitations: the minimum is not monotonic across generations."""
-    if version > (5, 0) or (version == (5, 0) and family != "sonnet"):
-        return 512
-    if version == (4, 7):
-        return 2048
-    if (family == "opus" and version in ((4, 5), (4, 6))) or (family == "haiku" and version == (4, 5)):
-        return 4096
-    return 1024
 
 
 HIGH_EFFORT_TOKENS = 8192

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bt_runtime.text import estimate_tokens
-from oracle.features.claude.facts import model_facts
 from oracle.llm.blocks import THINKING
+from tests.support.provider.models import documented
 from tests.support.provider.request import (
     Body,
     blocks_of,
@@ -100,7 +100,7 @@ class PromptCache:
         positions = list(_positions(body, workspace))
         marks = [index for index, position in enumerate(positions) if position.ttl is not None]
         hit = max((self._find(positions, mark) for mark in marks), default=-1)
-        least = model_facts(str(body.get("model"))).least_cached_tokens
+        least = documented(body.get("model")).least_cached_tokens
         written = [index for index in marks if index > hit and positions[index].tokens >= least]
         whole = positions[-1].tokens if positions else 0
         read = positions[hit].tokens if hit >= 0 else 0
@@ -168,7 +168,7 @@ def _level(place: str, block: Body) -> Level:
 def _forgotten_thinking(body: Body) -> set[str]:
     """The places of thinking that leaves the context of older models with the next user message."""
     messages = body.get("messages") or ()
-    if model_facts(str(body.get("model"))).keeps_thinking:
+    if documented(body.get("model")).keeps_thinking:
         return set()
     last = max((index for index, message in enumerate(messages) if _is_user_message(message)), default=0)
     return {place for place, block in message_blocks(messages[:last]) if block.get("type") in THINKING}

@@ -201,7 +201,7 @@ def final_message(request: Request) -> Iterator[str]:
         return
     index, blocks = len(messages) - 1, blocks_of(messages[-1])
     is_paused = any(block.get("type") in _FROM_SERVER for block in blocks)
-    if not is_paused and not (request.facts.prefill and request.thinking_type == "disabled"):
+    if not is_paused and not (request.documented.prefill and request.thinking_type == "disabled"):
         yield "This model does not support assistant message prefill. The conversation must end with a user message."
     if not is_paused and blocks and str(blocks[-1].get("text", "")) != str(blocks[-1].get("text", "")).rstrip():
         yield "messages: final assistant content cannot end with trailing whitespace"

@@ -8,6 +8,7 @@ from typing import Any
 
 from oracle.features.claude.facts import ModelFacts
 from oracle.llm.blocks import THINKING
+from tests.support.provider.models import Documented, documented
 
 Body = Mapping[str, Any]
 
@@ -50,6 +51,11 @@ class Request:
     facts: ModelFacts
     has_system_messages: bool = True
     has_diagnostics: bool = True
+
+    @property
+    def documented(self) -> Documented:
+        """What else is known about the requested model."""
+        return documented(self.body.get("model"))
 
     @property
     def takes_system_messages(self) -> bool:

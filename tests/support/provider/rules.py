@@ -176,7 +176,7 @@ def _output_config(request: Request) -> Iterator[str]:
     if (form := config.get("format")) is not None:
         yield from _format(form)
     effort = config.get("effort")
-    if effort is not None and effort not in request.facts.efforts:
+    if effort is not None and effort not in request.documented.efforts:
         yield f"output_config.effort: {effort!r} is not supported by this model"
     elif effort in ("xhigh", "max") and request.thinking_type in ("disabled", "between_tools"):
         yield f'"thinking.type.{request.thinking_type}" is not supported at effort {effort!r}.'

@@ -68,5 +68,5 @@ def tool_choice(request: Request) -> Iterator[str]:
         yield f"Tool '{choice.get('name')}' not found in provided tools"
     elif kind in ("any", "tool") and request.thinking_type in ("enabled", "adaptive", "between_tools"):
         yield "Thinking may not be enabled when tool_choice forces tool use."
-    elif kind in ("any", "tool") and not request.facts.forced_tools:
+    elif kind in ("any", "tool") and not request.documented.forced_tools:
         yield "Forced tool use is not supported for this model."

@@ -3,6 +3,7 @@
 import pytest
 
 from oracle.features.claude.facts import BINDING_BETA, model_facts
+from tests.support.provider.models import documented
 from tests.support.provider.request import Request
 from tests.support.provider.rules import KNOWN_BETAS, RULES, complaint
 from tests.support.provider.signatures import Signer
@@ -506,7 +507,6 @@ def test_models_before_5_1_do_not_bind_thinking():
     ],
 )
 def test_models_differ_as_documented(model, thinking, least_cached, prefill):
-    facts = model_facts(model)
-    assert facts.thinking == thinking
-    assert facts.least_cached_tokens == least_cached
-    assert facts.prefill is prefill
+    assert model_facts(model).thinking == thinking
+    assert documented(model).least_cached_tokens == least_cached
+    assert documented(model).prefill is prefill
