@@ -23,6 +23,7 @@ from bt_runtime.text.data import dataclass
 from oracle.agent.nodes.events import IS_APPROVED
 from oracle.agent.nodes.tool_calls import ApprovedCalls, RunToolsSettings
 from oracle.core.chunks import Closing, Content, Done, Failed
+from oracle.features.verifier.parts import STANDARD_TOOLS
 from oracle.features.verifier.reads import Reads
 from oracle.features.verifier.world import World
 from oracle.tools.protocol import READS, WRITES
@@ -228,8 +229,17 @@ def policies_of(definition: TreeDefinition) -> Iterator[ApprovedCalls]:
 
 
 def policy_tools(definition: TreeDefinition) -> tuple[str, ...]:
-    """The tools that these policies name, without the patterns."""
-    return tuple(dict.fromkeys(each.tool for each in policies_of(definition) if each.is_exact))
+    """The tools that these policies name; for a pattern without labels the tool that stands for what it covers."""
+    found = (each.tool if each.is_exact else _standing_for(each) for each in policies_of(definition))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _standing_for(policy: ApprovedCalls) -> str:
+    """A tool that a pattern covers, rather one that writes; empty for labels, which have tools of their own."""
+    if policy.writes or policy.after:
+        return ""
+    writing_first = sorted(STANDARD_TOOLS, key=lambda tool: not tool.writes)
+    return next((tool.name for tool in writing_first if policy.covers(tool.name)), "")
 
 
 def _names(definition: TreeDefinition, event_type: str) -> Iterator[str]:

@@ -296,12 +296,15 @@ def test_a_rule_that_asks_for_approvals_is_proven_where_a_person_is_asked(policy
     assert report.result("rule write_once").verdict == verdict
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(2, "refuted"), (3, "proven")])
-def test_a_rule_about_how_often_people_refuse_counts_the_turns_in_which_they_can(most, verdict):
+@pytest.mark.parametrize(
+    ("policy", "most", "verdict"),
+    [("vault_write", 2, "refuted"), ("vault_write", 3, "proven"), ("'vault_*'", 2, "refuted")],
+)
+def test_a_rule_about_how_often_people_refuse_counts_the_turns_in_which_they_can(policy, most, verdict):
     tree = APPROVED.replace(
         "{ tool: vault_write, where: WHERE }", f"{{ key: refused_by_people, where: value > {most} }}"
     )
-    assert verified(tree.replace("POLICY", "vault_write"), turns=3).result("rule write_once").verdict == verdict
+    assert verified(tree.replace("POLICY", policy), turns=3).result("rule write_once").verdict == verdict
 
 
 def test_a_story_says_what_a_person_decides():
