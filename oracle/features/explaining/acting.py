@@ -27,6 +27,8 @@ LIMITS: Final[Mapping[str, int]] = {"max_iterations": 50, "token_budget": 200_00
 """The user's, as high as they can be: what stops earlier is the tree."""
 _MOST_EVENTS: Final = 5_000
 """So much is kept of what happens in a query."""
+_CALLING: Final = ("read", "same", "write")
+"""How the names of moves begin that are answers where no tool is offered."""
 _SLOW_S: Final = 90.0
 _SAME: Final = {"reason": "there is more to read"}
 _ENOUGH: Final = SignalLine(type="context_sufficient", confidence=0.9)
@@ -40,6 +42,7 @@ class Actor:
 
     Args:
         asked_first: names and patterns of the tools that the tree has people approve; the model calls those first.
+        named: the tools that the tree names; the model calls those next.
         happened: what has come about of `Situation.needs`.
         writing: the names of the tools that write.
         made: how many turns were asked for.
@@ -47,6 +50,7 @@ class Actor:
 
     situation: Situation
     asked_first: Sequence[str]
+    named: frozenset[str]
     writing: frozenset[str]
     seen: list[object] = field(default_factory=list)
     happened: set[str] = field(default_factory=set)
@@ -58,8 +62,9 @@ class Actor:
         moves = self.situation.moves
         move = moves[min(self.made, len(moves) - 1)]
         self.made += 1
-        self.happened.add(move)
-        return MOVES[move](self, request)
+        turn = MOVES[move](self, request)
+        self.happened.add(move if turn.calls or not move.startswith(_CALLING) else "answer")
+        return turn
 
     def decide(self, interrupt: Interrupt) -> PersonDecides:
         """What the person of the situation decides, as far as that is possible here."""
@@ -96,19 +101,18 @@ class Actor:
         Args:
             request: has the tools that are offered.
             writes: whether it must be one that writes; `None`: one that the tree has people approve, or that writes.
-            again: with the same arguments as before.
+            again: with the same arguments each time.
         """
         tool = None if request.tool_choice == "none" else self._chosen(request.tools, writes)
         if tool is None:
-            self.happened -= {"read", "write", "same", "half", "write_or_read", "read_or_need"}
-            self.happened.add("answer")
             return MOVES["answer"](self, request)
-        arguments = _arguments(tool.input_schema, 1 if again else self.made)
+        arguments = _arguments(tool.input_schema, 0 if again else self.made)
         return Turn(text=f"{ON_THE_WAY}{self.made}.", calls=(ScriptedCall(tool.name, arguments),))
 
     def _chosen(self, offered: Sequence[ToolDefinition], writes: bool | None) -> ToolDefinition | None:  # noqa: FBT001
         shipped = shipped_tools()
         usable = [tool for tool in offered if not (tool.name in shipped and shipped[tool.name].is_server_side)]
+        usable.sort(key=lambda tool: tool.name not in self.named)
         writing = [tool for tool in usable if tool.name in self.writing]
         if writes is None:
             asked = [tool for tool in usable if any(fnmatchcase(tool.name, each) for each in self.asked_first)]
@@ -136,15 +140,19 @@ def _said(
     return move
 
 
-def _read_or_need(actor: Actor, request: ModelRequest) -> Turn:
+def _need_or_read(actor: Actor, request: ModelRequest) -> Turn:
     turn = actor.call(request, writes=False)
     return turn if turn.calls else MOVES["need"](actor, request)
+
+
+def _read_two(actor: Actor, request: ModelRequest) -> Turn:
+    one, other = (actor.call(request, writes=False, again=again) for again in (False, True))
+    return replace(one, calls=(*one.calls, *other.calls))
 
 
 MOVES: Final[Mapping[str, Callable[[Actor, ModelRequest], Turn]]] = {
     "answer": _said("context_sufficient"),
     "plain": _said(),
-    "say": _said(),
     "partial": _said("partial_answer"),
     "asks": _said(exactly=f"{FINAL}depends: which of the two files do you mean?"),
     "unsure": _said("context_sufficient", confidence=0.1),
@@ -166,13 +174,18 @@ MOVES: Final[Mapping[str, Callable[[Actor, ModelRequest], Turn]]] = {
     "same": lambda actor, request: actor.call(request, writes=False, again=True),
     "write": lambda actor, request: actor.call(request, writes=True),
     "write_or_read": lambda actor, request: actor.call(request, writes=None),
-    "read_or_need": _read_or_need,
-    "half": lambda actor, request: _costly(actor.call(request, writes=False), 0.55),
+    "need_or_read": _need_or_read,
+    "read_two": _read_two,
+    "read_to_55": lambda actor, request: _costly(actor.call(request, writes=False), 0.55),
+    "read_to_65": lambda actor, request: _costly(actor.call(request, writes=False), 0.65),
+    "read_to_80": lambda actor, request: _costly(actor.call(request, writes=False), 0.8),
+    "read_to_95": lambda actor, request: _costly(actor.call(request, writes=False), 0.95),
     "full": lambda actor, request: _costly(MOVES["need"](actor, request), 1.05),
     "down": lambda _, __: Turn(fault=_DOWN),
     "broken": _said(text=ON_THE_WAY, fault=_DOWN),
     "hang": _said(text=ON_THE_WAY, hang=True),
     "slow": _said("context_sufficient", delay_s=_SLOW_S),
+    "slow_need": _said("need_turn", text=ON_THE_WAY, delay_s=_SLOW_S),
 }
 """What the model can do in a turn."""
 
@@ -191,6 +204,6 @@ def _edited(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def _arguments(schema: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Arguments that fit a tool's schema, others for each number."""
     properties: Mapping[str, Any] = schema.get("properties") or {}
-    needed: Sequence[str] = schema.get("required") or tuple(properties)[:1]
+    needed: Sequence[str] = schema.get("required") or tuple(properties)[:1] or ("text",)
     found = {name: answers_to(properties.get(name) or {"type": "string"})[0] for name in needed}
     return {name: f"part{number}" if value == "an answer" else value for name, value in found.items()}

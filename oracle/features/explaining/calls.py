@@ -94,13 +94,10 @@ def try_explanation(ground: TrialGround, of: str, shown: str, seconds: float) ->
         "offered": table.offered,
         "rows": [_row(row, table, shown) for row in table.rows],
         "changes": [
-            {
-                "ids": change.row.ids,
-                "when": change.row.when,
-                "change": change.in_short,
+            change.to_json()
+            | {
                 "old": change.old and _row(change.old, old, shown),
                 "new": change.new and _row(change.new, table, shown),
-                "rules": change.rules,
             }
             for change in changes_of(old, table)
         ],

@@ -14,6 +14,7 @@ from oracle.features.explaining.writing import in_cell, named
 
 _MOST_RULES: Final = 3
 _MOST_PARTS: Final = 2
+_MOST_CASES: Final = 5
 _BEFORE: Final = {"tools": "the model was offered"}
 
 
@@ -40,11 +41,18 @@ class Change:
         assert row is not None  # noqa: S101  one of the two
         return row
 
+    @property
+    def when(self) -> str:
+        """Some of the situations, to follow the word "When"."""
+        cases = self.row.cases
+        more = len(cases) - _MOST_CASES
+        return Row(cases[:_MOST_CASES]).when + (f" (and in {more} more)" if more > 0 else "")
+
     def to_json(self) -> dict[str, Any]:
         """The change as a JSON object."""
         return {
             "ids": list(self.row.ids),
-            "when": self.row.when,
+            "when": self.when,
             "change": self.in_short,
             "old": None if self.old is None else self.old.to_json(),
             "new": None if self.new is None else self.new.to_json(),
@@ -88,16 +96,14 @@ def _in_short(one: Case | None, other: Case | None) -> str:
     if one is None or other is None:
         return "could not come about before" if one is None else "cannot come about any more"
     before, now = one.told, other.told
-    names = [name for name in now.facts if before.facts[name] != now.facts[name] and (name != "tools" or other.tools)]
-    if names:
-        found = [
-            f"{_BEFORE.get(name, 'was')} {before.facts[name] or 'nothing'}, now {now.facts[name]}" for name in names
-        ]
-        return "; ".join(found)
-    sides = _parts(before), _parts(now)
-    gone, come = ([each for each in side if each not in than] for side, than in (sides, sides[::-1]))
-    found = [f"no longer {_some(gone)}"] if gone else []
-    return "; ".join([*found, *([f"now {_some(come)}"] if come else [])]) or "goes another way"
+    facts = [name for name in now.facts if before.facts[name] != now.facts[name] and (name != "tools" or other.tools)]
+    found = [f"{_BEFORE.get(name, 'was')} {before.facts[name] or 'nothing'}, now {now.facts[name]}" for name in facts]
+    if not found:
+        sides = _parts(before), _parts(now)
+        gone, come = ([each for each in side if each not in than] for side, than in (sides, sides[::-1]))
+        found += [f"no longer {_some(gone)}"] if gone else []
+        found += [f"now {_some(come)}"] if come else []
+    return "; ".join(found) or "goes another way"
 
 
 def _parts(told: Told) -> Sequence[str]:
@@ -138,11 +144,10 @@ def _text(changes: tuple[Change, ...], situations: int) -> Iterator[str]:
         f"{changed} of {situations} situations end another way" if changed else f"{situations} situations: all the same"
     )
     for change in changes:
-        yield f"- When {change.row.when}: {change.in_short}"
+        yield f"- When {change.when}: {change.in_short}"
         for name, row in (("was", change.old), ("now", change.new)):
             if row is not None:
-                told = row.told
-                yield f"    {name}: {told.does}. The user sees {told.sees}. Ends as {told.ends}."
+                yield f"    {name}: {row.told.sentence}"
         yield f"    rows: {', '.join(change.row.ids)}; {_rules(change)}"
 
 
@@ -152,12 +157,9 @@ def _markdown(changes: tuple[Change, ...]) -> Iterator[str]:
         return
     yield from ("| when | change | was | now | rows | rules |", "|---|---|---|---|---|---|")
     for change in changes:
-        sides = [
-            "" if row is None else f"{row.told.does}; the user sees {row.told.sees}; {row.told.ends}"
-            for row in (change.old, change.new)
-        ]
+        sides = ["" if row is None else row.told.sentence for row in (change.old, change.new)]
         ids = ", ".join(f"`{name}`" for name in change.row.ids)
-        cells = (change.row.when, f"**{change.in_short}**", *sides, ids, _rules(change))
+        cells = (change.when, f"**{change.in_short}**", *sides, ids, _rules(change))
         yield "| " + " | ".join(map(in_cell, cells)) + " |"
 
 

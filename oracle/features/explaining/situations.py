@@ -115,7 +115,7 @@ def _own_values(tree: TreeDefinition, reads: Reads) -> Iterator[Situation]:
     """What the tree compares texts, deliveries and answers of people with."""
     for key in sorted(reads.into):
         for text in reads.texts_of(key)[:MOST_OF_A_KIND]:
-            yield Situation(f"says-{_slug(text)}", f"the model writes {_quoted(text)} for {key}", ("say",), said=text)
+            yield Situation(f"says-{_slug(text)}", f"the model writes {_quoted(text)} for {key}", ("plain",), said=text)
     for found in deliveries_of(tree, reads)[: MOST_OF_A_KIND * 2]:
         event = OutsideEvent(action="delivery", moment=Moment(kind="at_s", value=1.0), key=found.key, value=found.value)
         name = f"{found.key}-{_slug(str(found.value))}"
@@ -140,6 +140,8 @@ def _questions(reads: Reads, domain: Domain) -> Iterator[Situation]:
         yield Situation(name, named[name], question=text, asks=name.removeprefix("question-"))
         when = f"the model calls a tool, where {named[name]}"
         yield Situation(f"{name}-tool", when, ("read", "answer"), question=text, needs=("read",))
+        when = f"the model comes to no end, where {named[name]}"
+        yield Situation(f"{name}-turns", when, ("need_or_read",), question=text)
     for text in reads.texts_of("question")[:MOST_OF_A_KIND]:
         question = f"{QUESTIONS['code']} {text}"
         yield Situation(f"question-{_slug(text)}", f"the question contains {_quoted(text)}", question=question)

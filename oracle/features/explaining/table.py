@@ -171,7 +171,7 @@ def table_of(tree: TreeDefinition, registry: Registry, *, seconds: float = DEFAU
 
 def _case(performance: Performance, tree: TreeDefinition, words: Sequence[str], monitors: Sequence[Monitor]) -> Case:
     told = told_of(performance, tree, words)
-    events = tuple(each.event for each in events_of(performance.played.facts, tree.paths))
+    events = tuple(each.event for each in events_of(performance.played.facts, tree.paths, performance.labels))
     broken = tuple(
         each.rule.name for each in monitors if each.verdict(course_of(each, events)[-1], ended=True) == "violated"
     )

@@ -58,6 +58,11 @@ class Told:
     visited: frozenset[str]
 
     @property
+    def sentence(self) -> str:
+        """All of it."""
+        return f"{self.does}. The user sees {self.sees}. Ends as {self.ends}."
+
+    @property
     def outcome(self) -> tuple[str, str, str]:
         """Equal where the same happens."""
         return self.does, self.sees, self.ends

@@ -12,7 +12,7 @@ def as_text(table: Table) -> str:
     """A sentence for each row."""
     lines = [f"{table.tree.name}: {table.tree.description}".rstrip(": ")]
     lines += [_offer(table)] if table.offered else []
-    lines += [f"- When {sentence_of(row)}" for row in table.page]
+    lines += [f"- When {_sentence_of(row)}" for row in table.page]
     return "\n".join([*lines, *_rest(table)])
 
 
@@ -34,12 +34,11 @@ def _offer(table: Table) -> str:
     return f"Tools of the first turn, by the type of the question: {table.offered}."
 
 
-def sentence_of(row: Row) -> str:
+def _sentence_of(row: Row) -> str:
     """The row, to follow the word "When"."""
-    told = row.told
     broken = sorted({rule for case in row.cases for rule in case.broken})
     breaks = f" BREAKS THE RULE {', '.join(broken)}." if broken else ""
-    return f"{row.when}: {told.does}. The user sees {told.sees}. Ends as {told.ends}.{breaks}"
+    return f"{row.when}: {row.told.sentence}{breaks}"
 
 
 def in_cell(text: str) -> str:

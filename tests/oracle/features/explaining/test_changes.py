@@ -7,8 +7,10 @@ import pytest
 from oracle.agent.nodes import REGISTRY
 from oracle.cli import main
 from oracle.core.logs import quiet
-from oracle.features.explaining.changes import changes_of, nodes_of
-from oracle.features.explaining.table import Table, table_of
+from oracle.features.explaining.changes import Change, changes_of, nodes_of
+from oracle.features.explaining.situations import Situation
+from oracle.features.explaining.table import Case, Row, Table, table_of
+from oracle.features.explaining.telling import Told
 from tests.oracle.features.explaining.test_explaining import ASKING, STEP, read
 
 RULE = """rules:
@@ -95,6 +97,16 @@ def test_where_no_figure_differs_the_parts_are_named_that_only_one_tree_has(tmp_
     assert found["answers"] == found["tool"] == "now told “Be brief.”, the notice “Nearly done.”"
     assert found["down"] == "now told “Be brief.”"
     assert nodes[0].startswith("\nEdited nodes, and how many situations reach them: llm_turn (my.yaml:11) in ")
+
+
+def test_a_change_of_many_situations_names_some_of_them():
+    told = Told("turn", ("turn",), "the answer", ("the answer",), "completed", {}, None, frozenset())
+    cases = tuple(Case(Situation(str(at), f"the model says {at}"), told) for at in range(7))
+    assert (
+        Change(Row(cases), Row(cases), "", ()).when
+        == "the model says 0, says 1, says 2, says 3 or says 4 (and in 2 more)"
+    )
+    assert Change(None, Row(cases[:2]), "", ()).when == "the model says 0 or says 1"
 
 
 @pytest.mark.long("plays all situations of two trees")

@@ -33,6 +33,12 @@ root:
 """
 GUARDS = "cancelled, turn_budget: 5, token_budget, deadline, no_progress, error_limit"
 ASKING = LOOP.format(guards=GUARDS, tools="run_tools: { approve: [vault_write] }")
+FLOW = """rules:
+  - name: nothing_leaks
+    text: After untrusted text was read, nothing is sent without an approval.
+    no_flow: { from: untrusted, to: outward, unless: approved }
+    enforce: refuse
+"""
 STEP = """tree: kept_note
 root:
   sequence:
@@ -175,6 +181,39 @@ def test_failures_of_several_kinds_are_played(tmp_path):
         "tools-fail-otherwise": ("3 turns", "error_limit"),
         "tools-dry": ("5 turns", "max_iterations, by the floor and not by the tree"),
     }
+
+
+@pytest.mark.parametrize(("tool", "kind"), [("vault_write", "shipped"), ("crm.send", "of a plugin")])
+def test_a_rule_about_flows_is_played_with_the_tools_that_the_tree_labels(tmp_path, tool, kind):
+    text = ASKING.replace("tree: noted", f"tree: noted\nlabels: {{ {tool}: {{ writes: outward }} }}\n{FLOW}")
+    text = text.replace("run_tools: { approve: [vault_write] }", "run_tools")
+    assert told(tmp_path, text, "writes", "reads-then-writes")["writes"].does == f"turn → writes with {tool} → turn"
+    refused = told(tmp_path, text, "reads-then-writes")["reads-then-writes"]
+    assert refused.does.endswith(f"runs search_code → turn → does not run {tool} → turn → nothing is written"), kind
+
+
+@pytest.mark.long("plays all situations of a tree")
+def test_a_broken_rule_about_flows_is_named(tmp_path):
+    text = FLOW.replace("    enforce: refuse\n", "")
+    text = ASKING.replace("tree: noted", f"tree: noted\nlabels: {{ vault_write: {{ writes: outward }} }}\n{text}")
+    with quiet():
+        table = table_of(read(tmp_path, text.replace("run_tools: { approve: [vault_write] }", "run_tools")), REGISTRY)
+    assert [case.situation.id for case in table.cases if case.broken] == ["reads-then-writes"]
+
+
+def test_the_budget_of_tokens_is_tried_at_several_levels(tmp_path):
+    text = ASKING.replace("- llm_turn", "- warn_near_limits\n            - llm_turn")
+    found = told(tmp_path, text, "tokens-half", "tokens-65", "tokens-80", "tokens-95")
+    assert {name: "a warning of a limit" in each.shown for name, each in found.items()} == {
+        "tokens-half": False,
+        "tokens-65": False,
+        "tokens-80": True,
+        "tokens-95": True,
+    }
+
+
+def test_two_calls_of_a_turn_can_fail(tmp_path):
+    assert told(tmp_path, ASKING, "two-fail")["two-fail"].does == "turn → runs search_code twice → turn"
 
 
 def test_a_page_has_no_room_for_minor_situations_where_there_are_many_rows(tmp_path):
