@@ -275,11 +275,11 @@ class ReloadingTrees:
         self._note_problem(None)
         names = files.names if is_first or self.is_watched else [name for name in self._states if name in files.found]
         before, after = self._states, {name: self._read(name, files, self._states.get(name)) for name in names}
-        is_later = self._files is not None
+        known = files.found if self._files is None else self._files.found
         self._states, self._files = after, files
         changed = [name for name in dict.fromkeys((*before, *after)) if before.get(name) is not after.get(name)]
         for name in changed:
-            _log_change(name, before.get(name), after.get(name), is_later=is_later)
+            _log_change(name, before.get(name), after.get(name), is_new=name not in known)
         return tuple(changed)
 
     def read_files(self) -> TreeFiles:
@@ -345,7 +345,8 @@ class ReloadingTrees:
         return read_header(read_yaml(source.text, file=source.file), registry=self.library.registry).internal
 
 
-def _log_change(name: str, before: TreeState | None, after: TreeState | None, *, is_later: bool) -> None:
+def _log_change(name: str, before: TreeState | None, after: TreeState | None, *, is_new: bool) -> None:
+    """Log what has become of a tree; nothing where one was only read for the first time, and is not new."""
     if after is None:
         log.info("tree.removed", tree=name)
         return
@@ -353,7 +354,7 @@ def _log_change(name: str, before: TreeState | None, after: TreeState | None, *,
     if after.error is not None:
         if before is None or str(before.error) != str(after.error):
             log.warning("tree.rejected", tree=name, serving=sha, mistakes=str(after.error))
-    elif after.tree is None or not is_later:
+    elif after.tree is None or (before is None and not is_new):
         return
     elif before is None or before.tree is None:
         log.info("tree.added", tree=name, sha=sha)

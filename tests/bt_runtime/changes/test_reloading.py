@@ -158,6 +158,15 @@ def test_only_trees_whose_files_have_changed_are_read_again(folder, trees):
     assert [name for name in before if before[name] is after[name]] == ["other"]
 
 
+def test_a_tree_is_added_where_its_file_is_new_and_not_where_it_is_only_read_later(folder, trees):
+    trees.load("outer")
+    with structlog.testing.capture_logs() as logs:
+        trees.refresh(is_first=True)
+        folder.write("third", OUTER.replace("outer", "third"))
+        trees.refresh(is_first=True)
+    assert [(event["event"], event["tree"]) for event in logs] == [("tree.added", "third")]
+
+
 def test_trees_that_are_watched_do_not_look_at_their_files(folder, trees):
     trees.refresh(is_first=True)
     before = trees.load("outer")
