@@ -78,6 +78,8 @@ class RuleBreach:
         enforcement: what was done: `refuse`, `stop` or `notify`.
         event: what broke it; empty for the end of the query.
         turn: how many turns had been finished.
+        call_id: of the tool call that broke it; empty for other events.
+        after: for a rule over labels, the tool whose result came before; else empty.
     """
 
     rule: str
@@ -85,10 +87,12 @@ class RuleBreach:
     enforcement: str
     event: str
     turn: int
+    call_id: str = ""
+    after: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
-        return asdict(self)
+        """The fields as a JSON object; the last two only if they say something."""
+        return {name: value for name, value in asdict(self).items() if value or name not in ("call_id", "after")}
 
 
 class RuleGate(Protocol):
@@ -98,7 +102,7 @@ class RuleGate(Protocol):
         """A turn of the model begins."""
         ...
 
-    def refusal(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+    def refusal(self, tool: str, arguments: Mapping[str, Any], *, call_id: str) -> str | None:
         """A tool is about to run: why it must not, or `None`; then it counts as begun."""
         ...
 

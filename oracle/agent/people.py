@@ -144,6 +144,7 @@ class People:
         schema: Mapping[str, Any] | None = None,
         call: ToolUse | None = None,
         tool: str | None = None,
+        read: Sequence[str] = (),
     ) -> str:
         """Ask, and return the id of what was asked.
 
@@ -155,9 +156,10 @@ class People:
             schema: JSON Schema of the answer, or of the call's arguments where these may be edited.
             call: the call that waits for it.
             tool: the name of the tool that is run if it is approved; `None`: that of the call.
+            read: the names of what was read that the call may be made of.
         """
         made = self._made(reason, message, terms, call=call, tool=tool)
-        made = replace(made, may=tuple(may), response_schema=schema or {})
+        made = replace(made, may=tuple(may), response_schema=schema or {}, read_before=tuple(read) or None)
         self.output.ask(QuestionAsked(made) if reason == "input_required" else ApprovalRequested(made))
         return made.id
 

@@ -218,7 +218,7 @@ def forbidden(run: AgentRun, call: ToolUse) -> ToolResult | None:
         return ToolResult(held, is_error=True)
     if run.rules is None or _refusal(run, call) is not None:
         return None
-    why = run.rules.refusal(call.name, call.arguments)
+    why = run.rules.refusal(call.name, call.arguments, call_id=call.id)
     return None if why is None else ToolResult(why, is_error=True)
 
 

@@ -219,6 +219,9 @@ class Interrupt(_Wire):
     expires_at: Annotated[str | None, Field(description="ISO 8601, UTC.")] = None
     answered_by: str | None = None
     answered_at: Annotated[str | None, Field(description="ISO 8601, UTC.")] = None
+    read_before: Annotated[
+        tuple[str, ...] | None, Field(description="What was read that the call may be made of: names of tools.")
+    ] = None
 
 
 @_kind

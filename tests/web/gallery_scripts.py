@@ -17,6 +17,7 @@ OVERLOADED = "What does the adapter do when the provider is overloaded?"
 MODULES = "Describe every module of the runtime, one by one."
 REFUND = "How do I get my refund for a late parcel?"
 LONG = "How long can a run be?"
+TICKETS = "Close the tickets about late parcels."
 
 OTHERS = (
     "How does a cancel reach the tree?",

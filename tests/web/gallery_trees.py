@@ -256,6 +256,37 @@ root:
                     else: { stop: completed }
     then: { sequence: [explain_stop, finish] }
 """
+GUARDED = """\
+tree: guarded
+description: After untrusted text was read, a ticket is closed only with an approval.
+rules:
+  - name: nothing_leaks
+    text: After untrusted text was read, nothing is sent without an approval.
+    no_flow: { from: untrusted, to: outward, unless: approved }
+    enforce: refuse
+root:
+  finally:
+    child:
+      sequence:
+        - classify_query
+        - force_success: { offer_tools: [tickets.search, tickets.close_ticket] }
+        - compose_prompt
+        - loop:
+            until: termination_reason
+            guards: [cancelled, turn_budget, token_budget, deadline]
+            child:
+              sequence:
+                - llm_turn
+                - if:
+                    when: tool_calls > 0
+                    then: run_tools
+                    else: { stop: completed }
+    then: { sequence: [explain_stop, finish] }
+"""
+GUARDED_ASKING = GUARDED.replace(
+    "then: run_tools", "then: { run_tools: { approve: [{ tool: '*', writes: outward, after: untrusted }] } }"
+)
+"""A person decides about what the rule would refuse."""
 ASKING = """\
 tree: asking
 description: Asks for the branch.

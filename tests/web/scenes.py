@@ -20,7 +20,7 @@ from tests.support.provider import Reply
 from tests.web import gallery_scripts as scripts
 from tests.web.built import REPOSITORY
 from tests.web.gallery import Gallery, paced, save_tree
-from tests.web.gallery_trees import CAREFUL, STRATEGY, THRIFTY_STRATEGY
+from tests.web.gallery_trees import CAREFUL, GUARDED, GUARDED_ASKING, STRATEGY, THRIFTY_STRATEGY
 from tests.web.line import Line
 from tests.web.stage import Stage, held
 from tests.web.tab import PATIENCE_MS, Tab
@@ -350,6 +350,75 @@ async def chat_waiting(it: Gallery) -> AsyncIterator[Scene]:
 async def waiting(it: Gallery) -> AsyncIterator[Scene]:
     async with asking() as (server, _context_id):
         yield Scene("/waiting", sees("Approve all 2"), at=server.url)
+
+
+@asynccontextmanager
+async def guarded(tree: str) -> AsyncIterator[tuple[Server, dict[str, str]]]:
+    """Another service, in which a ticket is to be closed after others were read; the run."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with another(ORACLE_MCP_SERVERS=labelled_tickets(Path(folder))) as (server, client, stage):
+            run = await closing_tickets(client, stage, tree)
+            yield server, run
+            await client.cancel(run["run_id"])
+
+
+async def closing_tickets(client: Client, stage: Stage, tree: str) -> dict[str, str]:
+    """Ask under a tree for tickets to be read and one to be closed; the run."""
+    await tried(client)
+    await save_tree(client, "guarded", tree)
+    stage.lay(
+        scripts.TICKETS,
+        says("I look for them first.", calls("tickets__search", query="late parcels")),
+        says("T-1 is answered: I close it.", calls("tickets__close_ticket", number=1)),
+        says("I have found T-1 and T-2, and may not close them myself."),
+    )
+    begun = await client.http.post("/api/oracle/runs", json={"question": scripts.TICKETS, "tree": "guarded"})
+    assert begun.status_code == 202, begun.text
+    found: dict[str, str] = begun.json()
+    return found
+
+
+def labelled_tickets(folder: Path) -> str:
+    """The path of a file of MCP servers, whose tools have labels."""
+    labels = {"search": {"reads": ["private", "untrusted"]}, "close_ticket": {"writes": "outward"}}
+    program = {"command": sys.executable, "env": {"PYTHONPATH": str(REPOSITORY)}, "labels": labels}
+    servers = {"servers": {"tickets": program | {"args": ["-m", "tests.support.mcp_server", "tickets"]}}}
+    (folder / "servers.yaml").write_text(json.dumps(servers), encoding="utf-8")  # which is YAML
+    return str(folder / "servers.yaml")
+
+
+@scene("waiting-flow")
+async def waiting_flow(it: Gallery) -> AsyncIterator[Scene]:
+    async with guarded(GUARDED_ASKING) as (server, _run):
+        yield Scene("/waiting", sees("Show what was read"), at=server.url)
+
+
+@scene("chat-flow")
+async def chat_flow(it: Gallery) -> AsyncIterator[Scene]:
+    async with guarded(GUARDED_ASKING) as (server, run):
+        yield Scene(f"/chat/{run['context_id']}", sees("It may be made of what was read"), at=server.url)
+
+
+async def looks_up(tab: Tab) -> None:
+    """Go from a call to the result that was read before it."""
+    await tab.page.get_by_role("button", name="tickets.search, turn 1").click()
+    await sees("Two tickets about late parcels")(tab)
+
+
+@scene("run-asked")
+async def run_asked(it: Gallery) -> AsyncIterator[Scene]:
+    async with guarded(GUARDED_ASKING) as (server, run):
+        yield Scene(f"/runs/{run['run_id']}?tab=answer", then(sees(SHOWN), looks_up), at=server.url)
+
+
+@scene("run-refused")
+async def run_refused(it: Gallery) -> AsyncIterator[Scene]:
+    async def act(tab: Tab) -> None:
+        await tab.page.get_by_role("button", name="1 refused by a rule").click()
+        await looks_up(tab)
+
+    async with guarded(GUARDED) as (server, run):
+        yield Scene(f"/runs/{run['run_id']}", act, at=server.url)
 
 
 @scene("waiting-none")

@@ -71,7 +71,7 @@ class AgentHost:
         else:
             self.calls += 1
             call_id = f"{OWN_CALL}{self.calls}"
-            refusal = None if rules is None else rules.refusal(action, arguments)
+            refusal = None if rules is None else rules.refusal(action, arguments, call_id=call_id)
             output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
         if refusal is not None:
             output.return_tool(ToolReturned(call_id, refusal, is_error=True, duration_ms=0))

@@ -227,15 +227,17 @@ class RunTools(AgentAction[RunToolsSettings]):
     def _ask(self, call: ToolUse) -> str:
         settings, tool = self.settings, self.agent.equipment.tools.get(call.name)
         meant = (each for each in self._policy if each.after and each.holds(call, self.agent))
-        read = dict.fromkeys(name for each in meant for name in each.sources(self.agent))
-        why = f" It may be made of what was read: {listed(list(read))}." if read else ""
+        read = list(dict.fromkeys(name for each in meant for name in each.sources(self.agent)))
+        asked = shown_text(self, settings.message) if settings.message else f"May {call.name} be run?"
+        why = f" It may be made of what was read: {listed(read)}." if read else ""
         return self.agent.part(People.of).ask(
             "tool_call",
-            shown_text(self, settings.message) if settings.message else f"May {call.name} be run?{why}",
+            f"{asked}{why}",
             settings.terms(),
             may=("approve", "refuse", "edit") if settings.edits else ("approve", "refuse"),
             schema=tool.input_schema if tool is not None and settings.edits else None,
             call=call,
+            read=read,
         )
 
     def _take_answers(self) -> None:

@@ -111,7 +111,7 @@ class RunRules:
         if "turn" in self.monitors.types:
             self._take((self.stream.turn(is_side=not visible),))
 
-    def refusal(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+    def refusal(self, tool: str, arguments: Mapping[str, Any], *, call_id: str) -> str | None:
         """A tool is about to run: why it must not, or `None`; then it counts as begun."""
         if "tool" not in self.monitors.types:
             return None
@@ -119,11 +119,11 @@ class RunRules:
         states, broken = self.monitors.advance(self.states, event)
         for rule in broken:
             if rule.enforce in ("refuse", "stop"):
-                self._act((rule,), event)
+                self._act((rule,), event, call_id)
                 return f"{NOT_RUN}{rule.text}"
         self.states = states
         if broken:
-            self._act(broken, event)
+            self._act(broken, event, call_id)
         return None
 
     # What happens otherwise
@@ -192,17 +192,17 @@ class RunRules:
             if broken:
                 self._act(broken, event)
 
-    def _act(self, broken: Iterable[Rule], event: Event | None) -> None:
+    def _act(self, broken: Iterable[Rule], event: Event | None, call_id: str = "") -> None:
         """Do what the rules say that an event has broken; `None` is the end of the run."""
         for rule in broken:
-            self._record(rule, event)
+            self._record(rule, event, call_id)
             if rule.enforce == "notify":
                 self.run.output.notify(Notice("limit_warning", rule.text, "warning", {"rule": rule.name}))
             elif rule.enforce == "stop" and event is not None and not self.run.state.is_terminal:
                 cause = f"the rule {rule.name!r} of the tree {rule.tree!r} was broken by {event}"
                 self.stop(ModelFault("tree_failed", rule.text, cause, {"rule": rule.name}))
 
-    def _record(self, rule: Rule, event: Event | None) -> None:
+    def _record(self, rule: Rule, event: Event | None, call_id: str) -> None:
         if rule.enforce is None:
             return
         # The event's type only: its name and fields may be the model's words, which belong in the run's record.
@@ -211,9 +211,9 @@ class RunRules:
             "rule.violated", run_id=self.run.query.run_id, rule=rule.name, enforcement=rule.enforce, event_type=kind
         )
         what = str(event) if event is not None else ""
-        if event is not None and ask_labels((rule,)) and (cause := self.causes.get(rule.name)):
-            what += f", after the result of {cause}"
-        self.journal.rule(RuleBreach(rule.name, rule.text, rule.enforce, what, self.run.state.turn))
+        cause = self.causes.get(rule.name, "") if event is not None and ask_labels((rule,)) else ""
+        what += f", after the result of {cause}" if cause else ""
+        self.journal.rule(RuleBreach(rule.name, rule.text, rule.enforce, what, self.run.state.turn, call_id, cause))
 
 
 @lru_cache(maxsize=64)

@@ -37,10 +37,10 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
     model.RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
     model.SignalFacts: frozenset({"action"}),
     model.TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools", "cache_miss"}),
-    model.CallFacts: frozenset({"id", "caller"}),
+    model.CallFacts: frozenset({"id", "caller", "labels"}),
     model.NoticeFacts: frozenset({"type", "severity"}),
     model.DebugFacts: frozenset({"what", "path", "key", "result", "why"}),
-    model.BreachFacts: frozenset({"rule", "text", "enforcement"}),
+    model.BreachFacts: frozenset({"rule", "text", "enforcement", "call_id"}),
     model.TextFacts: frozenset({"type"}),
     model.SeamFacts: frozenset({"version"}),
     model.UnderWayFacts: frozenset({"what", "name", "how"}),
@@ -51,7 +51,12 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
 }
 """The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
 
-_WORDS: Final[Mapping[type, str]] = {model.CallFacts: "name", model.SignalFacts: "type", Interrupt: "tool_name"}
+_WORDS: Final[Mapping[type, str]] = {
+    model.CallFacts: "name",
+    model.SignalFacts: "type",
+    model.BreachFacts: "after",
+    Interrupt: "tool_name",
+}
 """The field that the model writes and that remains if it is a plain word, as the names of tools and signals are."""
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 

@@ -1,7 +1,7 @@
 """The tool calls of a run: asked for, begun, ended; by the model, by its provider, and by the tree itself."""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,12 +21,15 @@ class Calls:
         calls: gets them, in the order in which they were asked for.
         since_start: seconds from the start of the query, of a time by the run's clock.
         has_texts: arguments and results were not deleted.
+
+    `labels` has what the tools read and where they write, by their names.
     """
 
     def __init__(
         self, calls: list[CallFacts], since_start: Callable[[float], float], *, has_texts: bool = True
     ) -> None:
         self._has_texts = has_texts
+        self.labels: Mapping[str, tuple[str, ...]] = {}
         self._calls = calls
         self._since_start = since_start
         self._at: dict[str, int] = {}
@@ -36,7 +39,8 @@ class Calls:
     def asked(self, call: ToolCall, *, turn: int, tick: int, at_s: float) -> None:
         """The model, its provider or the tree asks for a call."""
         arguments = call.arguments if self._has_texts else None
-        facts = CallFacts(call.id, call.name, turn, tick, None, at_s, None, arguments=arguments)
+        labels = self.labels.get(call.name)
+        facts = CallFacts(call.id, call.name, turn, tick, None, at_s, None, arguments=arguments, labels=labels)
         if call.id.startswith(OWN_CALL) and call.id not in self._at:
             facts = replace(facts, caller="tree")
             if self._expected:

@@ -131,6 +131,9 @@ class Explainer:
         match event:
             case events.Opened():
                 self._opened, self._start_at = event, at
+                self._calls.labels = {
+                    tool.name: tuple(sorted(tool.labels)) for tool in event.tools if tool.labels is not None
+                }
                 self._begin(event)
             case events.TurnFinished(outcome) | events.ToolFinished(outcome):
                 self._take_outcome(outcome)
@@ -294,9 +297,7 @@ class Explainer:
     def _take_breach(self, breach: RuleBreach) -> None:
         if breach.enforcement == "stop":
             self._stops.setdefault(self._next, breach)
-        self._history.breaches.append(
-            BreachFacts(self._next, self._turns.current, breach.rule, breach.text, breach.enforcement, breach.event)
-        )
+        self._history.breaches.append(BreachFacts(tick=self._next, **breach.to_json() | {"turn": self._turns.current}))
 
     def _take_chunk(self, chunk: chunks.Chunk, *, at: float) -> None:
         at_s, tick = round(at - self._start_at, 6), self._next

@@ -9,7 +9,7 @@ from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, truncated, value_of
 from oracle.agent.nodes.llm_turn import turn_sentence
 from oracle.replay.histories import naming
-from oracle.replay.histories.model import History, TickFacts, TurnFacts
+from oracle.replay.histories.model import CallFacts, History, TickFacts, TurnFacts
 from oracle.replay.histories.people import answers_sentence
 
 MOST_CHARACTERS = 400
@@ -69,7 +69,18 @@ def _names(history: History, ids: Sequence[str]) -> list[str]:
 
 
 def _returned(history: History, tick: TickFacts) -> list[str]:
-    calls = [call for call in history.calls[-_LATEST:] if call.ended_tick == tick.tick]
+    ended = [call for call in history.calls[-_LATEST:] if call.ended_tick == tick.tick]
+    refusals = [breach for breach in history.breaches[-_LATEST:] if breach.enforcement != "notify"]
+    rules = {(breach.turn, breach.call_id): breach.rule for breach in refusals}
+    said = [
+        f"{call.name} was refused by the rule {rules[call.turn, call.id]}."
+        for call in ended
+        if (call.turn, call.id) in rules
+    ]
+    return [*_results([call for call in ended if (call.turn, call.id) not in rules]), *said]
+
+
+def _results(calls: Sequence[CallFacts]) -> list[str]:
     if not calls:
         return []
     errors = sum(call.is_error for call in calls)

@@ -417,6 +417,7 @@ class CallFacts:
         arguments: as text or JSON; `None` if they were deleted.
         result: its text; `None` while there is none, or if it was deleted.
         ran: the tool was started; `None` while that is not known.
+        labels: what the tool reads and where it writes; `None`: nobody has said.
     """
 
     id: str
@@ -432,6 +433,7 @@ class CallFacts:
     caller: CallerName = "model"
     node: int | None = None
     ran: bool | None = None
+    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,7 +574,12 @@ outside the `floor`, a `rule`, the run loop (`control`) or the `service`."""
 
 @dataclass(frozen=True, slots=True)
 class BreachFacts:
-    """A rule of the tree that was broken, or would have been, and what was done: `refuse`, `stop` or `notify`."""
+    """A rule of the tree that was broken, or would have been, and what was done: `refuse`, `stop` or `notify`.
+
+    Args:
+        call_id: of the tool call that broke it; empty for other events.
+        after: for a rule over labels, the tool whose result came before; else empty.
+    """
 
     tick: int
     turn: int
@@ -580,6 +587,8 @@ class BreachFacts:
     text: str
     enforcement: str
     event: str
+    call_id: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ class LogFigures:
                     signal.model_copy(update={"type": known, "fields": {}, "raw_xml": None, "warnings": ()})
                 )
             case events.RuleBroken(breach):
-                return events.RuleBroken(replace(breach, event=""))
+                after = breach.after if breach.after in self._tools else ""
+                return events.RuleBroken(replace(breach, event="", call_id="", after=after))
             case Debugged(more=more):
                 return replace(event, more=_debugged(more))
             case events.Intended(tool=tool):

@@ -55,6 +55,7 @@ APPROVAL = Interrupt(
     arguments={"path": "note.md", "body": "Text."},
     arguments_digest="9f86d081",
     expires_at="2026-01-09T03:04:05.000+00:00",
+    read_before=("read_inbox",),
 )
 QUESTION = Interrupt(
     id="r1.2",

@@ -10,7 +10,7 @@ interface StickToEnd {
   toEnd: () => void;
 }
 
-/** Keeps the end of a growing content in view, unless the reader has scrolled away from it. */
+/** Keeps the end of a growing content in view, unless the reader has scrolled away from it, or unfolds a part. */
 export function useStickToEnd(): StickToEnd {
   const [view, scroller] = useState<HTMLElement | null>(null);
   const [grown, content] = useState<HTMLElement | null>(null);
@@ -35,10 +35,16 @@ export function useStickToEnd(): StickToEnd {
     const observer = new ResizeObserver(() => {
       if (sticks.current) view.scrollTo({ top: view.scrollHeight });
     });
+    const unfold = ({ target }: MouseEvent) => {
+      const summary = target instanceof Element ? target.closest("summary") : null;
+      if (summary?.parentElement?.hasAttribute("open") === false) sticks.current = false;
+    };
     observer.observe(grown);
     observer.observe(view);
     view.addEventListener("scroll", look, { passive: true });
+    grown.addEventListener("click", unfold);
     return () => {
+      grown.removeEventListener("click", unfold);
       observer.disconnect();
       view.removeEventListener("scroll", look);
     };

@@ -29,6 +29,7 @@ export type Item =
       readonly interrupt: InterruptFacts["interrupt"];
       /** What has become of it by now, also where an earlier tick is shown: what was answered is not asked again. */
       readonly decision: DecisionFacts | null;
+      readonly tick: number;
     }
   | { readonly kind: "sources"; readonly id: string; readonly sources: readonly TextFacts[] };
 
@@ -89,7 +90,8 @@ export function answerBy(model: RunModel, at: number): Item[] {
   const unasked = model.decisions.filter(({ interrupt }) => !asked.has(interrupt.id)); // nobody had to be asked
   for (const { tick: when, at_s, interrupt } of [...model.interrupts, ...unasked].filter(isThere)) {
     const decision = model.decisionOn(interrupt.id) ?? null;
-    const item: Item = { kind: "interrupt", id: "", interrupt: decision?.interrupt ?? interrupt, decision };
+    const shown = decision?.interrupt ?? interrupt;
+    const item: Item = { kind: "interrupt", id: "", interrupt: shown, decision, tick: when };
     found.push({ tick: when, at_s, item });
   }
   found.sort((one, other) => one.tick - other.tick || one.at_s - other.at_s); // stable: texts before what they caused

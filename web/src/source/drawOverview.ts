@@ -153,7 +153,8 @@ function drawCalls(pen: Pen, { model, palette, scale, now }: OverviewDrawing, la
     const lane = free < 0 ? busy.length : free;
     busy[lane] = Math.max(right, left + 4);
     if (lane >= MOST_LANES) continue;
-    const colour = call.is_error ? palette["err-fill"] : palette["ink-2"];
+    const isError = call.is_error && call.ran !== false; // what was not run has not failed
+    const colour = isError ? palette["err-fill"] : palette["ink-2"];
     fillBox(pen, colour, [left, lanes.tools + lane * 5 - 1, Math.max(3, right - left), 4], 1);
   }
 }

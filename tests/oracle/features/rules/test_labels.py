@@ -98,26 +98,33 @@ ASKED = TREE.replace(
 
 
 @pytest.mark.parametrize(
-    ("decision", "results"),
-    [("approve", ["The result of send_mail."]), ("refuse", ["Not run: a person refused this call."])],
+    ("decision", "results", "message"),
+    [
+        ("approve", ["The result of send_mail."], ""),
+        ("refuse", ["Not run: a person refused this call."], ""),
+        ("approve", ["The result of send_mail."], "May this mail be sent?"),
+    ],
 )
-async def test_a_person_is_asked_about_what_would_flow_and_about_nothing_else(decision, results):
+async def test_a_person_is_asked_about_what_would_flow_and_about_nothing_else(decision, results, message):
     asked = []
 
     def decide(interrupt):
-        asked.append(interrupt.message)
+        asked.append((interrupt.message, interrupt.read_before))
         return {"decision": decision, "for": "conversation"}
 
     names = ["send_mail", "read_inbox", "read_clock", "send_mail", "send_mail"]
     script = [*(says("", calls(name, **({"at": at} if at > 3 else {}))) for at, name in enumerate(names)), answers()]
     async with harness(script, wire=False, tools=(INBOX, SEND_AT, CLOCK)) as it:
-        it.write_tree("ruled", ASKED.format(rules=NO_FLOW))
+        tree = ASKED.format(rules=NO_FLOW)
+        it.write_tree(
+            "ruled", tree.replace("run_tools: {", f"run_tools: {{ message: '{message}',") if message else tree
+        )
         journal = Journal()
         underway = await it.start(CODE_QUESTION, tree="ruled", journal=journal, decide=decide)
         answered = await underway.result()
     # What is allowed for the conversation was allowed before it was known what flows: each call is asked about.
-    why = "It may be made of what was read: read_inbox."
-    assert (asked, journal.breaches) == ([f"May send_mail be run? {why}"] * 2, [])
+    said = f"{message or 'May send_mail be run?'} It may be made of what was read: read_inbox."
+    assert (asked, journal.breaches) == ([(said, ("read_inbox",))] * 2, [])
     assert answered.results[0].tool_result == "The result of send_mail."
     assert all(result.tool_result.startswith(results[0]) for result in answered.results[3:])
 

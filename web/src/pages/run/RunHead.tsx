@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { Badge } from "@/parts/Badge";
 import { duration, number, plural } from "@/parts/format";
 import { ChevronLeftIcon } from "@/parts/icons";
+import { isRefusal } from "@/run/breaches";
 import { cachedShare, inputOf } from "@/run/cache";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
@@ -19,6 +20,7 @@ interface RunHeadProps {
   isFollowing: boolean;
   onLive: () => void;
   onNextError: () => void;
+  onNextRefused: () => void;
   isPaused: boolean;
   /** The connection of a live run is lost, and being made again. */
   isReconnecting: boolean;
@@ -29,12 +31,13 @@ interface RunHeadProps {
 }
 
 export function RunHead(props: RunHeadProps) {
-  const { model, isFollowing, isLinked, onLive, onNextError, isPaused } = props;
+  const { model, isFollowing, isLinked, onLive, onNextError, onNextRefused, isPaused } = props;
   const isWide = useMedia("(width >= 1500px)");
   const isNarrow = useMedia("(width < 700px)");
   const { run } = model;
   const outcome = outcomeOf(run);
   const errors = model.errors.length;
+  const refused = model.breaches.filter((each) => each.call_id && isRefusal(each)).length;
   const isLive = !model.isComplete && isLinked; // an exported page shows the moment of its export
   const now = useNow(1_000, isLive);
   const used = usedBy(model);
@@ -74,6 +77,17 @@ export function RunHead(props: RunHeadProps) {
           aria-label={plural(errors, "node error")}
         >
           <Badge tone="err">{isNarrow ? errors : plural(errors, "node error")}</Badge>
+        </button>
+      )}
+      {refused > 0 && (
+        <button
+          type="button"
+          className={PILL}
+          onClick={onNextRefused}
+          title="To the next call that a rule has refused"
+          aria-label={`${refused} refused by a rule`}
+        >
+          <Badge tone="fail">{isNarrow ? refused : `${refused} refused`}</Badge>
         </button>
       )}
       {!model.isComplete && (

@@ -1,6 +1,7 @@
 /** The view of a run: overview, source with its matrix, and panes, all at one tick. */
 import { useEffect, useRef, useState, type ComponentType, type ReactNode, type RefObject } from "react";
 import { StatusBar } from "@/parts/StatusBar";
+import { refusedAt } from "@/run/breaches";
 import type { NodeFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
 import { firstShown, nextAsked, nextError, turnFrom } from "@/run/moves";
@@ -113,6 +114,11 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
     go(error.at);
     if (error.node !== null) showNode(error.node);
   };
+  const toRefused = () => {
+    const found = refusedAt(model);
+    const tick = model.ticks[found.find((each) => each > at) ?? found[0] ?? -1];
+    if (tick) change({ tick: tick.tick, tab: "answer" });
+  };
   const toAsked = () => {
     const selected = source.current?.selectedNode() ?? node;
     const found = selected === null ? null : nextAsked(model, selected, at);
@@ -190,6 +196,7 @@ export function RunView({ model, view, change, source, explain, whyNoTexts, acti
         isLinked={served !== undefined}
         onLive={() => change({ tick: null })}
         onNextError={toError}
+        onNextRefused={toRefused}
         isPaused={debugging?.isPaused ?? false}
         isReconnecting={served?.isReconnecting ?? false}
       >

@@ -88,6 +88,13 @@ function RunView({ asked, onDecided }: RunViewProps) {
           <li key={interrupt.id}>
             <InterruptCard
               interrupt={interrupt}
+              read={
+                interrupt.read_before && (
+                  <p className="mt-1 text-sm">
+                    <Link href={`/runs/${runId}?tab=answer`}>Show what was read</Link>
+                  </p>
+                )
+              }
               onDecide={isMine ? (made) => decide(interrupt.id, made) : undefined}
             />
           </li>

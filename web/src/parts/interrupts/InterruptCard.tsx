@@ -1,5 +1,5 @@
 /** What a person is asked, and what has become of it: who answered, when and how. */
-import { useId, useState } from "react";
+import { useId, useState, type ReactNode } from "react";
 import type { Delivery } from "@/api/people";
 import { Badge } from "@/parts/Badge";
 import { Button } from "@/parts/Button";
@@ -24,6 +24,8 @@ export interface InterruptCardProps {
   interrupt: Interrupt;
   /** What was answered; null while it is open. */
   answered?: Answered | null;
+  /** Leads to what was read before. */
+  read?: ReactNode;
   /** The query has ended, or this is a record of it. */
   isOver?: boolean;
   /** Sends what was decided, and says how it stands then; left out where nothing can be. What it throws is shown. */
@@ -33,6 +35,7 @@ export interface InterruptCardProps {
 export function InterruptCard({
   interrupt: asked,
   answered = null,
+  read,
   isOver = false,
   onDecide,
 }: InterruptCardProps) {
@@ -75,6 +78,7 @@ export function InterruptCard({
           </pre>
         </>
       )}
+      {read}
       {answered?.answer != null && <p className={ANSWER}>{answerText(answered.answer)}</p>}
       {answered?.comment && <p className={ANSWER}>{answered.comment}</p>}
       {isOpen && notes.length > 0 && <p className="text-ink-3 text-sm mt-1.5">{notes.join(" ")}</p>}
@@ -128,6 +132,7 @@ function Decide({
   onDecide: (made: Decision) => Promise<unknown>;
 }) {
   const { answerers, may, reason, response_schema: schema } = interrupt;
+  const isFlow = (interrupt.read_before ?? []).length > 0; // each of these calls is asked about, whatever is allowed
   const [way, setWay] = useState<Way>(null);
   const [isForAll, setForAll] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -196,7 +201,7 @@ function Decide({
               Edit arguments…
             </Button>
           )}
-          {reason === "tool_call" && answerers === "user" && may.includes("approve") && (
+          {reason === "tool_call" && answerers === "user" && may.includes("approve") && !isFlow && (
             <label className="flex items-center gap-1.5 text-ink-2 pointer-coarse:min-h-11">
               <input type="checkbox" checked={isForAll} onChange={() => setForAll(!isForAll)} /> For the rest
               of this conversation

@@ -3,31 +3,20 @@ import { memo, useCallback, useEffect, useMemo, useRef } from "react";
 import { Badge } from "@/parts/Badge";
 import { duration, plural } from "@/parts/format";
 import { FileIcon } from "@/parts/icons";
-import { Mark, type MarkKind } from "@/parts/Mark";
 import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
 import { Problem } from "@/parts/Problem";
 import type { Interrupt } from "@/parts/interrupts/asking";
 import { InterruptCard, type InterruptCardProps } from "@/parts/interrupts/InterruptCard";
 import { SystemRow } from "@/parts/SystemRow";
 import { useStickToEnd } from "@/parts/useStickToEnd";
-import {
-  answerBy,
-  argumentsOf,
-  callState,
-  debugSentence,
-  seamSentence,
-  withStreamed,
-  type CallState,
-  type Item,
-} from "@/run/answer";
-import type { CallFacts } from "@/run/facts";
+import { answerBy, debugSentence, seamSentence, withStreamed, type Item } from "@/run/answer";
 import type { RunModel } from "@/run/model";
 import type { LiveAnswer } from "@/stream/answerStream";
-import { FOLD, LongText } from "./LongText";
+import { Call, ReadBefore } from "./Call";
+import { FOLD } from "./LongText";
 
 const BOX = "border border-line rounded-md text-ink-3";
 const FOLDED = `${FOLD} py-1.5 pr-3 pl-7 before:top-3.25 before:left-3`;
-const DETAIL = "max-h-60 py-2 px-3 border-t border-line text-ink-2 text-sm leading-4.5";
 
 export interface AnswerProps {
   model: RunModel;
@@ -74,6 +63,7 @@ export const Answer = memo(function Answer(props: AnswerProps) {
       {items.map((item, n) => (
         <ItemView
           key={item.id}
+          model={model}
           item={item}
           tick={tick}
           isComing={isComing && n === count - 1}
@@ -89,6 +79,8 @@ export const Answer = memo(function Answer(props: AnswerProps) {
 });
 
 interface ItemViewProps {
+  /** Of which the items are made, anew with each change. */
+  model: RunModel;
   item: Item;
   tick: number;
   /** More of it is coming. */
@@ -96,7 +88,7 @@ interface ItemViewProps {
   decideOn: AnswerProps["decideOn"];
 }
 
-const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: ItemViewProps) {
+const ItemView = memo(function ItemView({ model, item, tick, isComing, decideOn }: ItemViewProps) {
   switch (item.kind) {
     case "text":
       return <TextView type={item.type} text={item.text} isComing={isComing} />;
@@ -104,7 +96,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
       return (
         <div className={`${BOX} [&>*+*]:border-t [&>*+*]:border-line`}>
           {item.calls.map((call) => (
-            <CallView key={call.id} call={call} tick={tick} />
+            <Call key={call.id} model={model} call={call} tick={tick} />
           ))}
         </div>
       );
@@ -148,6 +140,7 @@ const ItemView = memo(function ItemView({ item, tick, isComing, decideOn }: Item
         <InterruptCard
           interrupt={item.interrupt}
           answered={item.decision}
+          read={<ReadBefore model={model} names={item.interrupt.read_before ?? []} tick={item.tick} />}
           onDecide={decideOn?.(item.interrupt)}
         />
       );
@@ -166,34 +159,4 @@ function TextView({ type, text, isComing }: { type: string; text: string; isComi
     );
   if (type === "error") return <Problem title={text} />;
   return <GrowingMarkdown text={text} hasCaret={isComing} />;
-}
-
-const STATES: Readonly<Record<CallState, MarkKind>> = {
-  running: "running",
-  done: "success",
-  error: "error",
-  "not run": "halted",
-};
-
-function CallView({ call, tick }: { call: CallFacts; tick: number }) {
-  const state = callState(call, tick);
-  const hasTime = (state === "done" || state === "error") && call.ended_s !== null;
-  const given = argumentsOf(call);
-  const shown = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments, null, 1);
-  return (
-    <details>
-      <summary className="relative flex items-center gap-2 py-1.5 px-3 list-none cursor-pointer [&::-webkit-details-marker]:hidden">
-        <Mark kind={STATES[state]} label={state} />
-        <code className="flex-none text-ink font-strong">{call.name}</code>
-        <code className="truncate">{given}</code>
-        <span className="flex-none ml-auto">
-          {hasTime ? duration((call.ended_s ?? 0) - call.began_s) : state}
-        </span>
-      </summary>
-      <LongText className={DETAIL}>{shown}</LongText>
-      {(state === "done" || state === "error") && (
-        <LongText className={DETAIL}>{call.result ?? "(the result was deleted)"}</LongText>
-      )}
-    </details>
-  );
 }
