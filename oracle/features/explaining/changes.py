@@ -1,6 +1,7 @@
 """Which rows an edit changes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from bt_runtime import Monitor, NodeDefinition, Registry, TreeDefinition
@@ -37,9 +38,7 @@ class Change:
     @property
     def row(self) -> Row:
         """Names the situations."""
-        row = self.new or self.old
-        assert row is not None  # noqa: S101  one of the two
-        return row
+        return self.new or self.old or Row(())
 
     @property
     def when(self) -> str:
@@ -70,8 +69,7 @@ def changes_of(old: Table, new: Table) -> tuple[Change, ...]:
         if name in old.left_out or name in new.left_out or _outcome(one) == _outcome(other):
             continue
         in_short, rules = _in_short(one, other), _speaking(monitors, one, other)
-        alike = other and (other.broken if one else _outcome(other))
-        olds, news = found.setdefault((in_short, rules, alike), ([], []))
+        olds, news = found.setdefault((in_short, rules, other and (other.broken if one else _outcome(other))), ([], []))
         olds += [one] if one else []
         news += [other] if other else []
     return tuple(
@@ -165,11 +163,9 @@ def _markdown(changes: tuple[Change, ...]) -> Iterator[str]:
 
 def nodes_of(old: Table, new: Table) -> Iterator[str]:
     """The edited nodes and how many situations reach them, and the nodes that none reaches any more."""
-    known = set(_prints(old.tree.root).values())
-    prints = _prints(new.tree.root)
-    edited = [
-        node for node in new.tree.nodes() if prints[node.path] not in known and known.issuperset(_below(node, prints))
-    ]
+    heads, known = {_head(node) for node in old.tree.nodes()}, set(_prints(old.tree.root).values())
+    fresh = {path for path, text in _prints(new.tree.root).items() if text not in known}
+    edited = [node for node in new.tree.nodes() if node.path in fresh and _is_edited(node, heads, fresh)]
     if edited:
         each = [f"{named(node)} in {_reaching(new, node)}" for node in edited[:MOST_UNREACHED]]
         yield f"\nEdited nodes, and how many situations reach them: {', '.join(each)}."
@@ -177,16 +173,24 @@ def nodes_of(old: Table, new: Table) -> Iterator[str]:
         yield f"\nNo situation reaches any more: {', '.join(map(named, lost[:MOST_UNREACHED]))}."
 
 
+def _is_edited(node: NodeDefinition, heads: Collection[str], fresh: Collection[str]) -> bool:
+    return _head(node) not in heads or not any(each.path in fresh for each in _below(node))
+
+
 def _prints(root: NodeDefinition) -> Mapping[str, str]:
     """A text for each path; equal ones mean that the nodes and those below them are the same."""
     found: dict[str, str] = {}
     for node in reversed(list(root.walk())):
-        found[node.path] = repr((node.kind, node.name, node.settings, list(_below(node, found))))
+        found[node.path] = repr((_head(node), [found[each.path] for each in _below(node)]))
     return found
 
 
-def _below(node: NodeDefinition, prints: Mapping[str, str]) -> Iterator[str]:
-    return (prints[child.path] for nodes in node.children.values() for child in nodes)
+def _head(node: NodeDefinition) -> str:
+    return repr((node.kind, node.name, node.settings, [each.title for each in _below(node)]))
+
+
+def _below(node: NodeDefinition) -> Iterator[NodeDefinition]:
+    return chain.from_iterable(node.children.values())
 
 
 def _reaching(table: Table, node: NodeDefinition) -> int:
