@@ -190,6 +190,6 @@ def listed(names: Sequence[str], most: int = _MOST_ITEMS) -> str:
     return joined([*shown, f"{more:,} more"] if more else shown)
 
 
-def values_line(pairs: Iterable[tuple[str, object]], *, between: str = " · ") -> str:
+def values_line(pairs: Iterable[tuple[str, object]]) -> str:
     """Names with their values: `signal "stuck" · turn 5`."""
-    return between.join(f"{name} {value_of(value)}" for name, value in pairs)
+    return " · ".join(f"{name} {value_of(value)}" for name, value in pairs)

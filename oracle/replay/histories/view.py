@@ -68,10 +68,10 @@ class Marks:
         return marks.decode().rstrip(NOT_ASKED)
 
 
-def reasons_of(history: History, tick: TickFacts, *, decision: int | None = None) -> tuple[StepFacts, ...]:
-    """The steps to the decision of the latest tick; to another node, if one is given."""
+def reasons_of(history: History, tick: TickFacts) -> tuple[StepFacts, ...]:
+    """The steps to the decision of the latest tick."""
     nodes = history.tree.nodes if history.tree else ()
-    return steps_of(nodes, tick, tick.decision if decision is None else decision, history.turns[-100:])
+    return steps_of(nodes, tick, tick.decision, history.turns[-100:])
 
 
 def with_end_shown(history: History, end: EndFacts) -> EndFacts:

@@ -214,19 +214,6 @@ class RunTable:
             return None
         return await self.database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
 
-    async def latest(
-        self, *, user_id: str | None, limit: int, before: str | None = None, context_id: str | None = None
-    ) -> list[RunRecord]:
-        """Runs, newest first.
-
-        Args:
-            user_id: of this user; `None`: of all users.
-            limit: the greatest number of runs.
-            before: only those that started before the run with this id; none if there is no such run.
-            context_id: of this conversation; `None`: of all.
-        """
-        return (await self.page(RunFilter(user_id=user_id, context_id=context_id), limit=limit, before=before)).runs
-
     async def page(self, wanted: RunFilter, *, limit: int, before: str | None = None) -> RunPage:
         """The newest of some runs, newest first.
 

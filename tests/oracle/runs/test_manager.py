@@ -30,6 +30,7 @@ from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, made_tool, says
 from tests.oracle.runs.running import PATIENCE_S, Gate, Managed, managed, settle
+from tests.oracle.runs.storage.making import latest
 
 _BROKEN_STATE = update(conversation).values(state=text("'{'"))
 STOPPING = "Stopped: The service is stopping. Please ask again in a moment."
@@ -114,7 +115,7 @@ async def test_what_a_turn_brought_is_in_the_log_before_its_tools_run(store: Sto
     seen: list[Outcome] = []
 
     async def look(arguments: Mapping[str, Any]) -> ToolResult:
-        (running,) = await store.runs.latest(user_id="local", limit=1)
+        (running,) = await latest(store, user_id="local", limit=1)
         seen.extend(decode_outcome(event.data) for event in await events(store, running, "turn_end"))
         return ToolResult("seen")
 
@@ -155,7 +156,7 @@ async def test_of_a_question_that_cannot_be_asked_no_trace_is_left(store: Store)
             await it.start(tree="orakle")
         with pytest.raises(UnknownConversationError):
             await it.start(context_id="nowhere")
-        assert await store.runs.latest(user_id=None, limit=10) == []
+        assert await latest(store, user_id=None, limit=10) == []
         assert it.manager.active == 0
 
 
@@ -411,7 +412,7 @@ async def test_a_run_whose_asker_went_away_while_it_was_opened_does_not_stay_und
         async with asyncio.timeout(PATIENCE_S):
             await it.manager.drain()
         assert it.manager.active == 0
-        assert [run.status for run in await store.runs.latest(user_id=None, limit=10)] in ([], ["finished"])
+        assert [run.status for run in await latest(store, user_id=None, limit=10)] in ([], ["finished"])
 
 
 async def test_an_answer_that_cannot_be_added_to_its_conversation_is_an_error_and_the_run_has_one_end(
@@ -460,7 +461,7 @@ async def test_a_forked_conversation_outlives_a_query_that_could_not_be_opened(s
         await store.write(lambda connection: connection.execute(_BROKEN_STATE).close())
         with pytest.raises(ValueError, match="unexpected"):
             await it.start(context_id=forked.context_id)
-        assert [run.id for run in await store.runs.latest(user_id=None, limit=10)] == [known.id]
+        assert [run.id for run in await latest(store, user_id=None, limit=10)] == [known.id]
         assert await store.conversations.page(known.user_id, forked.context_id, limit=10) is not None
 
 

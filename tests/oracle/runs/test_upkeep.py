@@ -19,7 +19,7 @@ from oracle.runs.storage.store import Store, open_store
 from oracle.runs.upkeep import SilentWorkers, Upkeep
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
-from tests.oracle.runs.storage.making import new_run
+from tests.oracle.runs.storage.making import latest, new_run
 from tests.support.waiting import until
 
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
@@ -193,7 +193,7 @@ async def test_a_run_that_may_have_been_begun_is_removed(store: Store) -> None:
     for run_id in (record.id, "never-begun"):
         upkeep.doubt(new_run(run_id, context_id=record.context_id))
     await upkeep.look()
-    assert await store.runs.latest(user_id=None, limit=10) == []
+    assert await latest(store, user_id=None, limit=10) == []
     assert await store.conversations.load("local", record.context_id) is None
 
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from oracle.runs.storage.records import NewRun, RunEnd
+from oracle.runs.storage.records import NewRun, RunEnd, RunRecord
 from oracle.runs.storage.run_log import RunLog
+from oracle.runs.storage.run_pages import RunFilter
 from oracle.runs.storage.store import Store
 
 
@@ -52,3 +53,10 @@ async def heard(
         numbers += [chunk.n for chunk in batch]
         each(numbers[-1])
     return numbers
+
+
+async def latest(
+    store: Store, *, user_id: str | None, limit: int = 99, before: str | None = None, context_id: str | None = None
+) -> list[RunRecord]:
+    """Runs of a user, or of all users, newest first."""
+    return (await store.runs.page(RunFilter(user_id=user_id, context_id=context_id), limit=limit, before=before)).runs

@@ -10,7 +10,7 @@ from oracle.agent.conversations.protocol import UnknownConversationError
 from oracle.runs.storage.errors import AlreadyBegunError, KeyReusedError, TooManyRunsError
 from oracle.runs.storage.request_keys import RequestKey, request_key
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, begun, new_run
+from tests.oracle.runs.storage.making import DONE, END, begun, latest, new_run
 
 KEY = RequestKey("ann-1", "question-1")
 DAY_S = 24 * 3600.0
@@ -52,7 +52,7 @@ async def test_of_many_requests_with_one_key_at_once_one_begins_a_run(store: Sto
     ended = await asyncio.gather(*begins, return_exceptions=True)
     (first,) = [each for each in ended if not isinstance(each, AlreadyBegunError)]
     assert {each.run_id for each in ended if isinstance(each, AlreadyBegunError)} == {first.run_id}
-    assert len(await store.runs.latest(user_id="ann", limit=99)) == 1
+    assert len(await latest(store, user_id="ann", limit=99)) == 1
 
 
 async def test_of_many_requests_with_one_key_to_two_workers_one_begins_a_run(postgresql_url: str) -> None:
@@ -65,7 +65,7 @@ async def test_of_many_requests_with_one_key_to_two_workers_one_begins_a_run(pos
             ]
             ended = await asyncio.gather(*begins, return_exceptions=True)
             assert sum(not isinstance(each, AlreadyBegunError) for each in ended) == 1
-        assert len(await one.runs.latest(user_id="ann", limit=99)) == 10
+        assert len(await latest(one, user_id="ann", limit=99)) == 10
 
 
 async def test_a_key_names_its_run_after_a_restart_and_on_another_worker(store_url: str) -> None:

@@ -10,7 +10,7 @@ from oracle.runs.storage import schema
 from oracle.runs.storage.errors import RunLostError, TooManyRunsError
 from oracle.runs.storage.records import RunCommand, RunRecord
 from oracle.runs.storage.store import Store, open_store
-from tests.oracle.runs.storage.making import DONE, END, Hands, begun, content, heard, new_run
+from tests.oracle.runs.storage.making import DONE, END, Hands, begun, content, heard, latest, new_run
 
 
 async def test_a_run_is_found_as_it_was_begun(store: Store) -> None:
@@ -29,15 +29,15 @@ async def test_a_run_is_found_by_its_user_alone(store: Store) -> None:
     await store.runs.begin(new_run())
     assert await store.runs.find("run-1", user_id="ann") is not None
     assert await store.runs.find("run-1", user_id="bob") is None
-    assert await store.runs.latest(user_id="bob", limit=9) == []
-    assert len(await store.runs.latest(user_id=None, limit=9)) == 1
+    assert await latest(store, user_id="bob", limit=9) == []
+    assert len(await latest(store, user_id=None, limit=9)) == 1
 
 
 @pytest.mark.parametrize("run_id", ["nobody", "", "a\x00b", "\ud800", "ü", "x" * 1000], ids=ascii)
 async def test_what_is_no_name_names_nothing(store: Store, run_id: str) -> None:
     assert await store.runs.find(run_id) is None
     assert await store.runs.open_of(run_id) is None
-    assert await store.runs.latest(user_id="ann", limit=5, before=run_id) == []
+    assert await latest(store, user_id="ann", limit=5, before=run_id) == []
     with pytest.raises(UnknownConversationError):
         await store.runs.begin(new_run(context_id=run_id, begins_conversation=False))
 
@@ -94,7 +94,7 @@ async def test_the_latest_runs_come_in_pages(timed_sqlite: Store, clock: Hands) 
         await timed_sqlite.runs.begin(new_run(f"run-{number}"))
         clock.at_s += number % 2  # some have the same time
     pages, before = list[list[str]](), None
-    while page := await timed_sqlite.runs.latest(user_id="ann", limit=3, before=before):
+    while page := await latest(timed_sqlite, user_id="ann", limit=3, before=before):
         pages.append([run.id for run in page])
         before = pages[-1][-1]
     assert pages == [["run-6", "run-5", "run-4"], ["run-3", "run-2", "run-1"], ["run-0"]]
@@ -105,9 +105,9 @@ async def test_what_begins_after_the_clock_went_back_is_still_the_newest(store_u
         for at_s, name in ((1_000.0, "first"), (400.0, "second"), (700.0, "third")):
             clock.at_s = at_s
             await store.runs.begin(new_run(name))
-        runs = await store.runs.latest(user_id="ann", limit=9)
+        runs = await latest(store, user_id="ann", limit=9)
         assert [run.id for run in runs] == ["third", "second", "first"]
-        assert [run.id for run in await store.runs.latest(user_id=None, limit=9, before="second")] == ["first"]
+        assert [run.id for run in await latest(store, user_id=None, limit=9, before="second")] == ["first"]
         listed = await store.conversations.list("ann")
         assert [each.context_id for each in listed] == [f"context-of-{run.id}" for run in runs]
 
@@ -116,15 +116,15 @@ async def test_the_runs_of_one_conversation_are_listed_alone(store: Store) -> No
     for name in ("one", "two"):
         await (await begun(store, name)).finish(DONE, END)
     await begun(store, "more", context_id="context-of-one", begins_conversation=False)
-    found = await store.runs.latest(user_id="ann", limit=9, context_id="context-of-one")
+    found = await latest(store, user_id="ann", limit=9, context_id="context-of-one")
     assert [run.id for run in found] == ["more", "one"]
-    assert await store.runs.latest(user_id="bob", limit=9, context_id="context-of-one") == []
+    assert await latest(store, user_id="bob", limit=9, context_id="context-of-one") == []
 
 
 async def test_the_mark_of_a_page_is_ones_own_run(store: Store) -> None:
     await store.runs.begin(new_run())
     await store.runs.begin(new_run("bobs", user_id="bob"))
-    assert await store.runs.latest(user_id="ann", limit=5, before="bobs") == []
+    assert await latest(store, user_id="ann", limit=5, before="bobs") == []
 
 
 async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:

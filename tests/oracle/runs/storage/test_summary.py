@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from oracle.runs.storage.records import RunEnd, RunSummary, Span
 from oracle.runs.storage.store import Store
+from tests.oracle.runs.storage.making import latest
 from tests.oracle.runs.storage.runs_made import begun, ended
 
 SUMMARY = RunSummary(1, 2, 3, 1, 9, (Span("turn", 0, 700), Span("tool", 700, 20), Span("notice", 720, 0)))
@@ -16,7 +17,7 @@ async def test_the_summary_is_in_the_row_when_the_run_has_ended(store: Store) ->
     found = await store.runs.find(record.id)
     assert found is not None
     assert found.summary == SUMMARY
-    assert [each.summary for each in await store.runs.latest(user_id=None, limit=9)] == [SUMMARY]
+    assert [each.summary for each in await latest(store, user_id=None, limit=9)] == [SUMMARY]
 
 
 async def test_what_is_kept_of_a_run_has_a_name(store: Store) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import update
 from bt_runtime.text import iso
 from oracle.runs.storage.interrupts import interrupt
 from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.runs.storage.making import latest
 from tests.oracle.server.api.asking import write_trees
 from tests.oracle.server.api.conftest import ALICE, BOB, HANGS, TOKENS, Service, in_shared_loop
 from tests.oracle.server.connect.ag_ui.test_events import check
@@ -202,7 +203,7 @@ async def test_a_running_answer_is_stopped_and_a_closed_connection_stops_nothing
         async for line in response.aiter_lines():
             if "here" in line:
                 break
-    run = (await client.service.parts.store.runs.latest(user_id=None, limit=1))[0]
+    run = (await latest(client.service.parts.store, user_id=None, limit=1))[0]
     assert run.status == "running"
     stopped = await client.service.client.post("/agui/threads/thread-1/cancel")
     assert (stopped.status_code, stopped.json()["run_id"]) == (202, run.id)
