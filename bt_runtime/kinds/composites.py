@@ -29,6 +29,7 @@ class InOrderSettings(NodeSettings):
 class InOrder(Node[InOrderSettings]):
     """Ticks its children in order, as long as they return `passes_on`."""
 
+    defers = True
     passes_on: ClassVar[Status]
 
     _next = 0
@@ -41,6 +42,8 @@ class InOrder(Node[InOrderSettings]):
 
     def update(self) -> Status:
         """Tick the children from the current one on; those after the last one ticked are not part of the round yet."""
+        if self.make_children is not None:
+            self.grow()
         children, passes_on = self.child_nodes, self.passes_on
         for position in range(self._next if self.status is RUNNING else 0, len(children)):
             status = children[position].step()
@@ -59,6 +62,7 @@ class InOrder(Node[InOrderSettings]):
 
     def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
         """As a child that decides, or as the last one."""
+        self.grow()
         return self._ends_from(0, enter)
 
     def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:

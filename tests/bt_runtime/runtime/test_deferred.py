@@ -1,4 +1,4 @@
-"""Subtrees whose nodes are made when they first tick: runs are as if all nodes had been made at the start."""
+"""Nodes that are made when the composite above them first ticks: runs are as if all had been made at the start."""
 
 import asyncio
 import json
@@ -76,8 +76,9 @@ def test_a_run_has_the_records_of_one_whose_nodes_were_all_there(root, first, se
 
 
 def test_what_never_ticks_is_never_made():
-    definition = read({"condition": "count == 0"}, {"condition": "True"}, {"condition": "True"})
+    root = {"selector": [{"condition": "count == 0"}, {"sequence": [{"condition": "True"}, {"condition": "True"}]}]}
+    definition = read(root, {"condition": "True"}, {"condition": "True"})
     records, live = asyncio.run(ticks_of(definition, [], is_eager=False))
     assert [record.changes for record in records]
-    assert (made(live), len(live.paths)) == (3, 8)
-    assert len(list(live.root.iterate())) == 8  # py_trees' tools see all of them
+    assert (made(live), len(live.paths)) == (5, 12)
+    assert len(list(live.root.iterate())) == 12  # py_trees' tools see all of them
