@@ -164,7 +164,7 @@ def _markdown(changes: tuple[Change, ...]) -> Iterator[str]:
 def nodes_of(old: Table, new: Table) -> Iterator[str]:
     """The edited nodes and how many situations reach them, and the nodes that none reaches any more."""
     heads, known = {_head(node) for node in old.tree.nodes()}, set(_prints(old.tree.root).values())
-    fresh = {path for path, text in _prints(new.tree.root).items() if text not in known}
+    fresh = {path for path, number in _prints(new.tree.root).items() if number not in known}
     edited = [node for node in new.tree.nodes() if node.path in fresh and _is_edited(node, heads, fresh)]
     if edited:
         each = [f"{named(node)} in {_reaching(new, node)}" for node in edited[:MOST_UNREACHED]]
@@ -177,11 +177,11 @@ def _is_edited(node: NodeDefinition, heads: Collection[str], fresh: Collection[s
     return _head(node) not in heads or not any(each.path in fresh for each in _below(node))
 
 
-def _prints(root: NodeDefinition) -> Mapping[str, str]:
-    """A text for each path; equal ones mean that the nodes and those below them are the same."""
-    found: dict[str, str] = {}
+def _prints(root: NodeDefinition) -> Mapping[str, int]:
+    """A number for each path; equal ones mean that the nodes and those below them are the same."""
+    found: dict[str, int] = {}
     for node in reversed(list(root.walk())):
-        found[node.path] = repr((_head(node), [found[each.path] for each in _below(node)]))
+        found[node.path] = hash((_head(node), *(found[each.path] for each in _below(node))))
     return found
 
 

@@ -99,6 +99,12 @@ def test_where_no_figure_differs_the_parts_are_named_that_only_one_tree_has(tmp_
     assert [each.split()[0] for each in nodes[0].partition(": ")[2].split(", ")] == ["sequence", "llm_turn", "notify"]
 
 
+def test_an_edit_deep_in_a_tree_is_named(tmp_path):
+    deep = "tree: deep\nroot:\n" + "".join(f"{'  ' * at}  sequence:\n{'  ' * at}  -\n" for at in range(1, 40))
+    old, new = (Table(read(tmp_path, f'{deep}{" " * 84}say: "It\'s {word}"\n'), (), ()) for word in ("old", "new"))
+    assert list(nodes_of(old, new)) == ["\nEdited nodes, and how many situations reach them: say (my.yaml:81) in 0."]
+
+
 def test_a_change_of_many_situations_names_some_of_them():
     told = Told("turn", ("turn",), "the answer", ("the answer",), "completed", {}, None, frozenset())
     cases = tuple(Case(Situation(str(at), f"the model says {at}"), told) for at in range(7))
