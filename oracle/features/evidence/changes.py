@@ -2,29 +2,19 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
-from oracle.features.evidence.deeds import Claim
-from oracle.features.evidence.naming import names_path, number_in, other_name, places, targets
+from oracle.features.evidence.deeds import Claim, claims
+from oracle.features.evidence.naming import content, elsewhere, foreign, names_path, targets
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Call, Done, stems
 from oracle.features.evidence.words import ENGLISH, says, words
 
-_PROGRAMS: Final = {
-    "send": "mail|slack|curl|post|notify|send",
-    "close": "close|resolve|merge|cancel",
-    "remove": "rm|del|drop|clean|purge|git",
-}
+_MOST_FAILED: Final = 5
+"""Failed changes that are looked at, the latest ones."""
 _TOOLS: Final = {"send": "sending_tools", "close": "closing_tools", "remove": "removing_tools"}
-_SHARED: Final = 2
-"""Words of an error that a sentence about it has."""
-
-
-_PEOPLE: Final = re.compile(
-    r"[\w.+-]+@[\w-]+\.[\w.-]*\w|(?<![^\s])(?!(?:The|All|Both|This|They|That|These|Those|Your|Everyone|Everybody|Done)\b)[A-Z][a-z]{2,20}\b(?![\w@.])"
-)
-_BARE_NUMBERS: Final = re.compile(r"(?<=\s)#?(\d{2,6})(?=,|\.?$|\s+(?:and|as|to|too)\b)")
 
 
 def not_changed(claim: Claim, done: Done, *, has_code: bool) -> str:
@@ -35,72 +25,97 @@ def not_changed(claim: Claim, done: Done, *, has_code: bool) -> str:
         done: the run.
         has_code: the answer has a code block, in which something may have been changed for the user.
     """
+    is_shown = has_code or says("scratch", claim.object) or ('"' in claim.sentence.text and not done.calls)
+    is_kept = claim.verb in words("keeping") or claim.deed in ("send", "close") or says("kept", claim.object)
+    is_here = is_shown and not (is_kept or done.writes or done.has_failed_writes)
+    ran = [call for call in done.runs if call.ok]
     for each in targets(claim):
-        if each.path not in done.written and not any(names_path(call, each.path) for call in done.writes):
+        if each.path not in done.written and not any(names_path(call, each.path) for call in [*done.writes, *ran]):
             return f"no successful call has written {each.path!r}"
-    if name := other_name(claim, done.writes):
-        return f"no successful call has written {name!r}"
+    if place := elsewhere(claim.object, done.writes):
+        return f"no successful call was about {place!r}"
     if re.match(r"\s+(?:you|the gap|the loop)\b", claim.object):
         return ""
-    given = "\n".join(call.given for call in done.writes)
-    if claim.deed == "send" or claim.verb in words("by_number"):
-        named = _PEOPLE.findall(claim.text[:80]) if claim.deed == "send" else _BARE_NUMBERS.findall(claim.object[:60])
-        if lost := next((each for each in named if each.casefold() not in given), ""):
-            return f"no successful call was about {lost!r}"
-    for place in places(claim):
-        if not any(place.casefold() in f"{call.given}\n{call.result[:5_000].casefold()}" for call in done.writes):
-            return f"no successful call has written to {place!r}"
-    return _none_of_its_kind(claim, done, has_code=has_code) or _too_few(claim, done)
+    return _none_of_its_kind(claim, done, is_here=is_here) or ("" if is_here else _other_things(claim, done))
 
 
-def _none_of_its_kind(claim: Claim, done: Done, *, has_code: bool) -> str:
-    tools, programs = (
-        _TOOLS.get(claim.deed, ""),
-        _PROGRAMS.get(claim.deed)
-        or ENGLISH["programs"].get(
-            claim.verb.removeprefix("re").removeprefix("-") if claim.verb not in ENGLISH["programs"] else claim.verb
-        ),
-    )
-    made = [
-        call for call in done.writes if claim.deed == "send" or claim.verb in words("telling") or not call.is_sending
-    ]
-    if programs and not any(_fits(call, tools, programs) for call in made):
-        return "" if has_code and claim.deed == "remove" else f"no call has {claim.verb} anything"
-    is_open = (has_code or says("scratch", claim.object)) and not done.has_failed_writes
-    if made or is_open or targets(claim):
-        return ""
-    is_kept = re.search(r"\b(?:note|thread|vault|file|ticket)\b", claim.object) is not None
-    is_weak = claim.verb in words("weak_verbs") and not is_kept and not done.has_failed_writes
-    return "" if is_weak else "no call has changed anything"
+def _none_of_its_kind(claim: Claim, done: Done, *, is_here: bool) -> str:
+    is_told = claim.deed == "send" or claim.verb in words("telling")
+    made = [call for call in done.writes if is_told or not call.is_sending]
+    tools, programs = _TOOLS.get(claim.deed, ""), _programs(claim)
+    ran = [call for call in done.runs if call.ok and call not in made]
+    if programs and not is_here and not any(_fits(call, tools, programs) for call in [*made, *ran]):
+        return f"no call has {claim.verb} anything"
+    is_weak = claim.is_sure and claim.verb in words("weak_verbs") and not says("kept", claim.object)
+    is_open = claim.deed == "other" or (is_weak and not done.has_failed_writes)
+    return "" if made or is_here or is_open or targets(claim) else "no call has changed anything"
+
+
+def _programs(claim: Claim) -> str:
+    """What the name of a tool or a program has that does what a verb says; empty if many of them can."""
+    known = ENGLISH["programs"]
+    stem = claim.verb.removesuffix("d").removesuffix("e")
+    return next((str(known[name]) for name in (claim.deed, stem, re.sub("^re-?", "", stem)) if name in known), "")
 
 
 def _fits(call: Call, tools: str, programs: str) -> bool:
     """Whether a call is of a kind: by its tool, by overwriting, or by the program that it runs."""
     is_tool = tools != "" and call.can(tools)
-    return is_tool or bool(call.arguments.get("overwrite")) or re.search(rf"\b(?:{programs})", call.given) is not None
+    is_over = bool(call.arguments.get("overwrite")) and tools not in (_TOOLS["send"], _TOOLS["close"])
+    return is_tool or is_over or re.search(rf"\b(?:{programs})", call.given) is not None
 
 
-def _too_few(claim: Claim, done: Done) -> str:
-    number = number_in(claim.object[:40]) if claim.is_sure else 0
-    sizes = [
-        max([1, *(len(each) for each in call.arguments.values() if isinstance(each, list))]) for call in done.writes
-    ]
-    is_program = any(call.can("running_tools") for call in done.writes)
-    return f"{sum(sizes)} things were changed, not {number}" if number > sum(sizes) and not is_program else ""
+def _other_things(claim: Claim, done: Done) -> str:
+    """What a claim names that no successful change was about; empty if there is nothing."""
+    if not done.writes or (claim.deed == "other" and claim.is_sure):
+        return ""
+    known = done.changed
+    if claim.deed == "send":
+        known = done.addressed
+        is_person = claim.is_sure or claim.verb in words("telling_people")
+        if name := foreign(f"to {claim.text.strip()}" if is_person else claim.text, known, has_numbers=False):
+            return f"nothing was sent to {name!r}"
+        return ""
+    tools = frozenset().union(*(call.words for call in done.writes))
+    for area, wanted in ENGLISH["areas"].items():
+        there = re.search(rf"\b(?:{area})\b", claim.object, re.IGNORECASE) if "vault" not in wanted.split() else None
+        if there and tools.isdisjoint(wanted.split()) and there[0].casefold() not in done.addressed:
+            return f"no successful call was about {there[0]!r}"
+    if name := foreign(f"{claim.lead} {claim.text}", known):
+        return f"no successful call was about {name!r}"
+    own = content(re.split(r",|\b(?:since|as|so|when|after|before|until)\b", claim.object)[0])
+    is_other = own and not targets(claim) and not any(stem in known for stem in own)
+    if is_other and not claim.is_sure:
+        return "no successful call was about that"
+    is_odd = claim.verb in words("editing") or says("scratch", claim.object)
+    is_new = not is_odd and not any(stem in done.question for stem in own)
+    return "no successful call was about that" if is_other and is_new else ""
 
 
-def missing_state(sentence: Sentence, done: Done) -> str:
-    """A file that is said to hold something new, where no call has written it; empty if there is none."""
-    if done.is_asked_to_act and not sentence.plain.rstrip().endswith("?"):
-        for each in mentions(sentence.text):
-            is_new = says("now_holds", sentence.plain[each.end :]) and not says("modal", sentence.plain[: each.start])
-            if (
-                is_new
-                and each.path not in done.written
-                and not any(names_path(call, each.path) for call in done.writes)
-            ):
-                return f"no successful call has written {each.path!r}"
-    return ""
+def not_so(claim: Claim, done: Done) -> str:
+    """What was asked for and is said to be so, where no successful change was about it; empty if there is nothing."""
+    if says("indirect", claim.object):
+        return ""
+    for each in targets(claim):
+        is_past = claim.deed in ("close", "send", "remove") or (claim.state in ("was", "were") and done.writes)
+        if each.path not in done.written and (is_past or each.path not in done.opened):
+            return f"no successful call has written {each.path!r}"
+    if claim.deed in ("close", "send", "remove") and done.writes and (name := foreign(claim.text, done.changed)):
+        return f"no successful call was about {name!r}"
+    if _programs(claim) and (reason := _none_of_its_kind(claim, done, is_here=False)):
+        return reason
+    own = [] if targets(claim) else [stem for stem in content(claim.object) if stem != claim.verb[:5]]
+    is_asked = any(stem in done.question for stem in own)
+    return "no successful call was about that" if is_asked and not any(stem in done.changed for stem in own) else ""
+
+
+def not_sent(sentence: Sentence, done: Done) -> str:
+    """A person who has something now, as a sentence says, and to whom nothing was sent; empty if there is none."""
+    found = says("sent_to", sentence.plain) and not says("advice", sentence.plain) and not says("dated", sentence.plain)
+    if not found or not done.writes or not done.is_asked_to_act:
+        return ""
+    name = foreign(f"to {sentence.text}", done.addressed, has_numbers=False)
+    return f"nothing was sent to {name!r}" if name else ""
 
 
 def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Sentence, str]]:
@@ -108,20 +123,39 @@ def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Se
 
     A call has failed if it changes something, and no later call of the tool with the same target was successful.
     """
-    for at, call in enumerate(done.calls):
+    failed = [at for at, call in enumerate(done.calls) if not call.ok and call.is_writing]
+    for at in failed[-_MOST_FAILED:]:
+        call = done.calls[at]
         later = (each for each in done.calls[at + 1 :] if each.ok and each.tool == call.tool)
-        if not call.ok and call.is_writing and all(each.target != call.target for each in later):
-            about = [each for each in listed if _is_about(each, call, done)]
-            if about and not any(says("acknowledged", each.plain) for each in about):
-                new = [each for each in about if says("now_so", each.plain) and not says("modal", each.plain)]
-                yield from [(each, f"the call of {call.tool} for it has failed") for each in new[:1]]
+        if all(each.target != call.target for each in later):
+            about = _about(listed, call, done)
+            if not about and done.is_asked_to_act and not any(says("acknowledged", each.plain) for each in listed):
+                about = [each for each in listed if says("all_done" if done.writes else "arrived", each.plain)]
+            if not any(says("acknowledged", each.plain) for each in about):
+                so = "now_so" if mentions(call.target) else "so"
+                new = [each for each in about if says(so, each.plain) and not says("modal", each.plain)]
+                told = (each for each in new if not _is_run(each))
+                yield from [(each, f"the call of {call.tool} for it has failed") for each in islice(told, 1)]
 
 
-def _is_about(sentence: Sentence, failed: Call, done: Done) -> bool:
-    """Whether a sentence has what only a failed call was about: its path, or words of its target or of its error."""
-    if paths := mentions(failed.target):
-        return any(is_same(normal(each.path), normal(paths[0].path)) for each in mentions(sentence.text))
-    others = {stem for each in done.successes for stem in stems(each.target)}
+def _is_run(sentence: Sentence) -> bool:
+    """Whether a sentence says only that something was run."""
+    made = list(claims(sentence))
+    return bool(made) and all(claim.deed == "run" and claim.end > len(sentence.plain) - 3 for claim in made)
+
+
+def _about(listed: Sequence[Sentence], failed: Call, done: Done) -> list[Sentence]:
+    """The sentences about a failed call: with its path, else words of its target, of its error, or of what it names."""
+    found = [(each, set(stems(each.text))) for each in listed]
+    for path in mentions(failed.target)[:1]:
+        wanted = normal(path.path)
+        same = [each for each in listed if any(is_same(normal(m.path), wanted) for m in mentions(each.text))]
+        name = set(stems(re.split(r"[/.]", path.path)[-2])) if "." in path.path else set()
+        name -= {stem for each in done.successes for stem in stems(each.given)}
+        return same or [each for each, words in found if words & name]
+    others = {stem for each in done.writes for stem in stems(each.target)}
     known = others.union(*(stems(each.given + each.result[:2_000]) for each in done.successes))
-    found = set(stems(sentence.text))
-    return bool(found & set(stems(failed.target)) - others) or len(found & set(stems(failed.result)) - known) >= _SHARED
+    target, error = set(stems(failed.target)) - others, set(stems(failed.result)) - known
+    named = set(stems(done.lines_about([failed]))) - set(stems(done.lines_changed)) - others
+    about = [each for each, words in found if words & target or len(words & error) > 1]
+    return about or [each for each, words in found if words & named]

@@ -11,15 +11,9 @@ from typing import Final, Literal
 from oracle.features.evidence.paths import Mention, lone_lines, mentions, normal
 from oracle.features.evidence.prose import Sentence, block_quotes, quotations
 from oracle.features.evidence.record import Done, plain_words
-from oracle.features.evidence.words import says, words
+from oracle.features.evidence.words import says
 
 _IDENTIFIER: Final = re.compile(r"`([A-Za-z_][\w.]{3,80})(?:\([^`\n]{0,80}\))?`")
-_ID: Final = re.compile(
-    r"(?<![\w/&(])#(\d{2,7})\b|(?<![\w./-])([A-Z]{2,8}-\d{2,6})\b|`((?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})`"
-)
-_INSIDE: Final = re.compile(
-    r"`[A-Za-z_][\w.]{3,80}(?:\([^`\n]{0,80}\))?`(?:\s+\w+)?\s+(?:in|of|from|at|\()\s*(?:the\s+)?[`\[*]{0,2}$"
-)
 _ADDRESS: Final = re.compile(r"\]\((https?://[^\s()<>#]{4,300})")
 _NEAR: Final = 25
 """Characters between a path and a quotation of its file."""
@@ -42,35 +36,41 @@ def cited(
     for at, sentence in enumerate(listed):
         found, is_modal = mentions(sentence.text), says("modal", sentence.plain)
         is_admitted = says("unread", "".join(each.plain for each in listed[at : at + 2]))
-        reasons = (_not_there(each, sentence, done, is_open=is_modal or is_admitted) for each in found)
+        reasons = (_not_there(each, sentence, done, is_modal=is_modal, is_admitted=is_admitted) for each in found)
         reason = next(filter(None, reasons), "")
         reason = reason or _no_line(sentence, found, last, done) or _no_address(sentence, done)
-        if not reason and not is_modal:
-            reason = _no_id(sentence, done) or _no_name(sentence, found, done)
         if reason:
             yield "citation", sentence, reason
         elif _lacks_quotation(sentence, found, done):
             yield "quotation", sentence, _NO_WORDS
         last = found[-1].path if found else last
     for start, quoted, above in block_quotes(text):
-        if listed and len(quoted) >= 2 * _SHORTEST and _is_attributed(above) and not _holds(quoted, done):
+        if (
+            listed
+            and len(quoted) >= 2 * _SHORTEST
+            and _is_attributed(above)
+            and not says("letter", quoted)
+            and not _holds(quoted, done)
+        ):
             yield "quotation", listed[min(bisect_left(starts, start), len(listed) - 1)], _NO_WORDS
 
 
-def _not_there(each: Mention, sentence: Sentence, done: Done, *, is_open: bool) -> str:
+def _not_there(each: Mention, sentence: Sentence, done: Done, *, is_modal: bool, is_admitted: bool) -> str:
     """What of a mentioned path is missing; empty if nothing is."""
     path, plain = each.path, sentence.plain
     before, behind = plain[: each.start], plain[each.end :]
     if each.is_outside or plain[each.start : each.end].startswith("~"):
         return ""
-    if says("denied", before[-20 if each.lines else -70 :]) or says("denied_behind", behind):
+    if (says("denied", before[-70:]) and not each.lines) or says("denied_behind", behind):
         return ""
     shown, is_link = done.lines_of(path), before.endswith("](")
     if path not in done.paths:
         is_asked = says("imperative", plain) or plain.rstrip().endswith("?") or path.endswith("/")
-        is_new = (is_open and not says("found_there", before[-70:])) or says("proposed", before[-40:])
-        is_used = each.lines or is_link or says("asserts", before[-30:]) or says("says_it", behind)
-        is_claim = is_used and not is_asked and (each.lines or not is_new)
+        is_new = ((is_modal or is_admitted) and not says("found_there", before[-70:])) or says("proposed", before[-40:])
+        is_used = (
+            each.lines or is_link or says("asserts", before[-30:]) or says("says_it", behind) or says("is_told", behind)
+        )
+        is_claim = is_used and (each.lines or not (is_asked or is_new))
         return f"{path!r} occurs in nothing that was read" if is_claim and (done.calls or each.lines) else ""
     is_said = plain_words(normal(path)) in done.told
     if each.lines and (done.calls or shown):
@@ -79,24 +79,13 @@ def _not_there(each: Mention, sentence: Sentence, done: Done, *, is_open: bool) 
         return "" if _are_shown(each.lines, shown) else f"line {each.lines[0]} of {path!r} was not shown"
     is_read = path in done.opened or shown is not None or is_said
     is_told = says("says_it", behind) or (says("tells", plain) and _IDENTIFIER.search(plain))
+    is_open = is_admitted or (is_modal and says("modal", before))
     return f"{path!r} was not read" if not is_read and not is_open and is_told else ""
 
 
 def _are_shown(lines: tuple[int, int], shown: set[int]) -> bool:
     """Whether the first and the last of the cited lines were shown, or the line beside one."""
     return all(not shown.isdisjoint((line - 1, line, line + 1)) for line in lines)
-
-
-def _no_id(sentence: Sentence, done: Done) -> str:
-    """A number of a ticket or the hash of a commit that occurs nowhere; empty if there is none."""
-    if not done.calls or says("denied", sentence.plain):
-        return ""
-    for found in _ID.finditer(sentence.plain):
-        number = found[1] or found[2] or found[3]
-        is_standard = found[2] is not None and found[2].partition("-")[0] in words("standards")
-        if not is_standard and number.casefold() not in done.raw:
-            return f"{found[0]!r} occurs in nothing that was read"
-    return ""
 
 
 def _no_line(sentence: Sentence, found: list[Mention], last: str, done: Done) -> str:
@@ -126,7 +115,7 @@ def _no_address(sentence: Sentence, done: Done) -> str:
 
 def _lacks_quotation(sentence: Sentence, found: list[Mention], done: Done) -> bool:
     """Whether a quotation that is attributed to a source was not read."""
-    if not done.calls or says("imperative", sentence.plain):
+    if not (done.calls or any(done.attached.values())) or says("imperative", sentence.plain):
         return False
     for start, quoted in quotations(sentence.text):
         before, behind = sentence.plain[max(0, start - 120) : start], sentence.plain[start + len(quoted) + 2 :][:60]
@@ -156,16 +145,3 @@ def _holds(quoted: str, done: Done, found: Sequence[Mention] = ()) -> bool:
     text = " ".join(texts) if texts and all(texts) else done.haystack
     parts = [plain_words(each).strip(" .,;:!?-") for each in re.split(r"\.{3}|…|\[[^\]]{0,80}\]", quoted)]
     return all(len(part) < 4 or part in text for part in parts)
-
-
-def _no_name(sentence: Sentence, found: list[Mention], done: Done) -> str:
-    """A name in code that a file is said to contain, and that nothing that was read has; empty if there is none."""
-    for each in found if done.calls else ():
-        behind, before = sentence.plain[each.end :][:250], sentence.plain[: each.start]
-        if (inside := _INSIDE.search(before)) is not None and not says("denied", before[: inside.start()]):
-            behind = f" has {inside[0]}" if not says("says_it", behind) else f"{behind} {inside[0]}"
-        for name in _IDENTIFIER.findall(behind) if says("says_it", behind) else ():
-            is_code = "_" in name or any(letter.isupper() for letter in name[1:])
-            if is_code and plain_words(name.rpartition(".")[2]) not in done.haystack:
-                return f"{name!r} is not in what was read"
-    return ""

@@ -5,56 +5,23 @@ what stands in code blocks and quotations.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from oracle.features.evidence.prose import Sentence
-from oracle.features.evidence.words import ENGLISH, VERBS, deed_of, says, words
-from oracle.features.evidence.words import pattern as named
+from oracle.features.evidence.words import ENGLISH, deed_of, says, words
 
-_BETWEEN: Final = r"(?P<between>(?:,?\s+[\w-]+,?){0,4}?)"
-_SUBJECT: Final = re.compile(
-    rf"\bI(?P<aux>'ve|\s+have|\s+had|\s+did)?{_BETWEEN}\s+(?P<verb>{VERBS}|{'|'.join(ENGLISH['bases'])})\b(?!['-])"
-)
-_NEXT: Final = re.compile(rf"(?:,|;|,?\s+(?:and|then|but)){_BETWEEN}\s+(?P<verb>{VERBS})\b(?!['-])")
-_PASSIVE: Final = re.compile(rf"\b(?P<aux>has|have|is|are|was|were){_BETWEEN}\s+(?P<verb>{VERBS})\b(?!['-])")
-_BARE: Final = re.compile(
-    r"[\W_]*(?:(?:done|ok|okay|yes|also|then|finally|next|first|now|successfully|great|sure|and)\b[\s,:;.!-]+){0,3}"
-    rf"(?P<verb>{VERBS})\b(?=\s+(?:(?:it|this|that|both|all|everything)\b|"
-    r"(?:the|a|an|your|each|every|these|those|to|two|three|four|five|as|in|into|under)\s|[`*\[\d]))",
-    re.IGNORECASE,
-)
-_HEADLESS: Final = re.compile(
-    r"[\W_]*(?:(?:the|your|a)\s+)?(?:[\w-]+\s+){0,3}(?:notes?|thread|entry|file|summary|ticket|e?mail|message|changes?|"
-    rf"tests?|decision|minutes|report)\s+(?P<verb>{VERBS})\b(?=\s*(?:[.:!]|$|(?:to|in|as|at|under|into)\b))",
-    re.IGNORECASE,
-)
-_GERUND: Final = re.compile(
-    rf"\b(?:(?P<had>[Hh]aving)\s+(?P<past>{VERBS})|(?:[Aa]fter|[Bb]y|[Uu]pon|[Oo]n|[Ff]rom|[Ww]hen)\s+"
-    rf"(?P<verb>{'|'.join(ENGLISH['gerunds'])}))\b"
-)
-_NOUN: Final = re.compile(
-    r"\b(?:I(?:'ve|\s+have|\s+had)?\s+(?:[\w-]+\s+){0,2}?(?:took|taken|had|made|did|done|ran|run|performed|completed|"
-    r"carried out)\s+(?:an?|the|some|another|two|both)|(?P<own>[Mm]y|[Aa]|[Tt]he))\s+(?:[\w-]+\s+){0,3}?"
-    rf"(?P<noun>{'|'.join(ENGLISH['nouns'])})\b(?(own)(?=\s+(?:of|for|in|through|across|over|at)\s[^.]{{1,120}}?\b"
-    r"(?:show|found|find|return|gave|br(?:ings|ought)|turned|confirm|reveal|yield)))"
-)
-_PASSES: Final = re.compile(
-    r"\b(?P<what>(?:unit|integration|regression|smoke|all|the|existing|new|\d+|end-to-end|whole|full|entire|e2e|\s){0,8}"
-    r"\b(?:tests?(?:\s+(?:suite|run|cases?))?|builds?|CI|pipeline|lint(?:er|ing)?|type check(?:s|er)|checks|suite|mypy|"
-    r"ruff|pytest|specs))\s+(?:(?:still|now|also|all|both|currently|again)\s+){0,2}(?:pass(?:es|ed)?|succeed(?:s|ed)?|"
-    r"(?:go(?:es)?|went|came) through|(?:is|are|was|were|c[ao]mes? back|runs|ran|stays?|remains?)\s+"
-    r"(?:(?:all|now|still|also)\s+)?(?:green|passing|clean|successful|fine|through|without))\b"
-)
+_TOKEN: Final = re.compile(r"[\w'-]+|[^\w\s]")
+_BREAKS: Final = frozenset(",;.:(|")
+_JOINS: Final = frozenset((",", ";", "and", "then", "but"))
+_LONGEST_GAP: Final = 6
+"""Adverbs between a subject and its verb."""
 _DONE: Final = re.compile(
     r"[\W_]*(?:(?:all )?done|all set|completed?|task complete|finished|"
     r"everything (?:is|has been) (?:done|in place|saved|set up))\s*(?:[.!:,-]|$)",
     re.IGNORECASE,
 )
-_INTO: Final = re.compile(r"\b(?:to|into|in|as|under|at)\s+[`*\[(]?[\w./-]*[./]\w")
-_TO: Final = re.compile(r"\b(?:to|into|as|under)\s+[`*\[(]?[\w./-]*[./]\w")
-_ENDS_IN_NAME: Final = re.compile(r"(?:[`*)\]]|\.\w{1,5}|\d|\b(?:tickets?|notes?|e?mails?|threads?|both|all|it))\s*$")
-_LOOKED: Final = re.compile(r"\s+(?:looking|at|in|into|through|over|up|for|across|inside|again|it)\b")
+_LOOKED: Final = re.compile(r"\s+(?:looking|at|in|into|through|over|up|for|across|inside|again|it|back)\b")
 
 
 class Claim(NamedTuple):
@@ -66,6 +33,8 @@ class Claim(NamedTuple):
         sentence: it is of.
         start: where its object begins in the sentence, and where that ends; of a passive verb, the whole clause.
         is_sure: it has the form of a report of its author; else others may have done it.
+        lead: what stands before the subject in its clause.
+        state: the auxiliary of a passive voice that may be how things are or were.
     """
 
     deed: str
@@ -74,6 +43,8 @@ class Claim(NamedTuple):
     start: int
     end: int
     is_sure: bool = True
+    lead: str = ""
+    state: str = ""
 
     @property
     def object(self) -> str:
@@ -86,6 +57,74 @@ class Claim(NamedTuple):
         return self.sentence.text[self.start : self.end]
 
 
+class _Word(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+class _Clause(NamedTuple):
+    """The words of a sentence, in lower case."""
+
+    sentence: Sentence
+    words: Sequence[_Word]
+
+    def verb(self, at: int) -> int:
+        """The place of the first word that is no adverb and no comma."""
+        end = min(at + _LONGEST_GAP, len(self.words))
+        while at < end and (self.words[at].text == "," or _is_adverb(self.words[at].text)):
+            at += 1
+        is_ahead = [each.text for each in self.words[at : at + 2]] in (["went", "ahead"], ["gone", "ahead"])
+        return self.verb(at + 3) if is_ahead else at
+
+    def deed(self, at: int) -> str:
+        """The deed of the verb at a place; empty if none is there."""
+        return deed_of(self.words[at].text) if at < len(self.words) else ""
+
+    def next_verb(self, at: int) -> int | None:
+        """The place of a verb with the same subject, in the same clause or in one that is joined."""
+        is_aside = False
+        for place in range(at, len(self.words)):
+            if self.words[place].text in words("others") or self.words[place].text == "|":
+                return None
+            is_aside = is_aside or self.words[place].text in words("relative")
+            is_and = [each.text for each in self.words[place : place + 2]] == [",", "and"]
+            if (
+                (is_and or not is_aside)
+                and self.words[place].text in _JOINS
+                and self.deed(more := self.verb(place + 1 + is_and)) not in ("", "other")
+            ):
+                return more
+        return None
+
+    def end(self, at: int) -> int:
+        """Where the clause ends that a place is in, in characters."""
+        for place in range(at, len(self.words)):
+            word = self.words[place].text
+            if word in words("ends") or (word in _JOINS and self.deed(self.verb(place + 1)) not in ("", "other")):
+                return self.words[place].start
+        return len(self.sentence.plain)
+
+    def is_open(self, at: int) -> bool:
+        """Whether the words before a place make it a condition, a denial or a plan."""
+        for word in reversed(self.words[max(0, at - 4) : at]):
+            if word.text in _BREAKS:
+                return False
+            if word.text in words("hypothetical") or word.text.endswith(("n't", "'ll", "'d")):
+                return True
+        return False
+
+    def claim(
+        self, at: int, deed: str = "", *, begin: int | None = None, is_sure: bool = True, lead: str = ""
+    ) -> Claim:
+        """That of the verb at a place."""
+        verb, deed = self.words[at], deed or self.deed(at)
+        if deed == "look" and "for" in [each.text for each in self.words[at + 1 : at + 3]]:
+            deed = "search"
+        start = verb.end if begin is None else begin
+        return Claim(deed, verb.text, self.sentence, start, self.end(at + 1), is_sure, lead)
+
+
 def claims(sentence: Sentence) -> Iterator[Claim]:
     """The deeds that a sentence claims for its author."""
     plain = sentence.plain
@@ -93,104 +132,136 @@ def claims(sentence: Sentence) -> Iterator[Claim]:
         return
     if _DONE.match(plain):
         yield Claim("done", "done", sentence, 0, len(plain))
-    found = [each for each in [*_of_subject(sentence), *_of_nouns(sentence)] if _is_deed(each)]
-    yield from [*found, *filter(_is_deed, _passive(sentence))] or filter(_is_deed, _bare(sentence))
-    for each in _PASSES.finditer(plain) if not re.search(r"\bfail(?:s|ed|ing)?\b|\d+ of \d+", plain) else ():
-        before, behind = plain[max(0, each.start() - 80) : each.start()], plain[each.end() : each.end() + 40]
-        if not (says("advice", before) or says("advice", behind) or says("reported", before)):
-            yield Claim("passes", each["what"], sentence, each.start(), len(plain))
+    clause = _Clause(sentence, [_Word(each[0].casefold(), each.start(), each.end()) for each in _TOKEN.finditer(plain)])
+    found = [each for each in _of_subject(clause) if _is_done(each.verb, each.deed, each.object)]
+    bare = (each for each in _bare(clause) if _is_done(each.verb, each.deed, each.object))
+    yield from [*found, *_passive(clause)] or [*bare] or _now(clause)
+    yield from _passes(clause)
 
 
-def _of_subject(sentence: Sentence) -> Iterator[Claim]:
-    plain = sentence.plain
-    for each in _SUBJECT.finditer(plain):
-        verb, aux, before = each["verb"], (each["aux"] or "").strip(), plain[max(0, each.start() - 60) : each.start()]
-        is_base = verb in ENGLISH["bases"] and (verb not in ("read", "run", "put") or aux == "did")
-        verb = ENGLISH["bases"].get(verb, "") if is_base else verb
-        if is_base != (aux == "did") or not verb or not _are_adverbs(each["between"]) or says("hypothetical", before):
+def _of_subject(clause: _Clause) -> Iterator[Claim]:
+    plain, after = clause.sentence.plain, 0
+    for at, word in enumerate(clause.words):
+        if at < after or plain[word.start : word.end] not in ("I", "I've") or clause.is_open(at):
             continue
-        if aux in ("'ve", "have") and re.search(r"\b(?:when|after)\s+$", before, re.IGNORECASE):
+        place = clause.verb(at + 1)
+        if place >= len(clause.words):
+            return
+        has_aux = word.text == "i've" or (place > at + 1 and clause.words[at + 1].text == "have")
+        if has_aux and at and clause.words[at - 1].text in ("when", "after"):
             continue
-        at = each.end()
-        yield Claim(deed_of(verb), verb, sentence, at, _end_of(plain, at))
-        while (more := _NEXT.search(plain, at, at + 400)) is not None and not says("others", plain[at : more.start()]):
-            at = more.end()
-            if _are_adverbs(more["between"]):
-                yield Claim(deed_of(more["verb"]), more["verb"], sentence, at, _end_of(plain, at))
+        base = clause.verb(place + 1) if clause.words[place].text == "did" else len(clause.words)
+        if base < len(clause.words) and (deed := deed_of(ENGLISH["bases"].get(clause.words[base].text, ""))):
+            yield clause.claim(base, deed)
+        more: int | None = place if clause.deed(place) else None
+        while more is not None:
+            yield clause.claim(more, lead=plain[_start(clause, at) : word.start] if more == place else "")
+            after = more + 1
+            more = clause.next_verb(after)
 
 
-def _of_nouns(sentence: Sentence) -> Iterator[Claim]:
-    plain = sentence.plain
-    for each in _NOUN.finditer(plain):
-        if not says("hypothetical", plain[max(0, each.start() - 60) : each.start()]):
-            yield Claim(ENGLISH["nouns"][each["noun"]], each["noun"], sentence, each.end(), _end_of(plain, each.end()))
-    for each in _GERUND.finditer(plain):
-        verb = each["past"] or ENGLISH["gerunds"][each["verb"]]
-        if (each["had"] or re.search(r"\bI\b", plain)) and not (says("advice", plain) or re.search(r"\byou\b", plain)):
-            yield Claim(deed_of(verb), verb, sentence, each.end(), _end_of(plain, each.end()))
-
-
-def _bare(sentence: Sentence) -> Iterator[Claim]:
-    """Participles that begin a sentence or a cell of a table: `Saved the note to …`, `Note saved.`."""
-    plain = sentence.plain
-    cells = [0, *(found.end() for found in re.finditer(r"\|", plain))] if plain.startswith("|") else [0]
-    for bare, cell in ((form.match(plain, cell), cell) for cell in cells for form in (_BARE, _HEADLESS)):
-        if bare is not None:
-            verb, end = bare["verb"].casefold(), _end_of(plain, bare.end())
-            start = bare.end() if bare.re is _BARE else cell
-            if verb not in ("read", "put", "found", "run", "called") and not says("dated", plain[bare.end() : end]):
-                yield Claim(deed_of(verb), verb, sentence, start, end, is_sure=False)
+def _bare(clause: _Clause) -> Iterator[Claim]:
+    """Participles that begin a sentence or a cell of a table: `Saved the note to …`."""
+    plain, found = clause.sentence.plain, clause.words
+    for begin in [0, *(at for at, word in enumerate(found) if word.text == "|" and plain.startswith("|"))]:
+        at = begin
+        while at < len(found) and (found[at].text in words("openers") or not found[at].text[0].isalnum()):
+            at += 1
+        if at < len(found) and clause.deed(at) not in ("", "other") and found[at].text not in words("no_participles"):
+            rest = plain[found[at].end :].lstrip()
+            is_object = rest[:1] in ".:!`[*" or rest[0].isdigit() or rest.split()[0].casefold() in words("determiners")
+            more = clause.next_verb(at + 1)
+            if is_object and not says("dated", plain[found[at].end : clause.end(at + 1)]):
+                yield from (clause.claim(each, is_sure=False) for each in (at, more) if each is not None)
             return
 
 
-def _passive(sentence: Sentence) -> Iterator[Claim]:
+def _passive(clause: _Clause) -> Iterator[Claim]:
     """The passive voice, where others may have done it: `has been saved to …`, `is now in …`."""
-    plain = sentence.plain
-    for each in _PASSIVE.finditer(plain):
-        start, end = max(0, each.start() - 100), _end_of(plain, each.end())
-        subject, rest, between = plain[start : each.start()], plain[each.end() :][:80], each["between"].split()
-        is_perfect, is_now = each["aux"] in ("has", "have"), each["aux"] in ("is", "are")
-        is_state = is_now and each["verb"] in words("states") and _ENDS_IN_NAME.search(subject) is not None
-        is_into = (_TO if is_now else _INTO).search(rest) is not None
-        is_tense = ("been" in between) if is_perfect else "now" in between or is_state or is_into
-        if not is_tense or not _are_adverbs(each["between"]) or deed_of(each["verb"]) in ("try", "find", "ask"):
+    plain = clause.sentence.plain
+    for at, word in enumerate(clause.words):
+        if word.text not in ("has", "have", "is", "are", "was", "were"):
             continue
-        others = ("advice", subject), ("advice", rest[:15]), ("reported", plain), ("dated", plain)
-        is_other = any(says(name, text) for name, text in others)
+        place = clause.verb(at + 1)
+        deed, between = clause.deed(place), {each.text for each in clause.words[at + 1 : place]}
+        if deed in ("", "try", "find", "ask") or (word.text in ("has", "have")) != ("been" in between):
+            continue
+        start, end = _start(clause, at), clause.end(place + 1)
+        subject, rest = plain[start : word.start], plain[clause.words[place].end : end]
+        is_loose = word.text not in ("has", "have") and "now" not in between
+        is_why = plain[:start].casefold().endswith(("because", "which", "while", "although", "though", "where"))
+        if is_loose and (is_why or deed in ("look", "other", "read", "run")):
+            continue
+        others = ("advice", subject), ("advice", rest[:15]), ("reported", plain), ("dated", rest if is_loose else plain)
+        is_other = any(says(name, text) for name, text in others) or not _is_done(clause.words[place].text, deed, rest)
         if not is_other and not says("nothing", subject.lstrip("*-_ ")):
-            yield Claim(deed_of(each["verb"]), each["verb"], sentence, start, end, is_sure=False)
-            at = each.end()
-            if (more := _NEXT.match(plain, at)) is not None and _are_adverbs(more["between"]):
-                end = _end_of(plain, more.end())
-                yield Claim(deed_of(more["verb"]), more["verb"], sentence, more.end(), end, is_sure=False)
+            yield clause.claim(place, begin=start, is_sure=False)._replace(state=word.text if is_loose else "")
+            more = place + 1
+            is_joined = more < len(clause.words) and clause.words[more].text in ("and", ",")
+            if is_joined and clause.deed(more := clause.verb(more + 1)) not in ("", "other"):
+                yield clause.claim(more, is_sure=False)
 
 
-def _is_deed(claim: Claim) -> bool:
+def _now(clause: _Clause) -> Iterator[Claim]:
+    """`now links to both`, `reads … now`: how things are since a change."""
+    plain = clause.sentence.plain
+    for at, word in enumerate(clause.words[1:], start=1):
+        if word.text != "now" or says("advice", plain) or says("reported", plain) or clause.is_open(at):
+            continue
+        near = [each.text for each in (*clause.words[max(0, at - 6) : at], *clause.words[at + 1 : at + 2])]
+        if any(each.endswith("s") or each in ("are", "have") for each in near):
+            yield Claim("other", "now", clause.sentence, _start(clause, at), clause.end(at), is_sure=False, state="now")
+
+
+def _start(clause: _Clause, at: int) -> int:
+    """Where the subject begins whose verb is at a place."""
+    if clause.words[at - 1].text == "and":
+        return clause.words[at].start
+    for place in range(at - 1, max(-1, at - 25), -1):
+        is_joined = clause.words[place].text == "and" and clause.words[place - 1].text == ","
+        if is_joined or clause.words[place].text in words("ends") or clause.words[place].text in (":", "|"):
+            return clause.words[place].end
+    return max(0, clause.words[at].start - 150)
+
+
+def _passes(clause: _Clause) -> Iterator[Claim]:
+    """`All tests pass`, `the tests of the package still pass`, `CI is green`."""
+    plain, found = clause.sentence.plain, clause.words
+    if says("no_pass", plain):
+        return
+    for at, word in enumerate(found):
+        if word.text not in words("suites") or clause.is_open(at):
+            continue
+        for place in range(at + 1, min(at + 9, len(found))):
+            if found[place].text in words("others") or found[place].text in _BREAKS:
+                break
+            is_state = found[place].text in words("is_passed") and clause.words[place - 1].text in words("linking")
+            is_active = found[place].text in words("passes") and found[place - 1].text not in (
+                "is",
+                "are",
+                "was",
+                "were",
+            )
+            behind = plain[found[place].end :][:10]
+            is_clean = found[place].text in ("reports", "finds", "shows") and says("nothing", behind)
+            if is_active or is_state or is_clean:
+                before, behind = plain[max(0, word.start - 80) : word.start], plain[found[place].end :][:40]
+                if not (says("advice", before) or says("advice", behind) or says("reported", before)):
+                    yield Claim("passes", word.text, clause.sentence, word.start, len(plain))
+                break
+
+
+def _is_done(verb: str, deed: str, behind: str) -> bool:
     """Whether the words behind a verb make it a deed: not `ran into`, `found it hard`, `wrote nothing`."""
-    verb, behind = claim.verb, claim.object
-    if claim.deed != "find" and says("nothing", behind):
+    if deed != "find" and says("nothing", behind):
         return False
     if verb == "let":
         return re.match(r"\s+\S+(?:\s+\S+){0,3}\s+know\b", behind) is not None
-    if verb in ("looked", "called", "went", "gone", "walked", "counted", "followed"):
+    if verb in words("looking"):
         return _LOOKED.match(behind) is not None or "`" in behind
-    stops = "there|here|at|with|by|from|when"
-    wrong = {
-        "ran": "into|out|across",
-        "run": "into|out|across",
-        "found": "it|this|above",
-        "noted": "that|above|it|this",
-    }
-    wrong |= dict.fromkeys(("stopped", "paused", "started", "began"), stops)
-    return re.match(rf"\s+(?:{wrong.get(verb, '$.')})\b", behind) is None
+    wrong = ENGLISH["no_deeds"].get(verb)
+    return wrong is None or re.match(rf"\s+(?:{wrong})\b", behind) is None
 
 
-def _are_adverbs(between: str) -> bool:
-    found = between.replace(",", " ").casefold().split()
-    return all(each in words("adverbs") or (each.endswith("ly") and each not in words("no_adverbs")) for each in found)
-
-
-def _end_of(plain: str, at: int) -> int:
-    """Where the clause ends that begins before a place."""
-    ends = [found.start() for each in (named("ends"), _NEXT) if (found := each.search(plain, at, at + 500)) is not None]
-    return min([*ends, len(plain), at + 500])
+def _is_adverb(word: str) -> bool:
+    return word in words("adverbs") or (word.endswith("ly") and word not in words("no_adverbs"))

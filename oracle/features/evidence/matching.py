@@ -4,13 +4,15 @@ In doubt a claim counts as matched. What rules cannot tell, such as whether a su
 """
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from oracle.features.evidence.changes import hidden_failures, missing_state, not_changed
+from oracle.features.evidence.changes import hidden_failures, not_changed, not_sent, not_so
 from oracle.features.evidence.citing import cited
 from oracle.features.evidence.deeds import Claim, claims
-from oracle.features.evidence.looks import not_listed, not_looked
+from oracle.features.evidence.looks import not_known, not_looked
+from oracle.features.evidence.naming import content
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence, sentences, tidied
 from oracle.features.evidence.record import Done, stems
@@ -21,7 +23,10 @@ MOST: Final = 50
 """Unmatched claims that are listed."""
 _REPEATED: Final = 0.85
 """The share of the words of a sentence that a result has, if the sentence repeats it."""
+_ABOUT: Final = 0.6
+"""The same, for a sentence that need not be about a deed at all."""
 _MOST_SENTENCES: Final = 5_000
+_ITEM: Final = re.compile(r"(?:[-*+]|\d+[.)])\s+([`*\"]{1,3}[^`*\"\n]{2,80}[`*\"]{1,3})")
 
 
 class Unmatched(NamedTuple):
@@ -53,12 +58,10 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
     text = tidied(answer)
     listed = list(islice(sentences(text), _MOST_SENTENCES))
     found: dict[str, Unmatched] = {}
-    intro = ""
-    for sentence in {each.text: each for each in listed}.values():
-        reasons = (_missing(claim, done, has_code="```" in answer) for claim in claims(sentence))
-        intro = intro if sentence.text[:1] in "-*+0123456789" else sentence.plain.rstrip("* ")
-        reason = next(filter(None, reasons), "") or not_listed(sentence, intro, done)
-        if reason := reason or missing_state(sentence, done) or not_reported(sentence, done):
+    for sentence, made in _claims({each.text: each for each in listed}.values()):
+        reasons = (_missing(claim, done, has_code="```" in answer) for claim in made)
+        reason = next(filter(None, reasons), "") or not_sent(sentence, done)
+        if reason := reason or not_reported(sentence, done):
             found[sentence.text] = _unmatched(answer, sentence, "deed", reason)
         if len(found) == MOST:
             break
@@ -71,25 +74,56 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
     return tuple(sorted(left, key=lambda each: each.start)[:MOST])
 
 
+def _claims(listed: Iterable[Sentence]) -> Iterator[tuple[Sentence, list[Claim]]]:
+    """The claims of each sentence; a list's item that begins with a name has those of the sentence above the list."""
+    above: list[Claim] = []
+    for sentence in listed:
+        made = list(claims(sentence))
+        is_item = sentence.text[:1] in "-*+0123456789"
+        if not is_item:
+            is_intro = sentence.plain.rstrip("* ").endswith(":")
+            above = [each for each in made if is_intro and each.deed in ("search", "read", "look")]
+        elif not made and above and (item := _ITEM.match(sentence.text)) is not None:
+            made = [Claim(above[0].deed, above[0].verb, sentence, item.start(1), item.end())]
+        yield sentence, made
+
+
 def _missing(claim: Claim, done: Done, *, has_code: bool) -> str:
     """What was looked for in vain; empty if the claim has a match."""
     if not claim.is_sure and (not done.is_asked_to_act or _is_reported(claim, done)):
         return ""
-    match claim.deed:
-        case "done":
-            return "no call has changed anything" if done.is_asked_to_act and not done.writes else ""
-        case "write" | "remove" | "send" | "close":
-            return not_changed(claim, done, has_code=has_code)
-        case "run":
-            return not_run(claim, done)
-        case "passes":
-            return not_passed(claim, done)
-        case "try" if re.match(r"\s+(?:\w+\s+)?(?:again|once more)\b", claim.object):
-            return "no call was made twice" if len({call.given for call in done.calls}) == len(done.calls) else ""
-        case "try" | "ask":
-            return "" if done.calls or re.match(r"\s+(?:for|about|you)\b", claim.object) else "no call was made"
-        case _:
-            return not_looked(claim, done)
+    if claim.state:
+        return not_so(claim, done)
+    is_change = claim.deed in ("write", "remove", "send", "close") or (claim.deed == "other" and not claim.is_sure)
+    if is_change:
+        return not_changed(claim, done, has_code=has_code)
+    return _CHECKS.get(claim.deed, not_looked)(claim, done)
+
+
+def _not_done(_: Claim, done: Done) -> str:
+    return "no call has changed anything" if done.is_asked_to_act and not done.writes else ""
+
+
+def _not_asked(claim: Claim, done: Done) -> str:
+    if re.match(r"\s+(?:[A-Z]|(?:her|him|them)\b)", claim.object):
+        return not_changed(claim._replace(deed="send"), done, has_code=False)
+    return "" if done.calls or re.match(r"\s+(?:for|about|you)\b", claim.object) else "no call was made"
+
+
+def _not_tried(claim: Claim, done: Done) -> str:
+    if says("again", claim.object[:30]) and len({call.given for call in done.calls}) == len(done.calls):
+        return "no call was made twice"
+    return "" if done.calls else "no call was made"
+
+
+_CHECKS: Final[dict[str, Callable[[Claim, Done], str]]] = {
+    "done": _not_done,
+    "run": not_run,
+    "passes": not_passed,
+    "ask": _not_asked,
+    "try": _not_tried,
+    "other": not_known,
+}
 
 
 def _is_reported(claim: Claim, done: Done) -> bool:
@@ -104,9 +138,15 @@ def _is_reported(claim: Claim, done: Done) -> bool:
     ]
     if len(found) < 3 or any(is_same(normal(each), other) for each in targets for other in failed):
         return False
+    if targets and claim.deed in ("close", "remove"):
+        return False
     if targets and all(each in done.opened and each not in done.written for each in targets):
         return True
-    return any(sum(stem in known for stem in found) >= _REPEATED * len(found) for known in done.read)
+    asked, share = frozenset(stems(done.question)), _ABOUT if claim.state else _REPEATED
+    if not targets and sum(stem in asked for stem in found) >= _REPEATED * len(found):
+        return True
+    found = (claim.state and [stem for stem in content(claim.object) if stem != claim.verb[:5]]) or found
+    return any(sum(stem in known for stem in found) >= share * len(found) for known in done.read)
 
 
 def _unmatched(

@@ -14,7 +14,7 @@ _NAMES: Final = "README|CHANGELOG|LICENSE|Makefile|Dockerfile|Containerfile|CONT
 _LINES: Final = r"(?:(?:::?|#)L?(?P<line>\d{1,6})(?:\s?[-:]\s?L?(?P<end>\d{1,6}))?)?"
 _PATH: Final = re.compile(
     r"(?<![\w./~@:-])(?P<path>(?:\.\.?/|~?/)?(?:[\w.@+-]{1,80}/){0,12}"
-    r"(?:[\w@+-][\w.@+-]{0,100}\.(?P<suffix>[A-Za-z][A-Za-z0-9]{0,9})"
+    r"(?:\.?[\w@+-][\w.@+-]{0,100}\.(?P<suffix>[A-Za-z][A-Za-z0-9]{0,9})"
     rf"|(?:{_NAMES})(?![\w./-])))(?![\w/~]){_LINES}"
     r"|(?<![\w./~@:-])(?P<folder>(?:[\w.@+-]{1,80}/){1,12})(?=[`\s.,;:)]|$)"
 )
@@ -22,7 +22,9 @@ _LINK: Final = re.compile(rf"\]\(<?(?P<path>[^\s()<>:#]{{1,300}}\.(?P<suffix>\w{
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9]{1,12}\.js|ASP\.NET", re.ASCII)
 _LINE_OF: Final = re.compile(r"\b[Ll]ines?\s+(?P<line>\d{1,6})(?:\s?(?:-|to|and|through)\s?(?P<end>\d{1,6}))?")
 _OF: Final = re.compile(r"\s*(?:of|in|from|at)\s+(?:the\s+)?(?:file\s+|note\s+)?[`*\[(\"]{0,4}")
-_AT: Final = re.compile(r"[`*\])\"]{0,4}(?:\([^\s()]{0,300}\))?\s*[,:(-]{0,2}\s*(?:at|on|see|in|around|from)?\s*")
+_AT: Final = re.compile(
+    r"[`*\])\"]{0,4}(?:\([^\s()]{0,300}\))?\s{0,3}[,:(-]{0,2}\s{0,3}(?:at|on|see|in|around|from)?\s{0,3}"
+)
 _OUTSIDE: Final = re.compile(r"/|~|[A-Za-z]:\\")
 
 
@@ -99,9 +101,8 @@ def normal(path: str) -> str:
 
 def is_same(wanted: str, known: str) -> bool:
     """Whether two normal paths name the same file, as far as the shorter one says."""
-    if wanted == known or known.endswith(f"/{wanted}") or (wanted.endswith(f"/{known}") and "/" in known):
-        return True
-    return _stem(wanted) == _stem(known)
+    wanted, known = _stem(wanted), _stem(known)
+    return wanted == known or known.endswith(f"/{wanted}") or (wanted.endswith(f"/{known}") and "/" in known)
 
 
 def _stem(path: str) -> str:

@@ -14,13 +14,13 @@ LONGEST_SENTENCE: Final = 1_000
 _TIDY: Final = str.maketrans({0x2018: "'", 0x2019: "'", 0x2013: "-", 0x2014: "-", 0x201C: '"', 0x201D: '"', 0xA0: " "})
 _FENCE: Final = re.compile(r"^[ \t]{0,6}(?:[-*+]\s+)?(`{3,}|~{3,})", re.MULTILINE)
 _HIDDEN: Final = re.compile(
-    r'"[^"\n]{1,1000}"|«[^»\n]{1,1000}»|^[ \t]{0,6}>[^\n]*|\b[a-z][a-z0-9+.-]{1,9}://[^\s)>\]]+|\b(?:www\.|mailto:)[^\s)>\]]+',
+    r'"[^"\n]{1,1000}"|«[^«»\n]{1,1000}»|^[ \t]{0,6}>[^\n]*|\b[a-z][a-z0-9+.-]{1,9}://[^\s)>\]]+|\b(?:www\.|mailto:)[^\s)>\]]+',
     re.IGNORECASE | re.MULTILINE,
 )
-_QUOTED: Final = re.compile(r'"([^"\n]{1,1000})"|«([^»\n]{1,1000})»')
-_END: Final = re.compile(r"[.!?…]+[\"')\]*_]{0,4}(?=\s)|\n")
+_QUOTED: Final = re.compile(r'"([^"\n]{1,1000})"|«([^«»\n]{1,1000})»')
+_END: Final = re.compile(r"(?<![.!?…])[.!?…]+[\"')\]*_]{0,4}(?=\s)|\n")
 _SHORTENED: Final = re.compile(
-    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|resp|incl|Mr|Ms|Dr|St)\.$|(?:^|\n)\s*\d{1,3}\.$", re.IGNORECASE
+    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|resp|incl|Mr|Ms|Dr|St)\.$|(?:^|\n)[ \t]{0,20}\d{1,3}\.$", re.IGNORECASE
 )
 
 

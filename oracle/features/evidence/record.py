@@ -1,7 +1,7 @@
 """What a run did and read, as a matcher asks for it: calls, paths, the lines of files that were shown, all words."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Final
@@ -9,17 +9,19 @@ from typing import Any, Final
 from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.features.evidence.paths import Paths, mentions, normal
-from oracle.features.evidence.words import says, words
+from oracle.features.evidence.words import ENGLISH, says, words
 
 _MOST: Final = 2_000_000
 """Characters of results that are read, those of the latest calls first."""
 _MOST_OF_ONE: Final = 200_000
-_NUMBERED: Final = re.compile(r"^\s{0,8}>?\s{0,8}(\d{1,7})\s?[|:│]", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"^\s{0,8}>?\s{0,8}(\d{1,7})(?:\s?[|:│→]|\t|  )", re.MULTILINE)
 _HEADED: Final = re.compile(
     r"[^\n:]{1,200}?(?:, lines? (?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))? of (?P<of>\d{1,7})$|:\d{1,7}\b|$)"
 )
 _PLACE: Final = re.compile(r"(?<![\w/.-])((?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,100}\.\w{1,9}):(\d{1,7})\b")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}|\d+")
+_HEADING: Final = re.compile(r"^[ \d|>]{0,12}#{1,6} [^\n]{1,100}", re.MULTILINE)
+_IDENTIFIER: Final = re.compile(r"[\w@.+-]+")
 _TARGETS: Final = frozenset(
     ("path", "file", "thread", "id", "to", "name", "title", "number", "channel", "command", "key", "url")
 )
@@ -65,6 +67,11 @@ class Call:
         named = [str(value) for name, value in self.arguments.items() if name in _TARGETS]
         return named[0].casefold() if named else self.given
 
+    @property
+    def addressed(self) -> dict[str, Any]:
+        """Its arguments without the texts that are written or sent."""
+        return {name: value for name, value in self.arguments.items() if name not in words("bodies")}
+
     def can(self, what: str) -> bool:
         """Whether a word of its name is one of a list of words."""
         return not self.words.isdisjoint(words(what))
@@ -81,7 +88,24 @@ class Call:
             return says("changes", self.given)
         if self.writes is not None:
             return self.writes
-        return self.can("writing_tools") or not self.can("reading_tools")
+        verbs = self.words & words("writing_tools") - words("tool_nouns")
+        return bool(verbs) or not self.can("reading_tools")
+
+
+class Known:
+    """A text in which names are looked for, in lower case.
+
+    Args:
+        text: it, in any case.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text.casefold()
+        self.plain = plain_words(self.text)
+        self.numbers = numbers(self.text)
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.text
 
 
 @dataclass
@@ -139,6 +163,11 @@ class Done:
         return [call for call in self.successes if call.is_writing]
 
     @cached_property
+    def reads(self) -> list[Call]:
+        """The calls that have shown something, and have changed nothing but by a program."""
+        return [call for call in self.successes if not call.is_writing or call.can("running_tools")]
+
+    @cached_property
     def runs(self) -> list[Call]:
         """The calls that ran a program, whether or not they failed."""
         return [call for call in self.calls if call.can("running_tools")]
@@ -147,6 +176,48 @@ class Done:
     def is_asked_to_act(self) -> bool:
         """Whether the question asks for something to be done, rather than to be known."""
         return bool(self.said) and says("action", self.said[0])
+
+    @cached_property
+    def question(self) -> str:
+        """What was asked, in lower case."""
+        return self.said[0].casefold() if self.said else ""
+
+    @cached_property
+    def changed(self) -> Known:
+        """What successful changes were about: their arguments and results, and the lines with one of their values."""
+        made = "\n".join(f"{call.given}\n{call.result[:5_000].casefold()}" for call in self.writes)
+        return Known(f"{made}\n{self.lines_changed}")
+
+    @cached_property
+    def lines_changed(self) -> str:
+        """The lines of results that have an identifier of a successful change."""
+        return self.lines_about(self.writes)
+
+    @cached_property
+    def addressed(self) -> Known:
+        """To whom and about what successful changes were, without the texts that they have."""
+        made = (
+            f"{' '.join([*each.addressed, *_texts(list(each.addressed.values()))])}\n{each.result[:2_000]}"
+            for each in self.writes
+        )
+        return Known("\n".join([*made, self.lines_changed]))
+
+    @cached_property
+    def asked_of(self) -> str:
+        """What successful calls have looked at: their arguments, the beginnings of their results, and headings."""
+        begun = ("" if call.can("searching_only") else call.result[:300] for call in self.reads)
+        heads = (row for call in self.reads for row in _HEADING.findall(call.result[:_MOST_OF_ONE]))
+        given = " ".join(f"{call.tool.replace('_', ' ')} {call.given}" for call in self.reads)
+        means = (text for name, text in ENGLISH["means"].items() if name in given)
+        return "\n".join([given, *begun, *heads, *means]).casefold()
+
+    def lines_about(self, calls: Iterable[Call]) -> str:
+        """The lines of results that have an identifier from the arguments of some calls, in lower case."""
+        texts = " ".join(text[:200] for call in calls for text in _texts(call.addressed)).casefold()
+        given = {each for each in _IDENTIFIER.findall(texts) if re.search(r"[\d@]", each)}
+        rows = [row for call in self.successes for row in call.result[:_MOST_OF_ONE].casefold().split("\n")]
+        short = (row for row in rows[:20_000] if given and len(row) < 1_000)
+        return "\n".join(row for row in short if any(each.rstrip(".-") in given for each in _IDENTIFIER.findall(row)))
 
     @cached_property
     def has_failed_writes(self) -> bool:
@@ -178,11 +249,6 @@ class Done:
     def read(self) -> list[frozenset[str]]:
         """The stems of each result that was read."""
         return [frozenset(stems(call.result[:_MOST_OF_ONE])) for call in self.successes if not call.is_writing]
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """Those of all that was read or said, and of the names of the tools."""
-        return frozenset(stems(" ".join([self.haystack, *(call.tool.replace("_", " ") for call in self.successes)])))
 
     def lines_of(self, path: str) -> set[int] | None:
         """The lines of a file that were shown; `None` if none was."""
@@ -256,18 +322,23 @@ def plain_words(text: str) -> str:
     return " ".join(text.split())
 
 
+def numbers(text: str) -> set[str]:
+    """The whole numbers of a text, without zeros in front."""
+    return {each.lstrip("0") or "0" for each in re.findall(r"\d+", text)}
+
+
 def stems(text: str) -> Iterator[str]:
     """The beginnings of the words of a text, by which forms of a word are one."""
     return (word[:5] for word in _WORD.findall(text.casefold()))
 
 
 def _texts(value: Any) -> list[str]:  # noqa: ANN401  JSON data
-    """The texts in arguments."""
+    """The texts and numbers in arguments."""
     left, found = [value], list[str]()
     while left and len(found) < 1_000:
         each = left.pop()
-        if isinstance(each, str):
-            found.append(each)
+        if isinstance(each, str | int):
+            found.append(str(each))
         elif isinstance(each, Mapping):
             left += each.values()
         elif isinstance(each, list | tuple):

@@ -5,6 +5,7 @@ from typing import Final
 
 from oracle.features.evidence.deeds import Claim
 from oracle.features.evidence.looks import not_searched
+from oracle.features.evidence.naming import elsewhere, number_in
 from oracle.features.evidence.paths import normal
 from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Done, stems
@@ -20,10 +21,19 @@ def not_run(claim: Claim, done: Done) -> str:
     end = _ELSEWHERE.search(claim.object)
     named = [normal(word) for word in _CODE.findall(claim.text[: end.start() if end else None])]
     if re.search(r"\b(?:search(?:es)?|quer(?:y|ies)|look-?ups?|grep)\b", claim.object):
-        return not_searched(claim, done)
+        searches = [call for call in done.calls if call.can("searching_tools")]
+        return "fewer searches were made" if number_in(claim.object) > len(searches) else not_searched(claim, done)
     if any(call.tool.casefold() in (*named, *claim.object.casefold().split()) for call in done.calls):
         return ""
     given = " ".join(call.given for call in runs)
+    if len(runs) < 2 and (claim.verb.startswith("re") or says("again", claim.object)):
+        return "nothing was run twice"
+    tests = [call for call in runs if says("tests", call.given)]
+    if says("complete", claim.object) and tests and all(says("some_tests", call.given) for call in tests):
+        return "only some tests were run"
+    same = [call for call in runs if all(stem in call.given for stem in stems(" ".join(named)))]
+    if place := elsewhere(claim.object, same):
+        return f"that was not run for {place!r}"
     if not runs or any(word not in given and not all(stem in given for stem in stems(word)) for word in named):
         return "that was not run" if runs else "no call has run anything"
     kinds = ENGLISH["kinds_of_runs"]
@@ -39,7 +49,16 @@ def not_passed(claim: Claim, done: Done) -> str:
     """Why tests, a build or a linter cannot have passed; empty if the last run of them did, or a text says so."""
     kinds = ENGLISH["kinds_of_runs"]
     kind = next((kinds[word[:4]] for word in claim.verb.casefold().split() if word[:4] in kinds), "")
+    if claim.verb in words("them") and not says("tests", done.question):
+        return ""
     runs = [call for call in done.runs if says("tests", call.given)]
+    sort = re.search(r"\b(unit|integration|regression|smoke|e2e|end-to-end)\b", claim.sentence.plain, re.IGNORECASE)
+    if sort and any(sort[1].casefold() in call.result.casefold() for call in runs):
+        return ""
+    if sort and runs and any(says("sort", call.given) for call in runs):
+        runs = [call for call in runs if sort[1].casefold() in call.given]
+        if not runs:
+            return "that was not run"
     fitting = [call for call in runs if re.search(kind, call.given)]
     if fitting:
         is_good = fitting[-1].ok and not says("failed", fitting[-1].result[-20_000:])
@@ -53,24 +72,15 @@ def not_passed(claim: Claim, done: Done) -> str:
 def not_reported(sentence: Sentence, done: Done) -> str:
     """A command or an address in code whose outcome a sentence reports, and that nothing has run or read."""
     plain = sentence.plain
-    if not says("outcome", _CODE.sub(" ", plain)) or says("imperative", plain) or plain.rstrip().endswith("?"):
-        return ""
-    if says("your_run", _CODE.sub(" ", plain)):
+    bare = _CODE.sub(" ", plain)
+    if not says("outcome", bare) or says("your_run", bare) or says("imperative", plain) or plain.endswith("?"):
         return ""
     runs = [call.given for call in done.runs if not says("refused", call.result)]
-    for found in _CODE.finditer(plain):
-        parts = found[1].casefold().split()
+    for found in map(str.casefold, _CODE.findall(plain)):
+        parts = found.split()
         is_command = len(parts) > 1 and parts[0] in words("command")
-        if (
-            is_command
-            and not any(all(part in given for part in parts) for given in runs)
-            and found[1].casefold() not in done.raw
-        ):
-            return f"{found[1]!r} was not run"
-        if (
-            found[1].startswith("/")
-            and re.search(r"\b(?:came back|answered|responded|returned)\b", plain)
-            and found[1].casefold() not in done.raw
-        ):
-            return f"{found[1]!r} was not asked"
+        is_request = found.startswith("/") and says("answered", bare)
+        is_known = found in done.raw or any(all(part in given for part in parts) for given in runs if is_command)
+        if (is_command or is_request) and not is_known:
+            return f"{found!r} was not run"
     return ""

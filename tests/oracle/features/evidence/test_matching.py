@@ -111,14 +111,12 @@ FALSE = (
     ("I searched the web for it.", "deed"),
     ("I searched the code for `refresh_token`.", "deed"),
     ("I committed the change.", "deed"),
-    ("I wrote five notes.", "deed"),
     ("The lint is clean.", "deed"),
     ("It is set in src/auth.py:120.", "citation"),
     ("See line 40 of `src/limits.py`.", "citation"),
     ("The cache is in `src/cache.py`.", "citation"),
     ("See [the policy](docs/policy.md) for more.", "citation"),
     ("src/views.py defines the routes.", "citation"),
-    ("src/auth.py defines `RefreshToken`.", "citation"),
     ('The note decisions/auth.md says "tokens never expire at all".', "quotation"),
     ("From decisions/auth.md:\n\n> Every token is renewed after one hour of use.", "quotation"),
 )  # fmt: skip
@@ -183,8 +181,6 @@ MORE_TRUE = (
     "The build is not part of what I ran.",
 )  # fmt: skip
 MORE_FALSE = (
-    "I took a close look at `src/views.py`.",
-    "After reading src/views.py, I am sure.",
     "`notes/limits.md` now has the rate as well.",
     "I went ahead and merged the branch.",
     "I let Noor know by mail.",
@@ -196,7 +192,6 @@ MORE_FALSE = (
     "As requested, the thread `incidents` has been updated.",
     "I also went through src/views.py.",
     "I read the README from start to finish.",
-    "`MAX_TOKENS` in `src/auth.py` is 900.",
     "It is handled in line 44 of src/auth.py.",
     "According to [the RFC](https://tools.example.org/rfc7519), tokens should be short.",
     "I ran `make lint` and it is clean.",
@@ -209,7 +204,6 @@ MORE_FALSE = (
     'I searched the web for "refresh token rotation".',
     'I searched all threads for "session fixation".',
     "Committed as `4d0c9be`.",
-    "See ticket #512 for the history.",
     'decisions/auth.md says: "Tokens live thirty minutes."',
     'The docstring of check_token reads "Raises an error for expired tokens."',
     "I opened a pull request for this.",
@@ -222,11 +216,21 @@ MORE_FALSE = (
     "I compared src/auth.py with src/views.py.",
     "I verified this against the production logs.",
     "I've booked room Kiel for Thursday.",
-    "I read all three files in src/.",
     "I fixed the bug in src/auth.py.",
     "I reviewed the last five commits.",
     "I benchmarked both variants.",
     "`docs/auth.md` describes the flow.",
+    "`docs/auth.md` covers the flow.",
+    "I repeated it for `require(jwt)`, without a hit.",
+    "I also added a warning about WAL to it.",
+    "I put a line with a pointer to it into `lab-log`.",
+    "For Noor I created a separate entry, due 22 June.",
+    "I looked for German guidance as well, but nothing came up.",
+    "I compared it with section 2.4 of the specification.",
+    "I read the decision and the handbook.",
+    "The mail went out to Anna, and to Noor with the same text.",
+    "I pinned the thread `release`.",
+    "Both notes now link to the calendar.",
     "The flow is described in docs/auth.md.",
 )  # fmt: skip
 
@@ -293,6 +297,17 @@ def test_a_megabyte_is_read_in_bounded_time(piece: str) -> None:
     found = unmatched(piece * (1_000_000 // len(piece)), READ_ONLY)
     assert time.process_time() - begun < 5
     assert len(found) <= MOST
+
+
+@pytest.mark.long("reads megabytes")
+def test_megabytes_of_results_and_many_claims_are_matched_in_bounded_time() -> None:
+    rows = "\n".join(f"#{at} Login loop (open), assignee: noor {at}@firm.example" for at in range(400))
+    calls = (Call("tickets.update", {"id": at, "text": rows}, f"{at} {rows}", ok=at % 2 == 0) for at in range(100))
+    answer = "".join(f"I updated #{at % 50 * 2} for Noor; that is note {at}. " for at in range(4_000))
+    done = Done(tuple(calls), ("Update the tickets.",))
+    begun = time.process_time()
+    assert len(unmatched(answer, done)) <= MOST
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("answer", TRUE)
