@@ -18,7 +18,7 @@ def test_the_verdicts_of_the_readers_are_those_of_the_page():
     trees = lines_of("readers/trees.jsonl")
     assert {each["tree"] for each in trees} == {path.stem for path in (ROOT / "benchmarks/readers/trees").iterdir()}
     assert [each["broken"] for each in trees].count(True) == 30
-    for reader in ("first", "second"):
+    for reader in ("first", "second", "third", "fourth"):
         right = [(each["readers"][reader]["verdict"] == "broken") == each["broken"] for each in trees]
         row = re.search(rf"^\| {reader} reader.* \| (\d+) of 60 .* \| (\d+) of 30 \|$", PAGE, re.MULTILINE)
         assert row is not None
