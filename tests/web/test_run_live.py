@@ -132,6 +132,7 @@ async def test_a_question_of_the_chat_is_read_on_in_the_view_of_its_run(tab, des
     await tab.ask("Where is RetryPolicy?")
     article = tab.page.get_by_role("article")
     await expect(article.get_by_text("First half,", exact=True)).to_be_visible()
+    await expect(tab.page).to_have_url(re.compile("/chat/"))  # the conversation is known after its first words
     await tab.page.get_by_role("link", name="Runs").click()
     await tab.page.get_by_role("link", name="Where is RetryPolicy?").first.click()
     await tab.page.get_by_role("tab", name="Answer").click()

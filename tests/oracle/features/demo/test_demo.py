@@ -40,6 +40,7 @@ def started(tmp_path, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509  tests may run under nohup
     )
     try:
         yield process, process.stdout.readline().split()[-1]
