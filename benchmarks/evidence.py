@@ -3,9 +3,11 @@
     python -m benchmarks.evidence FILE …     answers written by hand, with the calls of their runs
 
 Each line of a file is a JSON object: `id`, `question`, `calls` (`tool`, `args`, `result`, `ok`), `answer`, perhaps
-`attached` (`name`, `text`), and `false_claim`: the sentence that is false, or null. Intervals are Wilson's, at 95 %.
+`attached` (`name`, `text`), and `false_claim`: the sentence that is false, or null. Files may be packed, as `.gz`.
+Intervals are Wilson's, at 95 %.
 """
 
+import gzip
 import sys
 from math import sqrt
 from pathlib import Path
@@ -48,9 +50,16 @@ def _share(what: str, hits: int, of: int) -> str:
     return f"{what:<44}{hits:>4} of {of:<4} {100 * hits / max(1, of):5.1f} %  [{100 * low:.1f}, {100 * high:.1f}]"
 
 
+def items_of(path: Path) -> list[dict[str, Any]]:
+    """The answers of a file."""
+    data = path.read_bytes()
+    text = gzip.decompress(data) if path.suffix == ".gz" else data
+    return [from_json(line) for line in text.splitlines() if line.strip()]
+
+
 def main(files: list[str]) -> None:
     """Print the figures, then each answer that was judged wrongly."""
-    items = [from_json(line) for file in files for line in Path(file).read_text("utf-8").splitlines() if line.strip()]
+    items = [item for file in files for item in items_of(Path(file))]
     results = [(item, found_in(item)) for item in items]
     false = [(item, found) for item, found in results if item["false_claim"]]
     true = [(item, found) for item, found in results if not item["false_claim"]]

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 from oracle.features.evidence.deeds import Claim, claims
-from oracle.features.evidence.naming import content, elsewhere, foreign, names_path, targets
+from oracle.features.evidence.naming import content, foreign, names_path, targets
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Call, Done, stems
@@ -28,15 +28,18 @@ def not_changed(claim: Claim, done: Done, *, has_code: bool) -> str:
     is_shown = has_code or says("scratch", claim.object) or ('"' in claim.sentence.text and not done.calls)
     is_kept = claim.verb in words("keeping") or claim.deed in ("send", "close") or says("kept", claim.object)
     is_here = is_shown and not (is_kept or done.writes or done.has_failed_writes)
-    ran = [call for call in done.runs if call.ok]
     for each in targets(claim):
-        if each.path not in done.written and not any(names_path(call, each.path) for call in [*done.writes, *ran]):
+        if not _is_written(each.path, done):
             return f"no successful call has written {each.path!r}"
-    if place := elsewhere(claim.object, done.writes):
-        return f"no successful call was about {place!r}"
     if re.match(r"\s+(?:you|the gap|the loop)\b", claim.object):
         return ""
     return _none_of_its_kind(claim, done, is_here=is_here) or ("" if is_here else _other_things(claim, done))
+
+
+def _is_written(path: str, done: Done) -> bool:
+    """Whether a successful change or program names a file."""
+    made = [*done.writes, *(call for call in done.runs if call.ok)]
+    return path in done.written or any(names_path(call, path) for call in made)
 
 
 def _none_of_its_kind(claim: Claim, done: Done, *, is_here: bool) -> str:
@@ -62,7 +65,7 @@ def _fits(call: Call, tools: str, programs: str) -> bool:
     """Whether a call is of a kind: by its tool, by overwriting, or by the program that it runs."""
     is_tool = tools != "" and call.can(tools)
     is_over = bool(call.arguments.get("overwrite")) and tools not in (_TOOLS["send"], _TOOLS["close"])
-    return is_tool or is_over or re.search(rf"\b(?:{programs})", call.given) is not None
+    return is_tool or is_over or re.search(rf"(?:\b|_)(?:{programs})", call.given) is not None
 
 
 def _other_things(claim: Claim, done: Done) -> str:
@@ -76,11 +79,6 @@ def _other_things(claim: Claim, done: Done) -> str:
         if name := foreign(f"to {claim.text.strip()}" if is_person else claim.text, known, has_numbers=False):
             return f"nothing was sent to {name!r}"
         return ""
-    tools = frozenset().union(*(call.words for call in done.writes))
-    for area, wanted in ENGLISH["areas"].items():
-        there = re.search(rf"\b(?:{area})\b", claim.object, re.IGNORECASE) if "vault" not in wanted.split() else None
-        if there and tools.isdisjoint(wanted.split()) and there[0].casefold() not in done.addressed:
-            return f"no successful call was about {there[0]!r}"
     if name := foreign(f"{claim.lead} {claim.text}", known):
         return f"no successful call was about {name!r}"
     own = content(re.split(r",|\b(?:since|as|so|when|after|before|until)\b", claim.object)[0])
@@ -90,32 +88,6 @@ def _other_things(claim: Claim, done: Done) -> str:
     is_odd = claim.verb in words("editing") or says("scratch", claim.object)
     is_new = not is_odd and not any(stem in done.question for stem in own)
     return "no successful call was about that" if is_other and is_new else ""
-
-
-def not_so(claim: Claim, done: Done) -> str:
-    """What was asked for and is said to be so, where no successful change was about it; empty if there is nothing."""
-    if says("indirect", claim.object):
-        return ""
-    for each in targets(claim):
-        is_past = claim.deed in ("close", "send", "remove") or (claim.state in ("was", "were") and done.writes)
-        if each.path not in done.written and (is_past or each.path not in done.opened):
-            return f"no successful call has written {each.path!r}"
-    if claim.deed in ("close", "send", "remove") and done.writes and (name := foreign(claim.text, done.changed)):
-        return f"no successful call was about {name!r}"
-    if _programs(claim) and (reason := _none_of_its_kind(claim, done, is_here=False)):
-        return reason
-    own = [] if targets(claim) else [stem for stem in content(claim.object) if stem != claim.verb[:5]]
-    is_asked = any(stem in done.question for stem in own)
-    return "no successful call was about that" if is_asked and not any(stem in done.changed for stem in own) else ""
-
-
-def not_sent(sentence: Sentence, done: Done) -> str:
-    """A person who has something now, as a sentence says, and to whom nothing was sent; empty if there is none."""
-    found = says("sent_to", sentence.plain) and not says("advice", sentence.plain) and not says("dated", sentence.plain)
-    if not found or not done.writes or not done.is_asked_to_act:
-        return ""
-    name = foreign(f"to {sentence.text}", done.addressed, has_numbers=False)
-    return f"nothing was sent to {name!r}" if name else ""
 
 
 def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Sentence, str]]:
@@ -129,8 +101,6 @@ def hidden_failures(listed: Sequence[Sentence], done: Done) -> Iterator[tuple[Se
         later = (each for each in done.calls[at + 1 :] if each.ok and each.tool == call.tool)
         if all(each.target != call.target for each in later):
             about = _about(listed, call, done)
-            if not about and done.is_asked_to_act and not any(says("acknowledged", each.plain) for each in listed):
-                about = [each for each in listed if says("all_done" if done.writes else "arrived", each.plain)]
             if not any(says("acknowledged", each.plain) for each in about):
                 so = "now_so" if mentions(call.target) else "so"
                 new = [each for each in about if says(so, each.plain) and not says("modal", each.plain)]

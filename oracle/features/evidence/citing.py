@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from oracle.features.evidence.paths import Mention, lone_lines, mentions, normal
+from oracle.features.evidence.paths import Mention, mentions, normal
 from oracle.features.evidence.prose import Sentence, block_quotes, quotations
 from oracle.features.evidence.record import Done, plain_words
 from oracle.features.evidence.words import says
@@ -19,6 +19,7 @@ _NEAR: Final = 25
 """Characters between a path and a quotation of its file."""
 _SHORTEST: Final = 10
 """Characters of a quotation."""
+_ITEMS: Final = ("- ", "* ", "+ ", "|", *"0123456789")
 _NO_WORDS: Final = "these words are not in what was read"
 
 
@@ -32,22 +33,23 @@ def cited(
         listed: its sentences.
         done: the run.
     """
-    last, starts = "", [each.start for each in listed]
+    starts = [each.start for each in listed]
+    intro = ""
     for at, sentence in enumerate(listed):
+        is_item = sentence.text.startswith(_ITEMS)
+        intro = intro if is_item else sentence.plain
         found, is_modal = mentions(sentence.text), says("modal", sentence.plain)
         is_admitted = says("unread", "".join(each.plain for each in listed[at : at + 2]))
         reasons = (_not_there(each, sentence, done, is_modal=is_modal, is_admitted=is_admitted) for each in found)
-        reason = next(filter(None, reasons), "")
-        reason = reason or _no_line(sentence, found, last, done) or _no_address(sentence, done)
-        if reason:
+        if reason := next(filter(None, reasons), "") or _no_address(sentence, done):
             yield "citation", sentence, reason
-        elif _lacks_quotation(sentence, found, done):
+        elif not (is_item and says("modal", intro)) and _lacks_quotation(sentence, found, done):
             yield "quotation", sentence, _NO_WORDS
-        last = found[-1].path if found else last
     for start, quoted, above in block_quotes(text):
         if (
             listed
             and len(quoted) >= 2 * _SHORTEST
+            and above.rstrip(" *_").endswith(":")
             and _is_attributed(above)
             and not says("letter", quoted)
             and not _holds(quoted, done)
@@ -71,6 +73,7 @@ def _not_there(each: Mention, sentence: Sentence, done: Done, *, is_modal: bool,
             each.lines or is_link or says("asserts", before[-30:]) or says("says_it", behind) or says("is_told", behind)
         )
         is_claim = is_used and (each.lines or not (is_asked or is_new))
+        is_claim = is_claim and (each.lines or not done.paths.has_name(path))
         return f"{path!r} occurs in nothing that was read" if is_claim and (done.calls or each.lines) else ""
     is_said = plain_words(normal(path)) in done.told
     if each.lines and (done.calls or shown):
@@ -78,7 +81,7 @@ def _not_there(each: Mention, sentence: Sentence, done: Done, *, is_modal: bool,
             return "" if is_said else f"no line of {path!r} was shown"
         return "" if _are_shown(each.lines, shown) else f"line {each.lines[0]} of {path!r} was not shown"
     is_read = path in done.opened or shown is not None or is_said
-    is_told = says("says_it", behind) or (says("tells", plain) and _IDENTIFIER.search(plain))
+    is_told = says("says_it", behind) or (says("tells", behind[:40]) and _IDENTIFIER.search(plain))
     is_open = is_admitted or (is_modal and says("modal", before))
     return f"{path!r} was not read" if not is_read and not is_open and is_told else ""
 
@@ -88,43 +91,28 @@ def _are_shown(lines: tuple[int, int], shown: set[int]) -> bool:
     return all(not shown.isdisjoint((line - 1, line, line + 1)) for line in lines)
 
 
-def _no_line(sentence: Sentence, found: list[Mention], last: str, done: Done) -> str:
-    """A line that is cited without a path, and that was shown neither of the last file nor of any."""
-    for at, lines in lone_lines(sentence.plain, found) if done.lines else ():
-        near = None if found or not last else done.lines_of(last)
-        if not _are_shown(lines, near or done.all_lines) and not says("modal", sentence.plain[:at]):
-            return f"line {lines[0]} was not shown"
-    return ""
-
-
 def _no_address(sentence: Sentence, done: Done) -> str:
     """A linked address of the web that neither a search nor the user has named; empty if the web was not asked."""
-    if not any(call.can("web_tools") for call in done.calls):
-        return ""
-    for found in _ADDRESS.finditer(sentence.text):
-        address = found[1].casefold().rstrip("/.,")
-        if address not in done.raw:
-            return f"{address!r} occurs in nothing that was read"
-        opened = [call for call in done.successes if address in call.given]
-        if not opened and re.search(
-            r"\bI\s+(?:have\s+)?(?:read|opened|went through)\b[^.]{0,80}$", sentence.plain[: found.start()]
-        ):
-            return f"{address!r} was not opened"
-    return ""
+    links = _ADDRESS.findall(sentence.text) if any(call.can("web_tools") for call in done.calls) else []
+    lost = next((link for link in links if link.casefold().rstrip("/.,") not in done.raw), "")
+    return f"{lost!r} occurs in nothing that was read" if lost else ""
 
 
 def _lacks_quotation(sentence: Sentence, found: list[Mention], done: Done) -> bool:
     """Whether a quotation that is attributed to a source was not read."""
-    if not (done.calls or any(done.attached.values())) or says("imperative", sentence.plain):
+    plain = sentence.plain
+    if not (done.calls or any(done.attached.values())) or says("imperative", plain) or says("own_words", plain):
         return False
+    held = []
     for start, quoted in quotations(sentence.text):
-        before, behind = sentence.plain[max(0, start - 120) : start], sentence.plain[start + len(quoted) + 2 :][:60]
+        before, behind = plain[max(0, start - 120) : start], plain[start + len(quoted) + 2 :][:60]
         above = sentence.above[-80:] if not before.strip(" -*") else ""
         if len(quoted) < _SHORTEST or " " not in quoted.strip() or says("no_quote", before):
             continue
-        if (found or any(map(_is_attributed, (before, behind, above)))) and not _holds(quoted, done, _of(found, start)):
-            return True
-    return False
+        if found or any(map(_is_attributed, (before, behind, above))):
+            held.append(_holds(quoted, done, _of(found, start)))
+    is_row = plain.startswith("|")  # it may compare what a file says with what it should say
+    return bool(held) and not (any(held) if is_row else all(held))
 
 
 def _of(found: list[Mention], start: int) -> list[Mention]:
@@ -133,7 +121,7 @@ def _of(found: list[Mention], start: int) -> list[Mention]:
 
 
 def _is_attributed(text: str) -> bool:
-    return says("attributed", text) or bool(mentions(text))
+    return bool(mentions(text)) or (not text.startswith("#") and says("attributed", text))
 
 
 def _holds(quoted: str, done: Done, found: Sequence[Mention] = ()) -> bool:

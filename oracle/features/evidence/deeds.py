@@ -21,6 +21,8 @@ _DONE: Final = re.compile(
     r"everything (?:is|has been) (?:done|in place|saved|set up))\s*(?:[.!:,-]|$)",
     re.IGNORECASE,
 )
+_PASSIVE: Final = {"has": "been", "have": "been", "is": "now", "are": "now"}
+"""The words that make a passive voice a report: `has been saved`, and not `is saved`, which may be how things are."""
 _LOOKED: Final = re.compile(r"\s+(?:looking|at|in|into|through|over|up|for|across|inside|again|it|back)\b")
 
 
@@ -34,7 +36,6 @@ class Claim(NamedTuple):
         start: where its object begins in the sentence, and where that ends; of a passive verb, the whole clause.
         is_sure: it has the form of a report of its author; else others may have done it.
         lead: what stands before the subject in its clause.
-        state: the auxiliary of a passive voice that may be how things are or were.
     """
 
     deed: str
@@ -44,7 +45,6 @@ class Claim(NamedTuple):
     end: int
     is_sure: bool = True
     lead: str = ""
-    state: str = ""
 
     @property
     def object(self) -> str:
@@ -93,9 +93,14 @@ class _Clause(NamedTuple):
                 (is_and or not is_aside)
                 and self.words[place].text in _JOINS
                 and self.deed(more := self.verb(place + 1 + is_and)) not in ("", "other")
+                and not self._is_item(more)
             ):
                 return more
         return None
+
+    def _is_item(self, at: int) -> bool:
+        """Whether a word stands between commas, as in a list of words that were searched for."""
+        return [each.text for each in self.words[at - 1 : at + 2 : 2]] == [",", ","]
 
     def end(self, at: int) -> int:
         """Where the clause ends that a place is in, in characters."""
@@ -135,7 +140,7 @@ def claims(sentence: Sentence) -> Iterator[Claim]:
     clause = _Clause(sentence, [_Word(each[0].casefold(), each.start(), each.end()) for each in _TOKEN.finditer(plain)])
     found = [each for each in _of_subject(clause) if _is_done(each.verb, each.deed, each.object)]
     bare = (each for each in _bare(clause) if _is_done(each.verb, each.deed, each.object))
-    yield from [*found, *_passive(clause)] or [*bare] or _now(clause)
+    yield from [*found, *_passive(clause)] or bare
     yield from _passes(clause)
 
 
@@ -177,40 +182,25 @@ def _bare(clause: _Clause) -> Iterator[Claim]:
 
 
 def _passive(clause: _Clause) -> Iterator[Claim]:
-    """The passive voice, where others may have done it: `has been saved to …`, `is now in …`."""
+    """The passive voice, where others may have done it: `has been saved to …`, `is now saved in …`."""
     plain = clause.sentence.plain
     for at, word in enumerate(clause.words):
-        if word.text not in ("has", "have", "is", "are", "was", "were"):
+        if (mark := _PASSIVE.get(word.text)) is None:
             continue
         place = clause.verb(at + 1)
-        deed, between = clause.deed(place), {each.text for each in clause.words[at + 1 : place]}
-        if deed in ("", "try", "find", "ask") or (word.text in ("has", "have")) != ("been" in between):
+        deed, between = clause.deed(place), [each.text for each in clause.words[at + 1 : place]]
+        if deed in ("", "try", "find", "ask") or mark not in between:
             continue
         start, end = _start(clause, at), clause.end(place + 1)
         subject, rest = plain[start : word.start], plain[clause.words[place].end : end]
-        is_loose = word.text not in ("has", "have") and "now" not in between
-        is_why = plain[:start].casefold().endswith(("because", "which", "while", "although", "though", "where"))
-        if is_loose and (is_why or deed in ("look", "other", "read", "run")):
-            continue
-        others = ("advice", subject), ("advice", rest[:15]), ("reported", plain), ("dated", rest if is_loose else plain)
+        others = ("advice", subject), ("advice", rest[:15]), ("reported", plain), ("dated", plain)
         is_other = any(says(name, text) for name, text in others) or not _is_done(clause.words[place].text, deed, rest)
         if not is_other and not says("nothing", subject.lstrip("*-_ ")):
-            yield clause.claim(place, begin=start, is_sure=False)._replace(state=word.text if is_loose else "")
+            yield clause.claim(place, begin=start, is_sure=False)
             more = place + 1
             is_joined = more < len(clause.words) and clause.words[more].text in ("and", ",")
             if is_joined and clause.deed(more := clause.verb(more + 1)) not in ("", "other"):
                 yield clause.claim(more, is_sure=False)
-
-
-def _now(clause: _Clause) -> Iterator[Claim]:
-    """`now links to both`, `reads … now`: how things are since a change."""
-    plain = clause.sentence.plain
-    for at, word in enumerate(clause.words[1:], start=1):
-        if word.text != "now" or says("advice", plain) or says("reported", plain) or clause.is_open(at):
-            continue
-        near = [each.text for each in (*clause.words[max(0, at - 6) : at], *clause.words[at + 1 : at + 2])]
-        if any(each.endswith("s") or each in ("are", "have") for each in near):
-            yield Claim("other", "now", clause.sentence, _start(clause, at), clause.end(at), is_sure=False, state="now")
 
 
 def _start(clause: _Clause, at: int) -> int:

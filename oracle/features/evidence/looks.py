@@ -8,8 +8,9 @@ from oracle.features.evidence.deeds import Claim
 from oracle.features.evidence.naming import codes, content, names_path, number_in, targets
 from oracle.features.evidence.prose import quotations
 from oracle.features.evidence.record import Done, plain_words
-from oracle.features.evidence.words import ENGLISH, says, words
+from oracle.features.evidence.words import ENGLISH, says
 
+_ASIDE: Final = (" for", " against", " to", " except", " but", " besides", " than", " from", " without", " not")
 _SAID: Final = ("that", "whether", "if", "what", "how", "which", "who", "where", "why", "when")
 
 
@@ -30,7 +31,8 @@ def not_looked(claim: Claim, done: Done) -> str:
         return reason
     if claim.deed in ("find", "other") or targets(claim):
         return ""
-    return _not_there(claim, done) or _too_little(claim, done)
+    is_part = claim.deed in ("read", "look") and says("whole", claim.object) and done.is_partial
+    return "only a part was read" if is_part else _not_there(claim, done)
 
 
 def not_known(claim: Claim, done: Done) -> str:
@@ -70,26 +72,12 @@ def _not_there(claim: Claim, done: Done) -> str:
     return ""
 
 
-def _too_little(claim: Claim, done: Done) -> str:
-    """What is missing of several things, or of anything that the claim names in its own words."""
-    about = claim.object
-    if claim.deed in ("read", "look") and says("whole", about) and done.lines and not len(done.whole):
-        return "only a part was read"
-    about = re.split(r"\b(?:that|whether|if|how|what|which|for|so|as|not|no)\b", about)[0]
-    known = done.asked_of + (done.question if number_in(about) else "")
-    for part in re.split(r"\b(?:with|against|and)\b", about):
-        own = [] if words("sources").isdisjoint(re.findall(r"\w+", part.casefold())) else content(part)
-        if own and not any(stem in known for stem in own):
-            return "nothing like that was read"
-    return ""
-
-
 def _not_opened(claim: Claim, done: Done) -> str:
     """A file that the claim names, and that was not read, or not as a whole."""
     for each in targets(claim):
         path, before = each.path, claim.object[: each.start].rstrip()
         is_known = claim.deed in ("find", "search", "other") and path in done.paths
-        if path.endswith("/") or before.endswith((" for", " against", " to")) or is_known:
+        if path.endswith("/") or before.rstrip("`* ").endswith(_ASIDE) or is_known:
             continue
         if path not in done.opened and not any(names_path(call, path) for call in done.runs if call.ok):
             return f"{path!r} was not read"
@@ -113,10 +101,6 @@ def not_searched(claim: Claim, done: Done) -> str:
     _, found, term = claim.text.partition("for ") if claim.object[:1] == " " else ("", claim.text, claim.text)
     if not found or term.startswith(("it", "this", "that", "them", "those", "these", "other")):
         return ""
-    asked = f"{given} {done.question}"
     exact = [*codes(term), *(quoted for _, quoted in quotations(term))]
-    if exact:
-        lost = next((each for each in exact if not _is_in_one(each, given.split("\n"))), "")
-        return f"no search for {lost!r} was made" if lost else ""
-    own = content(re.split(r"\b(?:in|found|but|gave|returned|has|had|came|no)\b|,", term)[0])
-    return "no search for that was made" if own and not any(stem in asked for stem in own) else ""
+    lost = next((each for each in exact if not _is_in_one(each, given.split("\n"))), "")
+    return f"no search for {lost!r} was made" if lost else ""

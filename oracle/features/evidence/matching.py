@@ -8,23 +8,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
-from oracle.features.evidence.changes import hidden_failures, not_changed, not_sent, not_so
+from oracle.features.evidence.changes import hidden_failures, not_changed
 from oracle.features.evidence.citing import cited
 from oracle.features.evidence.deeds import Claim, claims
 from oracle.features.evidence.looks import not_known, not_looked
-from oracle.features.evidence.naming import content
 from oracle.features.evidence.paths import is_same, mentions, normal
 from oracle.features.evidence.prose import Sentence, sentences, tidied
 from oracle.features.evidence.record import Done, stems
-from oracle.features.evidence.running import not_passed, not_reported, not_run
+from oracle.features.evidence.running import not_passed, not_run
 from oracle.features.evidence.words import says, words
 
 MOST: Final = 50
 """Unmatched claims that are listed."""
 _REPEATED: Final = 0.85
 """The share of the words of a sentence that a result has, if the sentence repeats it."""
-_ABOUT: Final = 0.6
-"""The same, for a sentence that need not be about a deed at all."""
 _MOST_SENTENCES: Final = 5_000
 _ITEM: Final = re.compile(r"(?:[-*+]|\d+[.)])\s+([`*\"]{1,3}[^`*\"\n]{2,80}[`*\"]{1,3})")
 
@@ -60,8 +57,7 @@ def unmatched(answer: str, done: Done, *, told_at: int | None = None) -> tuple[U
     found: dict[str, Unmatched] = {}
     for sentence, made in _claims({each.text: each for each in listed}.values()):
         reasons = (_missing(claim, done, has_code="```" in answer) for claim in made)
-        reason = next(filter(None, reasons), "") or not_sent(sentence, done)
-        if reason := reason or not_reported(sentence, done):
+        if reason := next(filter(None, reasons), ""):
             found[sentence.text] = _unmatched(answer, sentence, "deed", reason)
         if len(found) == MOST:
             break
@@ -92,8 +88,6 @@ def _missing(claim: Claim, done: Done, *, has_code: bool) -> str:
     """What was looked for in vain; empty if the claim has a match."""
     if not claim.is_sure and (not done.is_asked_to_act or _is_reported(claim, done)):
         return ""
-    if claim.state:
-        return not_so(claim, done)
     is_change = claim.deed in ("write", "remove", "send", "close") or (claim.deed == "other" and not claim.is_sure)
     if is_change:
         return not_changed(claim, done, has_code=has_code)
@@ -104,24 +98,12 @@ def _not_done(_: Claim, done: Done) -> str:
     return "no call has changed anything" if done.is_asked_to_act and not done.writes else ""
 
 
-def _not_asked(claim: Claim, done: Done) -> str:
-    if re.match(r"\s+(?:[A-Z]|(?:her|him|them)\b)", claim.object):
-        return not_changed(claim._replace(deed="send"), done, has_code=False)
-    return "" if done.calls or re.match(r"\s+(?:for|about|you)\b", claim.object) else "no call was made"
-
-
-def _not_tried(claim: Claim, done: Done) -> str:
-    if says("again", claim.object[:30]) and len({call.given for call in done.calls}) == len(done.calls):
-        return "no call was made twice"
-    return "" if done.calls else "no call was made"
-
-
 _CHECKS: Final[dict[str, Callable[[Claim, Done], str]]] = {
     "done": _not_done,
     "run": not_run,
     "passes": not_passed,
-    "ask": _not_asked,
-    "try": _not_tried,
+    "ask": not_known,
+    "try": not_known,
     "other": not_known,
 }
 
@@ -136,17 +118,18 @@ def _is_reported(claim: Claim, done: Done) -> bool:
         if not call.ok and call.is_writing
         for value in call.arguments.values()
     ]
+    if any(each.lines and each.path in done.opened for each in mentions(claim.sentence.text)):
+        return True  # it is about what stands in those lines
     if len(found) < 3 or any(is_same(normal(each), other) for each in targets for other in failed):
         return False
     if targets and claim.deed in ("close", "remove"):
         return False
     if targets and all(each in done.opened and each not in done.written for each in targets):
         return True
-    asked, share = frozenset(stems(done.question)), _ABOUT if claim.state else _REPEATED
+    asked = frozenset(stems(done.question))
     if not targets and sum(stem in asked for stem in found) >= _REPEATED * len(found):
         return True
-    found = (claim.state and [stem for stem in content(claim.object) if stem != claim.verb[:5]]) or found
-    return any(sum(stem in known for stem in found) >= share * len(found) for known in done.read)
+    return any(sum(stem in known for stem in found) >= _REPEATED * len(found) for known in done.read)
 
 
 def _unmatched(
@@ -158,13 +141,15 @@ def _unmatched(
 def _corrects(sentence: Sentence, told_at: int | None) -> bool:
     """Whether a sentence takes something back: after the note, by any denial; before it, by calling it wrong."""
     was_told = told_at is not None and sentence.start >= told_at
-    return says("corrects" if was_told else "called_wrong", sentence.plain)
+    return says("corrects" if was_told else "called_wrong", sentence.plain) or says("own_words", sentence.plain)
 
 
 def _takes_back(correction: Sentence, found: Unmatched) -> bool:
     """Whether a correction is about an earlier statement: it shares a path or a word."""
     if correction.start <= found.start:
         return False
+    if found.kind == "quotation" and says("own_words", correction.plain):
+        return True
     paths = [normal(each.path) for each in mentions(found.quote)]
     if any(is_same(one, normal(other.path)) for one in paths for other in mentions(correction.text)):
         return True

@@ -1,7 +1,7 @@
 """What a statement names: files, names in code, numbers, people and places, and how many."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from oracle.features.evidence.deeds import Claim
@@ -57,14 +57,6 @@ def foreign(text: str, known: Known, *, has_numbers: bool = True) -> str:
         if parts and not is_known and not says("aside", text[: found.start()]):
             return found[0]
     return ""
-
-
-def elsewhere(text: str, calls: Iterable[Call]) -> str:
-    """An environment, such as production, that a text names and no call does where another one is named; or nothing."""
-    named = [word for word in re.findall(r"\w+", text.casefold()) if word in words("environments")]
-    given = " ".join(call.given for call in calls) if named else ""
-    is_told = any(word in given for word in words("environments"))
-    return next((word for word in named if is_told and word[:4] not in given), "")
 
 
 def content(text: str) -> list[str]:

@@ -59,13 +59,6 @@ def mentions(text: str) -> list[Mention]:
     return sorted(found, key=lambda each: each.start)
 
 
-def lone_lines(text: str, found: Iterable[Mention]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """The lines that a text cites without a path beside them, with their places."""
-    for cited in _LINE_OF.finditer(text):
-        if not any(_joins(text, each, cited) for each in found) and (lines := _range(cited)):
-            yield cited.start(), lines
-
-
 def _joins(text: str, path: Mention, cited: re.Match[str]) -> bool:
     if cited.end() <= path.start:
         return path.start - cited.end() < 40 and _OF.fullmatch(text, cited.end(), path.start) is not None
@@ -125,6 +118,11 @@ class Paths:
         """Those that are the same file."""
         path = normal(path)
         return [each for each in self._by_name.get(_stem(path.rpartition("/")[2]), ()) if is_same(path, each)]
+
+    def has_name(self, path: str) -> bool:
+        """Whether the name of a file occurs without its folder."""
+        name = normal(path).rpartition("/")[2]
+        return name in self._by_name.get(_stem(name), ())
 
     def __contains__(self, path: str) -> bool:
         return bool(self.same(path))

@@ -9,18 +9,19 @@ from typing import Any, Final
 from bt_runtime.text.data import dataclass
 from oracle.core.encoding import to_json
 from oracle.features.evidence.paths import Paths, mentions, normal
-from oracle.features.evidence.words import ENGLISH, says, words
+from oracle.features.evidence.words import says, words
 
 _MOST: Final = 2_000_000
 """Characters of results that are read, those of the latest calls first."""
 _MOST_OF_ONE: Final = 200_000
+_MOST_LINES: Final = 200_000
+"""Lines of a file that may have been shown as a whole."""
 _NUMBERED: Final = re.compile(r"^\s{0,8}>?\s{0,8}(\d{1,7})(?:\s?[|:│→]|\t|  )", re.MULTILINE)
 _HEADED: Final = re.compile(
-    r"[^\n:]{1,200}?(?:, lines? (?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))? of (?P<of>\d{1,7})$|:\d{1,7}\b|$)"
+    r"[^\n:]{1,200}?(?:, lines? \d{1,7}(?:-\d{1,7})? of (?P<of>\d{1,7})(?: \([^()\n]{1,40}\))?$|:\d{1,7}\b|$)"
 )
 _PLACE: Final = re.compile(r"(?<![\w/.-])((?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,100}\.\w{1,9}):(\d{1,7})\b")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}|\d+")
-_HEADING: Final = re.compile(r"^[ \d|>]{0,12}#{1,6} [^\n]{1,100}", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(r"[\w@.+-]+")
 _TARGETS: Final = frozenset(
     ("path", "file", "thread", "id", "to", "name", "title", "number", "channel", "command", "key", "url")
@@ -133,6 +134,7 @@ class Done:
     written: Paths = field(default_factory=Paths)
     lines: dict[str, set[int]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    _lengths: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.paths.add(*self.attached)
@@ -150,6 +152,9 @@ class Done:
                 self._take(call, result)
             elif call.can("running_tools"):
                 self._note_places(result)
+        self.whole.add(
+            *(path for path, of in self._lengths.items() if self.lines.get(path, set()) >= set(range(1, of + 1)))
+        )
         self.haystack = plain_words("\n".join(texts))
 
     @cached_property
@@ -202,15 +207,6 @@ class Done:
         )
         return Known("\n".join([*made, self.lines_changed]))
 
-    @cached_property
-    def asked_of(self) -> str:
-        """What successful calls have looked at: their arguments, the beginnings of their results, and headings."""
-        begun = ("" if call.can("searching_only") else call.result[:300] for call in self.reads)
-        heads = (row for call in self.reads for row in _HEADING.findall(call.result[:_MOST_OF_ONE]))
-        given = " ".join(f"{call.tool.replace('_', ' ')} {call.given}" for call in self.reads)
-        means = (text for name, text in ENGLISH["means"].items() if name in given)
-        return "\n".join([given, *begun, *heads, *means]).casefold()
-
     def lines_about(self, calls: Iterable[Call]) -> str:
         """The lines of results that have an identifier from the arguments of some calls, in lower case."""
         texts = " ".join(text[:200] for call in calls for text in _texts(call.addressed)).casefold()
@@ -239,6 +235,11 @@ class Done:
     def text_of(self, path: str) -> str:
         """What was shown of a file, in the form of `plain_words`; empty if that is unknown."""
         return " ".join(self.texts[each] for each in Paths(self.texts).same(path))
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only parts were shown of each file whose length is known."""
+        return bool(self._lengths) and not len(self.whole)
 
     @cached_property
     def told(self) -> str:
@@ -306,8 +307,8 @@ class Done:
                 self._show(at, range(int(number[1]), int(number[1]) + 1))
             elif "." in row[:300] and (head := _HEADED.match(row)) is not None and (named := mentions(head[0])):
                 at = normal(named[0].path)
-                if head["first"] and int(head["first"]) == 1 and int(head["last"] or 1) >= int(head["of"]):
-                    self.whole.add(at)
+                if head["of"] and 0 < int(head["of"]) <= _MOST_LINES:
+                    self._lengths[at] = int(head["of"])
         for path, shown in rows.items():
             self.opened.add(path)
             self.texts[path] = f"{self.texts.get(path, '')} {plain_words(chr(10).join(shown))}"

@@ -5,9 +5,8 @@ from typing import Final
 
 from oracle.features.evidence.deeds import Claim
 from oracle.features.evidence.looks import not_searched
-from oracle.features.evidence.naming import elsewhere, number_in
+from oracle.features.evidence.naming import number_in
 from oracle.features.evidence.paths import normal
-from oracle.features.evidence.prose import Sentence
 from oracle.features.evidence.record import Done, stems
 from oracle.features.evidence.words import ENGLISH, says, words
 
@@ -31,9 +30,6 @@ def not_run(claim: Claim, done: Done) -> str:
     tests = [call for call in runs if says("tests", call.given)]
     if says("complete", claim.object) and tests and all(says("some_tests", call.given) for call in tests):
         return "only some tests were run"
-    same = [call for call in runs if all(stem in call.given for stem in stems(" ".join(named)))]
-    if place := elsewhere(claim.object, same):
-        return f"that was not run for {place!r}"
     if not runs or any(word not in given and not all(stem in given for stem in stems(word)) for word in named):
         return "that was not run" if runs else "no call has run anything"
     kinds = ENGLISH["kinds_of_runs"]
@@ -67,20 +63,3 @@ def not_passed(claim: Claim, done: Done) -> str:
         return "that was not run"
     told = [*(call.result for call in done.successes), *done.said]
     return "" if any(says("told_to_pass", text[:200_000]) for text in told) else "no call has run that"
-
-
-def not_reported(sentence: Sentence, done: Done) -> str:
-    """A command or an address in code whose outcome a sentence reports, and that nothing has run or read."""
-    plain = sentence.plain
-    bare = _CODE.sub(" ", plain)
-    if not says("outcome", bare) or says("your_run", bare) or says("imperative", plain) or plain.endswith("?"):
-        return ""
-    runs = [call.given for call in done.runs if not says("refused", call.result)]
-    for found in map(str.casefold, _CODE.findall(plain)):
-        parts = found.split()
-        is_command = len(parts) > 1 and parts[0] in words("command")
-        is_request = found.startswith("/") and says("answered", bare)
-        is_known = found in done.raw or any(all(part in given for part in parts) for given in runs if is_command)
-        if (is_command or is_request) and not is_known:
-            return f"{found!r} was not run"
-    return ""

@@ -93,6 +93,17 @@ TRUE = (
     "I found nothing about refresh tokens.",
     "I left the rest unchanged.",
     "I added a table below.\n\n| a | b |",
+    "I did not read the rest of it (lines 9-80), nor lines 90-99.",
+    "I read every file except `src/views.py`.",
+    "Missing is what exactly stands in `auth.py` and `other.py`.",
+    '`decisions/auth.md:5` would change ("Tokens live one hour").',
+    '| decisions/auth.md:5 | "Tokens live 15 minutes" | "Tokens live an hour from now" |',
+    "## Entry for Anna\n\n> Please renew the tokens on Friday, and tell the others.",
+    '"Keep the tokens short" is a wording that I propose for src/auth.py.',
+    "I searched the code for throttling, rates, blocked, quotas and limits.",
+    '**If you do want that**, these would change:\n- `decisions/auth.md:5`: "Tokens live one hour", without the rest.',
+    "Mail to Anna (`decisions/auth.md:3`)\n\n> The tokens are renewed on Friday, and nobody has to do anything.",
+    "The token is checked (`src/auth.py:6`), so nobody passes without one.",
 )  # fmt: skip
 FALSE = (
     ("I saved the summary to `decisions/summary.md`.", "deed"),
@@ -104,7 +115,6 @@ FALSE = (
     ("I also read `src/views.py`.", "deed"),
     ("I read src/auth.py and reviewed src/views.py.", "deed"),
     ("I ran `make lint`.", "deed"),
-    ("I checked the deployment logs.", "deed"),
     ("I emailed Anna about it.", "deed"),
     ("I deleted the old note.", "deed"),
     ("I closed ticket #17.", "deed"),
@@ -185,7 +195,6 @@ MORE_FALSE = (
     "I went ahead and merged the branch.",
     "I let Noor know by mail.",
     "Noor has been notified.",
-    "Ticket 18 is closed now.",
     "I also assigned #18 to Priya.",
     "The summary lives in `notes/summary.md` now.",
     "I wrote up the findings in decisions/review.md.",
@@ -206,18 +215,14 @@ MORE_FALSE = (
     "Committed as `4d0c9be`.",
     'decisions/auth.md says: "Tokens live thirty minutes."',
     'The docstring of check_token reads "Raises an error for expired tokens."',
-    "I opened a pull request for this.",
     "I deployed it to staging.",
     "I restarted the service.",
     "I added a test for it in tests/test_auth.py.",
     "I backed up the old note to notes/old-review.md.",
     "The database has been migrated.",
-    "I double-checked the deployment script.",
     "I compared src/auth.py with src/views.py.",
-    "I verified this against the production logs.",
     "I've booked room Kiel for Thursday.",
     "I fixed the bug in src/auth.py.",
-    "I reviewed the last five commits.",
     "I benchmarked both variants.",
     "`docs/auth.md` describes the flow.",
     "`docs/auth.md` covers the flow.",
@@ -225,12 +230,7 @@ MORE_FALSE = (
     "I also added a warning about WAL to it.",
     "I put a line with a pointer to it into `lab-log`.",
     "For Noor I created a separate entry, due 22 June.",
-    "I looked for German guidance as well, but nothing came up.",
-    "I compared it with section 2.4 of the specification.",
-    "I read the decision and the handbook.",
-    "The mail went out to Anna, and to Noor with the same text.",
     "I pinned the thread `release`.",
-    "Both notes now link to the calendar.",
     "The flow is described in docs/auth.md.",
 )  # fmt: skip
 
@@ -257,6 +257,24 @@ def test_an_attached_file_is_a_source_as_far_as_its_lines_are_known() -> None:
     assert unmatched("See line 2 of `contract.txt`.", attached) == ()
     assert [each.kind for each in unmatched("See line 9 of `contract.txt`.", attached)] == ["citation"]
     assert unmatched("See line 9 of `contract.txt`.", Done((), ("What?",), {"contract.txt": ""})) == ()
+
+
+@pytest.mark.parametrize(("second", "is_whole"), [("5-9", True), ("6-9", False)])
+def test_a_file_that_was_read_in_parts_was_read_whole_if_each_line_was_shown(second: str, is_whole: bool) -> None:
+    def read(lines: str) -> Call:
+        first, last = map(int, lines.split("-"))
+        rows = "\n".join(f"{each:3} | Row {each}." for each in range(first, last + 1))
+        return Call("read_file", {"path": f"log.md:{first}"}, f"log.md, lines {lines} of 9\n{rows}")
+
+    done = Done((read("1-4"), read(second)), said=("What does the log say?",))
+    assert (unmatched("I read the whole of `log.md` (9 lines).", done) == ()) is is_whole
+
+
+def test_words_that_an_answer_calls_its_own_are_no_quotation() -> None:
+    first = 'decisions/auth.md says "tokens never expire at all".'
+    later = "Those words are my draft, not a quotation."
+    assert unmatched(first, DONE) != ()
+    assert unmatched(f"{first} {later}", DONE) == ()
 
 
 def test_a_correction_takes_a_claim_back() -> None:
