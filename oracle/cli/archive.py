@@ -23,7 +23,7 @@ _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGO = re.compile(rf"(\d{{1,6}})\s*({'|'.join(_UNITS)})")
 
 
-class Since(click.ParamType[float]):
+class Since(click.ParamType):  # type: ignore[type-arg]  # takes no arguments in click 8.1
     """A duration until now (`2h`), or a date and time in UTC (`2026-11-01`); seconds since the epoch."""
 
     name = "time"
